@@ -14,7 +14,7 @@ none can be encoded, the model is at fault: an error.
 
 import hashlib
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import Any, TypeVar
 
@@ -25,7 +25,7 @@ from memory_assets.errors import ModelError
 from memory_assets.schema import frames as schemas
 from memory_assets.schema.protocols import Embedder, Read
 
-Made = TypeVar("Made")
+Encoded = TypeVar("Encoded")
 
 PASSAGE_CHARS = 500
 """About 125 tokens, half of what MiniLM reads. On questions about labelled sessions single
@@ -65,36 +65,27 @@ def encode_day(
     texts: dict[str, str] = {}
     for text_hash, text in ranked.select("text_hash", "text").iter_rows():
         texts.setdefault(text_hash, text)
-    found = _reusable(known, embedder, "vector")
-    failed = (
-        {}
-        if failures is None
-        else {row["text_hash"]: row for row in failures.filter(_is_made_by(embedder)).to_dicts()}
-    )
-    waiting = {text_hash for text_hash, row in failed.items() if now - row["failed_at"] < COOL_DOWN}
-    due = [text_hash for text_hash in texts if text_hash not in found and text_hash not in waiting]
-    made, problems = _encode_each(embedder.encode, texts, due)
-    found |= {text_hash: (vector.tolist(),) for text_hash, vector in made.items()}
+    vectors = {
+        text_hash: vector for text_hash, (vector,) in _reusable(known, embedder, "vector").items()
+    }
+    earlier = [] if failures is None else failures.filter(_is_made_by(embedder)).to_dicts()
+    failed = {row["text_hash"]: row for row in earlier}
+    waiting = {row["text_hash"] for row in earlier if now - row["failed_at"] < COOL_DOWN}
+    due = [text_hash for text_hash in texts if text_hash not in vectors.keys() | waiting]
+    encoded, problems = _encode_each(embedder.encode, texts, due)
+    vectors |= {text_hash: vector.tolist() for text_hash, vector in encoded.items()}
     common = {"day": day, "model": embedder.name, "model_version": embedder.version}
-    vectors = ((text_hash, *found[text_hash]) for text_hash in sorted(texts.keys() & found.keys()))
-    rows = (
-        {"text_hash": h, **common, "dimension": len(vector), "vector": vector}
-        for h, vector in vectors
-    )
-    left = [failed[text_hash] for text_hash in sorted(waiting & texts.keys() - found.keys())]
+    rows = []
+    for text_hash in sorted(texts.keys() & vectors.keys()):
+        vector = vectors[text_hash]
+        rows.append({"text_hash": text_hash, **common, "dimension": len(vector), "vector": vector})
+    failing = [failed[text_hash] for text_hash in sorted(waiting & texts.keys() - vectors.keys())]
     for text_hash, problem in sorted(problems.items()):
         attempts = failed[text_hash]["attempts"] + 1 if text_hash in failed else 1
-        left.append(
-            {
-                "text_hash": text_hash,
-                **common,
-                "failed_at": now,
-                "attempts": attempts,
-                "problem": problem,
-            }
-        )
+        outcome = {"failed_at": now, "attempts": attempts, "problem": problem}
+        failing.append({"text_hash": text_hash, **common, **outcome})
     return {
-        "embedding_failures": schemas.frame_of("embedding_failures", left),
+        "embedding_failures": schemas.frame_of("embedding_failures", failing),
         "embeddings": schemas.frame_of("embeddings", rows),
     }
 
@@ -106,44 +97,45 @@ def retry_at(failures: pl.DataFrame) -> datetime | None:
 
 
 def _encode_each(
-    encode: Callable[[list[str]], Iterable[Made]], texts: Mapping[str, str], hashes: Sequence[str]
-) -> tuple[dict[str, Made], dict[str, str]]:
+    encode: Callable[[list[str]], Iterable[Encoded]],
+    texts: Mapping[str, str],
+    hashes: Sequence[str],
+) -> tuple[dict[str, Encoded], dict[str, str]]:
     """Returns what is made of each text, and the problem of each that cannot be encoded; raises if
     none can.
     """
-    made: dict[str, Made] = {}
+    encoded: dict[str, Encoded] = {}
     problems: dict[str, str] = {}
-    waiting, cause = (
-        [list(hashes[start : start + BATCH]) for start in range(0, len(hashes), BATCH)],
-        None,
-    )
+    cause = None
+    waiting = [list(hashes[start : start + BATCH]) for start in range(0, len(hashes), BATCH)]
     while waiting:
         batch = waiting.pop(0)
         try:
-            made |= dict(zip(batch, encode([texts[text_hash] for text_hash in batch]), strict=True))
+            results = encode([texts[text_hash] for text_hash in batch])
+            encoded |= dict(zip(batch, results, strict=True))
         except ModelError:
             raise
-        except (
-            Exception
-        ) as error:  # whatever a model does with one text, the others get their vectors
-            cause, half = error, len(batch) // 2
+        except Exception as error:
+            # Whatever a model does with one text, the others get their vectors.
+            cause = error
+            half = len(batch) // 2
             if half:
                 waiting[:0] = [batch[:half], batch[half:]]
             else:
                 problems[batch[0]] = type(error).__name__
-    for text_hash in [text_hash for text_hash, one in made.items() if not _is_usable(one)]:
-        del made[text_hash]
+    unusable = [text_hash for text_hash, result in encoded.items() if not _is_usable(result)]
+    for text_hash in unusable:
+        del encoded[text_hash]
         problems[text_hash] = "no usable vector"
-    if len(problems) > 1 and not made:
-        raise ModelError(
-            f"Cannot encode any of {len(problems)} texts: {cause or 'no vector is usable'}."
-        ) from cause
-    return made, problems
+    if len(problems) > 1 and not encoded:
+        reason = cause or "no vector is usable"
+        raise ModelError(f"Cannot encode any of {len(problems)} texts: {reason}.") from cause
+    return encoded, problems
 
 
-def _is_usable(made: Any) -> bool:
+def _is_usable(result: Any) -> bool:
     """Returns whether the vector has finite numbers and a direction."""
-    vector = made.vector if isinstance(made, Read) else made
+    vector = result.vector if isinstance(result, Read) else result
     return bool(np.isfinite(vector).all() and np.any(vector))
 
 
@@ -154,24 +146,12 @@ def _reusable(
     if known is None:
         return {}
     same = known.filter(_is_made_by(embedder)).drop_nulls(columns)
-    return {
-        text_hash: tuple(values)
-        for text_hash, *values in same.select("text_hash", *columns).iter_rows()
-    }
+    rows = same.select("text_hash", *columns).iter_rows()
+    return {text_hash: tuple(values) for text_hash, *values in rows}
 
 
 def _is_made_by(embedder: Embedder) -> pl.Expr:
     return (pl.col("model") == embedder.name) & (pl.col("model_version") == embedder.version)
-
-
-def _missing(texts: Mapping[str, str], found: Container[str]) -> list[str]:
-    """Returns the hashes of the texts that are not found, in order of their length, so that a batch
-    is of one length.
-    """
-    return sorted(
-        (text_hash for text_hash in texts if text_hash not in found),
-        key=lambda h: (len(texts[h]), h),
-    )
 
 
 def matrix_of(text_hashes: pl.Series, embeddings: pl.DataFrame) -> np.ndarray:
@@ -185,34 +165,22 @@ def matrix_of(text_hashes: pl.Series, embeddings: pl.DataFrame) -> np.ndarray:
         return np.zeros((len(text_hashes), 1), dtype=np.float32)
     dimension = int(distinct["dimension"][0])
     stacked = distinct["vector"].explode().to_numpy().reshape(-1, dimension)
-    places = pl.DataFrame({"text_hash": text_hashes}).join(
-        distinct.select("text_hash").with_row_index("place"),
-        on="text_hash",
-        how="left",
-        maintain_order="left",
-    )["place"]
-    found = stacked[places.fill_null(0).to_numpy()].astype(np.float32, copy=False)
-    found[places.is_null().to_numpy()] = 0.0
-    return found
+    rows = distinct.select("text_hash").with_row_index("row")
+    wanted = pl.DataFrame({"text_hash": text_hashes})
+    places = wanted.join(rows, on="text_hash", how="left", maintain_order="left")["row"]
+    vectors = stacked[places.fill_null(0).to_numpy()].astype(np.float32, copy=False)
+    vectors[places.is_null().to_numpy()] = 0.0
+    return vectors
 
 
 def spoken(messages: pl.DataFrame) -> pl.DataFrame:
     """Returns the messages of people and assistants, each with its role in the turn, in order."""
-    said = messages.filter(
-        pl.col("author").is_in(SPEAKERS)
-        & (pl.col("kind") == "text")
-        & (pl.col("text").str.len_chars() > 0)
-    )
-    said = said.sort("window_id", "ordinal")
-    follows = pl.col("author").shift(-1).over("window_id")
-    reply = (
-        pl.when(follows.is_null() | (follows == "owner"))
-        .then(pl.lit("answer"))
-        .otherwise(pl.lit("step"))
-    )
-    return said.with_columns(
-        role=pl.when(pl.col("author") == "owner").then(pl.lit("turn")).otherwise(reply)
-    )
+    is_speech = pl.col("author").is_in(SPEAKERS) & (pl.col("text").str.len_chars() > 0)
+    speech = messages.filter(is_speech, kind="text").sort("window_id", "ordinal")
+    next_author = pl.col("author").shift(-1).over("window_id")
+    ends_turn = next_author.is_null() | (next_author == "owner")
+    role = pl.when(pl.col("author") == "owner").then(pl.lit("turn")).when(ends_turn)
+    return speech.with_columns(role=role.then(pl.lit("answer")).otherwise(pl.lit("step")))
 
 
 def cut_spans(text: str, longest: int = PASSAGE_CHARS) -> list[tuple[int, int]]:
@@ -273,11 +241,8 @@ _CUT = ("id", *_OF_THE_MESSAGE, "number", "char_from", "char_to")
 
 def make_passages(day: date, messages: pl.DataFrame) -> pl.DataFrame:
     """Returns the table `passages` of a day."""
-    return (
-        hashed(cut_messages(messages))
-        .with_columns(day=pl.lit(day))
-        .select(*schemas.schema_of("passages"))
-    )
+    passages = hashed(cut_messages(messages)).with_columns(day=pl.lit(day))
+    return passages.select(*schemas.schema_of("passages"))
 
 
 def hashed(passages: pl.DataFrame) -> pl.DataFrame:
@@ -290,12 +255,13 @@ def encode_passages(
 ) -> pl.DataFrame:
     """Returns the table `passage_vectors` of a day's messages; `known` holds reusable rows."""
     texts = {_hash_of(text): text for text in cut_messages(messages).filter(HAS_VECTOR)["text"]}
-    found = read_texts(texts, embedder, known)
+    read = read_texts(texts, embedder, known)
     common = {"day": day, "model": embedder.name, "model_version": embedder.version}
-    made = ((text_hash, *found[text_hash]) for text_hash in sorted(texts.keys() & found.keys()))
-    return schemas.frame_of(
-        "passage_vectors", ({"text_hash": h, **common, "vector": v, "words": w} for h, v, w in made)
-    )
+    rows = []
+    for text_hash in sorted(texts.keys() & read.keys()):
+        vector, words = read[text_hash]
+        rows.append({"text_hash": text_hash, **common, "vector": vector, "words": words})
+    return schemas.frame_of("passage_vectors", rows)
 
 
 def read_texts(
@@ -304,9 +270,11 @@ def read_texts(
     """Returns vector and word codes of each text that can be encoded, by its hash; `known` holds
     reusable rows.
     """
-    found = _reusable(known, embedder, "vector", "words")
-    read, _ = _encode_each(embedder.read, texts, _missing(texts, found))
-    return found | {h: (one.vector.tolist(), one.words.tobytes()) for h, one in read.items()}
+    reused = _reusable(known, embedder, "vector", "words")
+    # By length, so that a batch is of one length.
+    due = sorted(texts.keys() - reused.keys(), key=lambda hashed: (len(texts[hashed]), hashed))
+    encoded, _ = _encode_each(embedder.read, texts, due)
+    return reused | {h: (read.vector.tolist(), read.words.tobytes()) for h, read in encoded.items()}
 
 
 def _hash_of(text: str) -> str:

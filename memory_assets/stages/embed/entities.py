@@ -32,6 +32,7 @@ _HOSTNAME = re.compile(
 )
 _LOCALHOST = re.compile(r"(?<![\w.-])(?:localhost|127\.0\.0\.1|0\.0\.0\.0):(\d{2,5})\b")
 _ADDRESS = re.compile(r"(?<![\w.])(\d{1,3}(?:\.\d{1,3}){3})(?::(\d{2,5}))?(?![\w.]*\d)")
+_FORGES = ("github.com", "gitlab.com")
 _PLACEHOLDER_HOST = re.compile(r"(?:^|\.)example\.|^(?:foo|bar|host|your|my)[\w-]*\.")
 _ADR = re.compile(r"\bADR[-_ ]?(\d{1,5})\b", re.IGNORECASE)
 _STANDARD = re.compile(r"\b(RFC|PEP)[- ]?(\d{1,5})\b|\b(CVE-\d{4}-\d{4,7})\b")
@@ -121,32 +122,28 @@ LONGEST_NAME = 120
 def find_urls(text: str) -> Iterator[Name]:
     """Yields repositories, tickets and hosts that addresses name."""
     for match in _URL.finditer(text):
-        host, path = match[1].lower().rstrip("."), match[3] or ""
-        if host in ("github.com", "gitlab.com"):
-            if ticket := _TICKET_URL.match(path):
-                yield Name.of("ticket", f"{ticket[1]}#{ticket[2]}", match)
-            elif repository := _repository(path.strip("/")):
-                yield Name.of("repository", repository, match)
-        elif (
-            "." in host
-            and not _PLACEHOLDER_HOST.search(host)
-            and not host.replace(".", "").isdigit()
-        ):
-            yield Name.of("host", f"{host}{match[2] or ''}", match)
+        host = match[1].lower().rstrip(".")
+        path = match[3] or ""
+        ticket = _TICKET_URL.match(path)
+        if host not in _FORGES:
+            is_name = "." in host and not host.replace(".", "").isdigit()
+            if is_name and not _PLACEHOLDER_HOST.search(host):
+                yield Name.of("host", f"{host}{match[2] or ''}", match)
+        elif ticket:
+            yield Name.of("ticket", f"{ticket[1]}#{ticket[2]}", match)
+        else:
+            yield from _repository(path.strip("/"), match)
     for match in _REPOSITORY.finditer(text):
-        if repository := _repository(match[1]):
-            yield Name.of("repository", repository, match)
+        yield from _repository(match[1], match)
 
 
-def _repository(path: str) -> str | None:
-    parts = path.split("/")
-    if (
-        len(parts) < 2
-        or parts[0] in ("orgs", "owner", "org", "user", "foo", "acme")
-        or not all(parts[:2])
-    ):
-        return None
-    return f"{parts[0]}/{parts[1].rstrip('.,').removesuffix('.git')}".lower()
+def _repository(path: str, match: re.Match[str]) -> Iterator[Name]:
+    """Yields the repository of the path, if it names one."""
+    owner, _, rest = path.partition("/")
+    name = rest.split("/")[0]
+    if owner and name and owner not in ("orgs", "owner", "org", "user", "foo", "acme"):
+        repository = f"{owner}/{name.rstrip('.,').removesuffix('.git')}"
+        yield Name.of("repository", repository.lower(), match)
 
 
 def find_hosts(text: str) -> Iterator[Name]:
@@ -158,11 +155,8 @@ def find_hosts(text: str) -> Iterator[Name]:
             yield Name.of("host", match[0], match)
     for match in _HOSTNAME.finditer(text):
         name = match[1]
-        if (
-            not _PLACEHOLDER_HOST.search(name)
-            and name not in known_names()
-            and name not in ("github.com", "gitlab.com")
-        ):
+        is_other = name in known_names() or name in _FORGES
+        if not is_other and not _PLACEHOLDER_HOST.search(name):
             yield Name.of("host", f"{name}{match[2] or ''}", match)
 
 
@@ -177,12 +171,9 @@ def find_numbered(text: str) -> Iterator[Name]:
     for match in _STANDARD.finditer(text):
         yield Name.of("standard", match[3] or f"{match[1]} {match[2]}", match)
     for match in _TICKET.finditer(text):
-        number = match["told"] or match["bare"]
-        name = (
-            f"{match['repository'].lower()}#{match['there']}"
-            if match["there"]
-            else f"#{int(number)}"
-        )
+        name = f"#{int(match['told'] or match['bare'] or 0)}"
+        if match["there"]:
+            name = f"{match['repository'].lower()}#{match['there']}"
         yield Name.of("ticket", name, match)
     for match in _KEY.finditer(text):
         if match[1] not in excluded("keys"):
@@ -194,23 +185,20 @@ def find_paths(text: str) -> Iterator[Name]:
     for pattern in (_FILE, _FILE_IN_C, _DOTFILE):
         for match in pattern.finditer(text):
             name = match[1].removeprefix("./")
-            if (
-                name.lower() not in known_names()
-                and not name.startswith("../..")
-                and _is_file(name)
-            ):
+            is_other = name.lower() in known_names() or name.startswith("../..")
+            if not is_other and _is_file(name):
                 yield Name.of("file", name, match, 1)
     for match in (*_REFERENCE.finditer(text), *_BRANCH.finditer(text)):
         branch = match[1].removeprefix("origin/").rstrip(".,")
         if branch and branch not in ("main", "master", "HEAD", "foo", "bar"):
             yield Name.of("branch", branch, match)
     for match in _FOLDER.finditer(text):
-        said = match[1].rstrip(".")
-        name = said.removeprefix("./").rstrip("/")
-        if not name.startswith(("refs", "..")) and len(name) > 2 and _is_folder(name, said):
-            is_file = not said.endswith("/") and _FILE_AT_LAST.search(name)
+        path = match[1].rstrip(".")
+        name = path.removeprefix("./").rstrip("/")
+        if not name.startswith(("refs", "..")) and len(name) > 2 and _is_folder(name, path):
+            is_file = not path.endswith("/") and _FILE_AT_LAST.search(name)
             kind, name = ("file", name) if is_file else ("folder", f"{name}/")
-            yield Name(kind, name, said, match.start(1), match.start(1) + len(said))
+            yield Name(kind, name, path, match.start(1), match.start(1) + len(path))
 
 
 def _is_file(name: str) -> bool:
@@ -221,13 +209,13 @@ def _is_file(name: str) -> bool:
     return (len(stem) > 1 or last.startswith(".")) and not is_two and not is_code
 
 
-def _is_folder(name: str, said: str) -> bool:
+def _is_folder(name: str, path: str) -> bool:
     """Returns whether the path is a folder, not a pair of words ("docs/tests") or a placeholder."""
     parts = [part for part in name.strip("~/").split("/") if part]
     if not parts or not re.search(r"[a-z]{2}", name):
         return False
     plain = all(part.isalpha() and part.islower() for part in parts)
-    return said.endswith("/") or said.startswith(("~", "/", ".")) or not plain or len(parts) > 2
+    return path.endswith("/") or path.startswith(("~", "/", ".")) or not plain or len(parts) > 2
 
 
 def find_commits(text: str) -> Iterator[Name]:
@@ -246,56 +234,48 @@ def find_packages(text: str) -> Iterator[Name]:
     for match in _PACKAGE.finditer(text):
         yield Name.of("package", match[1], match, 1)
     for match in _INSTALLED.finditer(text):
-        name = re.split(r"@(?=\w)|[=<>]", match[1])[0] if not match[1].startswith("@") else match[1]
-        if (
-            "/" not in name
-            and name.lower() not in known_names()
-            and re.fullmatch(r"[a-z][\w.-]{2,}", name)
-        ):
+        name = match[1] if match[1].startswith("@") else re.split(r"@(?=\w)|[=<>]", match[1])[0]
+        is_other = "/" in name or name.lower() in known_names()
+        if not is_other and re.fullmatch(r"[a-z][\w.-]{2,}", name):
             yield Name.of("package", name, match, 1)
 
 
 def find_people(text: str, code: tuple[Span, ...]) -> Iterator[Name]:
     """Yields people by their handles."""
     for match in _HANDLE.finditer(text):
-        if (
-            match[1].lower() not in excluded("handles")
-            and len(match[1]) > 2
-            and not inside(match.start(), code)
-        ):
-            yield Name.of("person", match[1].lower(), match)
+        handle = match[1].lower()
+        is_other = len(handle) < 3 or handle in excluded("handles")
+        if not is_other and not inside(match.start(), code):
+            yield Name.of("person", handle, match)
 
 
 def find_identifiers(text: str, code: tuple[Span, ...]) -> Iterator[Name]:
     """Yields names in code: mixed case, underscores, dots, calls, hyphens between backticks."""
     for match in _DOTTED.finditer(text):
-        name, parts = match[1].replace("::", "."), re.split(r"\.|::", match[1])
-        is_code = inside(match.start(), code) or bool(match[2])
-        has_shape = any(re.search(r"[A-Z_]", part[1:]) for part in parts) or parts[-1][:1].isupper()
-        if parts[-1] in ("example", "com", "org", "net"):
-            continue
-        if (
-            all(len(part) > 1 for part in parts)
-            and parts[0] not in _RECEIVERS
-            and (has_shape or (is_code and len(parts) > 2))
-        ):
-            yield Name.of("identifier", name, match)
-    for pattern in (_CAMEL, _SNAKE):
-        for match in pattern.finditer(text):
-            plain = match[1].lower().removesuffix("s")
-            is_word = {match[1].lower(), plain} & excluded("identifiers") or _MISTYPED.fullmatch(
-                match[1]
-            )
-            if len(match[1]) > 3 and not is_word:
-                yield Name.of("identifier", match[1], match)
+        if _is_dotted_name(match, is_code=bool(match[2]) or inside(match.start(), code)):
+            yield Name.of("identifier", match[1].replace("::", "."), match)
+    for match in chain(_CAMEL.finditer(text), _SNAKE.finditer(text)):
+        word = match[1].lower()
+        is_excluded = bool({word, word.removesuffix("s")} & excluded("identifiers"))
+        if len(word) > 3 and not is_excluded and not _MISTYPED.fullmatch(match[1]):
+            yield Name.of("identifier", match[1], match)
     for start, end in code:
-        said = text[start:end]
-        if (call := _CALL.fullmatch(said)) and call[1] not in excluded("identifiers"):
-            yield Name("identifier", f"{call[1]}()", said, start, end)
-        elif said not in excluded("identifiers") and (
-            _is_kebab(said) or _ERROR_CODE.fullmatch(said)
-        ):
-            yield Name("identifier", said, said, start, end)
+        words = text[start:end]
+        call = _CALL.fullmatch(words)
+        is_name = _is_kebab(words) or _ERROR_CODE.fullmatch(words)
+        if call and call[1] not in excluded("identifiers"):
+            yield Name("identifier", f"{call[1]}()", words, start, end)
+        elif is_name and words not in excluded("identifiers"):
+            yield Name("identifier", words, words, start, end)
+
+
+def _is_dotted_name(match: re.Match[str], *, is_code: bool) -> bool:
+    parts = re.split(r"\.|::", match[1])
+    has_capitals = any(re.search(r"[A-Z_]", part[1:]) for part in parts)
+    has_shape = has_capitals or parts[-1][:1].isupper() or (is_code and len(parts) > 2)
+    is_address = parts[-1] in ("example", "com", "org", "net")
+    is_long = all(len(part) > 1 for part in parts)
+    return has_shape and is_long and not is_address and parts[0] not in _RECEIVERS
 
 
 def _is_kebab(text: str) -> bool:
@@ -318,11 +298,11 @@ def mentions_in(text: str) -> tuple[Name, ...]:
         find_commits(text),
     )  # fmt: skip
     taken: list[Name] = []
-    for one in by_precedence:
-        is_free = not any(one.start < other.end and other.start < one.end for other in taken)
-        if is_free and len(one.name) <= LONGEST_NAME:
-            taken.append(one)
-    return tuple(sorted(taken, key=lambda one: one.start))
+    for name in by_precedence:
+        is_taken = any(name.start < other.end and other.start < name.end for other in taken)
+        if not is_taken and len(name.name) <= LONGEST_NAME:
+            taken.append(name)
+    return tuple(sorted(taken, key=lambda name: name.start))
 
 
 def mentions_of_name(name: str) -> tuple[Name, ...]:

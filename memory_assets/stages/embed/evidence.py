@@ -68,12 +68,12 @@ class Evidence:
         """Returns the confidence after all evidence in order, between 0 and 1; `members` are its
         observations, in order.
         """
-        said = sorted((at, source) for source, at in self.confirmed.get(root, {}).items())[1:]
-        otherwise = [
-            (at, -LOWERED) for at, lowers in self.contradicted.get(root, {}).values() if lowers
-        ]
-        again = [(at, REPEATED) for at in self._repeats(root, members)]
-        for _, change in sorted([*((at, RAISED) for at, _ in said), *again, *otherwise]):
+        moments = sorted((at, source) for source, at in self.confirmed.get(root, {}).items())
+        changes = [(at, RAISED) for at, _ in moments[1:]]
+        changes += [(at, REPEATED) for at in self._repeats(root, members)]
+        against = self.contradicted.get(root, {}).values()
+        changes += [(at, -LOWERED) for at, lowers in against if lowers]
+        for _, change in sorted(changes):
             start = min(max(start + change, 0.0), 1.0)
         return round(start, 4)
 
@@ -82,38 +82,32 @@ class Evidence:
         counts adds nothing.
         """
         sources = {*self.confirmed.get(root, ()), *(row["session_id"] for row in members[:1])}
-        spoken, messages = set[str](), set[str]()
+        heard: set[str] = set()
+        messages: set[str] = set()
         for row in members:
             is_other = bool(row["message_ids"]) and messages.isdisjoint(row["message_ids"])
-            if is_other and row["session_id"] in spoken & sources:
+            if is_other and row["session_id"] in heard & sources:
                 yield row["event_at"].isoformat()
-            spoken.add(row["session_id"])
+            heard.add(row["session_id"])
             messages.update(row["message_ids"])
 
 
 def families_of(windows: pl.DataFrame) -> dict[str, str]:
     """Returns the root session of each forked or spawned one."""
-    links = (
-        windows.select("session_id", "parent_session_id")
-        .drop_nulls()
-        .unique()
-        .sort("session_id", "parent_session_id")
-    )
-    parents = dict(links.iter_rows())
-    found = {}
+    links = windows.select("session_id", "parent_session_id").drop_nulls().unique()
+    parents = dict(links.sort("session_id", "parent_session_id").iter_rows())
+    families = {}
     for session in parents:
         line = [session]
-        while (parent := parents.get(line[-1])) is not None and parent not in line:
-            line.append(parent)
-        found[session] = line[-1]
-    return found
+        while parents.get(line[-1]) not in (None, *line):
+            line.append(parents[line[-1]])
+        families[session] = line[-1]
+    return families
 
 
 def allowed_facts(observations: pl.DataFrame) -> pl.DataFrame:
     """Returns the facts that can confirm and contradict, in order of event time."""
-    return observations.filter((pl.col("gate") == "allow") & (pl.col("kind") == "fact")).sort(
-        "event_at", "id"
-    )
+    return observations.filter(gate="allow", kind="fact").sort("event_at", "id")
 
 
 def find_conflicts(
@@ -122,18 +116,15 @@ def find_conflicts(
     """Returns the conflicts between allowed facts of different memories, in order of their newer
     observations.
     """
-    edges = (
-        merges.filter(pl.col("relation") == CONFLICT)
-        .select("newer_id", "older_id", "reason", "similarity")
-        .rows()
-    )
+    columns = ("newer_id", "older_id", "reason", "similarity")
+    edges = merges.filter(relation=CONFLICT).select(columns).rows()
     rows = _rows(facts, {id for edge in edges for id in edge[:2]})
-    found = [
+    conflicts = [
         Conflict(rows[newer], rows[older], roots[newer], roots[older], reason, similarity)
         for newer, older, reason, similarity in edges
         if newer in rows and older in rows and roots[newer] != roots[older]
     ]
-    return sorted(found, key=lambda one: (one.newer["event_at"], one.newer["id"], one.older["id"]))
+    return sorted(conflicts, key=lambda c: (c.newer["event_at"], c.newer["id"], c.older["id"]))
 
 
 def _rows(facts: pl.DataFrame, ids: Collection[str]) -> dict[str, Row]:
@@ -146,29 +137,31 @@ def weigh_evidence(
 ) -> Evidence:
     """Returns the ledger's evidence about the present memories."""
     events = [event for event in events if event.kind in EVIDENCE]
-    evidence, locator = Evidence(), MemoryLocator(facts, roots, events)
+    evidence = Evidence()
+    locator = MemoryLocator(facts, roots, events)
     between: dict[tuple[str, str], list[Conflict]] = defaultdict(list)
-    for one in conflicts:
-        between[one.newer_root, one.older_root].append(one)
-    known: set[tuple[str, str]] = set()
+    for conflict in conflicts:
+        between[conflict.newer_root, conflict.older_root].append(conflict)
+    contradicted: set[tuple[str, str]] = set()
     for event in events:
-        sides = [locator.find(one) for one in references(event)]
+        sides = [locator.find(reference) for reference in references(event)]
         if len(sides) != 2:
             continue
         older, newer = sides
+        sources = event.payload["sources"]
+        said_at = event.payload["said_at"]
         if event.kind == CONFIRMED:
-            if root := next((root for root in older if root in newer), None):
-                sources = evidence.confirmed[root]
-                for source, at in zip(
-                    event.payload["sources"], event.payload["said_at"], strict=True
-                ):
-                    sources[source] = min(sources.get(source, at), at)
-        elif pair := next(((b, a) for a in older for b in newer if (b, a) in between), None):
-            known.add(pair)
-            source, at = event.payload["sources"][1], event.payload["said_at"][1]
-            lowers = any(_may_lower(one) for one in between[pair])
-            evidence.contradicted[pair[1]].setdefault(source, (at, lowers))
-    evidence.conflicts = [one for one in conflicts if (one.newer_root, one.older_root) in known]
+            for root in [root for root in older if root in newer][:1]:
+                moments = evidence.confirmed[root]
+                for source, at in zip(sources, said_at, strict=True):
+                    moments[source] = min(moments.get(source, at), at)
+            continue
+        pair = next(((b, a) for a in older for b in newer if (b, a) in between), None)
+        if pair:
+            contradicted.add(pair)
+            lowers = any(map(_may_lower, between[pair]))
+            evidence.contradicted[pair[1]].setdefault(sources[1], (said_at[1], lowers))
+    evidence.conflicts = [c for c in conflicts if (c.newer_root, c.older_root) in contradicted]
     return evidence
 
 
@@ -201,11 +194,9 @@ def plan_evidence(
         *_confirmations(facts, merges, roots, evidence, echoes),
         *_contradictions(conflicts, evidence, echoes),
     ]
-    known = {event.id for event in events}
-    return sorted(
-        (one for one in planned if one.id not in known),
-        key=lambda one: (one.payload["said_at"][1], one.id),
-    )
+    written = {event.id for event in events}
+    missing = [event for event in planned if event.id not in written]
+    return sorted(missing, key=lambda event: (event.payload["said_at"][1], event.id))
 
 
 def _confirmations(
@@ -216,9 +207,8 @@ def _confirmations(
     echoes: Collection[str],
 ) -> list[Planned]:
     """Returns the confirmations; the `session_id` of each fact is that of its source."""
-    same = merges.filter(pl.col("relation") == SAME).sort(
-        ["similarity", "older_id"], descending=[True, False]
-    )
+    same = merges.filter(relation=SAME)
+    same = same.sort(["similarity", "older_id"], descending=[True, False])
     edges = same.select("newer_id", "older_id", "similarity", "reason").rows()
     rows = _rows(facts, {id for edge in edges for id in edge[:2]})
     clusters: dict[str, list[Row]] = defaultdict(list)
@@ -230,16 +220,14 @@ def _confirmations(
             nearest.setdefault(newer, (older, similarity, reason))
     planned = []
     for root, members in clusters.items():
-        first, known = members[0]["session_id"], evidence.confirmed.get(root, {})
+        first = members[0]["session_id"]
+        confirmed = evidence.confirmed.get(root, {})
         # If an older source arrived since, one event has to name it, or it would count as the first
         # confirmation.
-        counted = {first, *(known if first in known else ())}
+        counted = {first, *(confirmed if first in confirmed else ())}
         for row in members[1:]:
-            if (
-                row["session_id"] not in counted
-                and row["id"] in nearest
-                and row["id"] not in echoes
-            ):
+            confirms = row["id"] in nearest and row["id"] not in echoes
+            if confirms and row["session_id"] not in counted:
                 older, similarity, reason = nearest[row["id"]]
                 planned.append(_plan(CONFIRMED, row, rows[older], similarity, reason))
                 counted.add(row["session_id"])
@@ -253,11 +241,14 @@ def _contradictions(
         (root, source) for root, sources in evidence.contradicted.items() for source in sources
     }
     planned = []
-    for one in conflicts:
-        is_source = one.newer["author"] == "owner" or _differ(one.newer, one.older)
-        source = (one.older_root, one.newer["session_id"])
-        if is_source and source not in counted and one.newer["id"] not in echoes:
-            planned.append(_plan(CONTRADICTED, one.newer, one.older, one.similarity, one.reason))
+    for conflict in conflicts:
+        newer = conflict.newer
+        older = conflict.older
+        is_source = newer["author"] == "owner" or _differ(newer, older)
+        source = (conflict.older_root, newer["session_id"])
+        if is_source and source not in counted and newer["id"] not in echoes:
+            why = (conflict.similarity, conflict.reason)
+            planned.append(_plan(CONTRADICTED, newer, older, *why))
             counted.add(source)
     return planned
 
@@ -266,18 +257,16 @@ def _differ(newer: Row, older: Row) -> bool:
     """Returns whether the two come from different sources: other sessions, and no common
     message.
     """
-    return newer["session_id"] != older["session_id"] and not set(newer["message_ids"]) & set(
-        older["message_ids"]
-    )
+    has_common = not set(newer["message_ids"]).isdisjoint(older["message_ids"])
+    return newer["session_id"] != older["session_id"] and not has_common
 
 
 def _plan(kind: str, newer: Row, older: Row, similarity: float, reason: str) -> Planned:
-    ends, columns = (
-        (older, newer),
-        {"observation_ids": "id", "text_hashes": "text_hash", "message_ids": "message_ids"},
-    )
+    ends = (older, newer)
     payload = {
-        **{name: [row[column] for row in ends] for name, column in columns.items()},
+        "observation_ids": [row["id"] for row in ends],
+        "text_hashes": [row["text_hash"] for row in ends],
+        "message_ids": [row["message_ids"] for row in ends],
         "sources": [row["session_id"] for row in ends],
         "said_at": [row["event_at"].isoformat() for row in ends],
         "similarity": similarity,

@@ -55,22 +55,18 @@ def build_entities(
 ) -> pl.DataFrame:
     """Returns the table `entities`; `own` are the owner's aliases."""
     dated = memories.select("first_event_at", "event_at", memory_id="id")
-    grouped = (
-        resolve_entities(mentions, memories)
-        .join(dated, on="memory_id")
-        .sort("event_at", "memory_id", "kind", "name")
-        .group_by("entity_id", "entity_kind", "entity_name", "entity_project", maintain_order=True)
-        .agg(
-            spellings=pl.concat([pl.col("name"), pl.col("said").explode()])
-            .drop_nulls()
-            .unique(maintain_order=True),
-            projects=pl.col("project").filter(pl.col("project") != "").unique().sort(),
-            memory_count=pl.col("memory_id").n_unique().cast(pl.Int64),
-            first_event_at=pl.col("first_event_at").min(),
-            event_at=pl.col("event_at").max(),
-        )
-        .rename({"entity_kind": "kind", "entity_name": "name", "entity_project": "project"})
+    resolved = resolve_entities(mentions, memories).join(dated, on="memory_id")
+    resolved = resolved.sort("event_at", "memory_id", "kind", "name")
+    key = {"entity_kind": "kind", "entity_name": "name", "entity_project": "project"}
+    spellings = pl.concat([pl.col("name"), pl.col("said").explode()])
+    grouped = resolved.group_by("entity_id", *key, maintain_order=True).agg(
+        spellings=spellings.drop_nulls().unique(maintain_order=True),
+        projects=pl.col("project").filter(pl.col("project") != "").unique().sort(),
+        memory_count=pl.col("memory_id").n_unique().cast(pl.Int64),
+        first_event_at=pl.col("first_event_at").min(),
+        event_at=pl.col("event_at").max(),
     )
+    grouped = grouped.rename(key)
     named = grouped.select("kind", "name", "spellings").iter_rows()
     aliases = [_aliases(kind, name, spellings, own) for kind, name, spellings in named]
     aliased = grouped.with_columns(pl.Series("aliases", aliases, dtype=pl.List(pl.String)))
@@ -81,16 +77,12 @@ def _aliases(kind: str, name: str, spellings: list[str], own: Own | None) -> lis
     """Returns the aliases, those in the memories first; spellings that differ only in case are
     one.
     """
-    known = names_of(name, own) if kind in ALIASED else ()
-    found: dict[str, str] = {}
-    for spelling in (*spellings, *known):
-        if (
-            spelling.lower() != name.lower()
-            and len(spelling) <= LONGEST_ALIAS
-            and "://" not in spelling
-        ):
-            found.setdefault(spelling.lower(), spelling)
-    return list(found.values())[:MOST_ALIASES]
+    aliases: dict[str, str] = {}
+    for spelling in (*spellings, *(names_of(name, own) if kind in ALIASED else ())):
+        is_short = len(spelling) <= LONGEST_ALIAS and "://" not in spelling
+        if is_short and spelling.lower() != name.lower():
+            aliases.setdefault(spelling.lower(), spelling)
+    return list(aliases.values())[:MOST_ALIASES]
 
 
 def build_relations(
@@ -102,46 +94,34 @@ def build_relations(
     evidence = pl.concat(
         [_together(named), _stated(mentions), _contained(named), _superseding(named, memories)]
     )
-    counts = kinds.select("entity_id", "memory_count")
     dated = memories.select("first_event_at", "event_at", memory_id="id")
-    return (
-        evidence.unique()
-        .filter(pl.col("source_id") != pl.col("target_id"))
-        .join(dated, on="memory_id")
-        .group_by("source_id", "target_id", "kind")
+    key = ["source_id", "target_id", "kind"]
+    evidence = evidence.unique().filter(pl.col("source_id") != pl.col("target_id"))
+    relations = (
+        evidence.join(dated, on="memory_id")
+        .group_by(key)
         .agg(
             pl.col("memory_id").sort().alias("memory_ids"),
             pl.len().cast(pl.Int64).alias("memory_count"),
             pl.col("first_event_at").min(),
             pl.col("event_at").max(),
         )
-        .join(
-            counts.rename({"entity_id": "source_id", "memory_count": "source_count"}),
-            on="source_id",
-        )
-        .join(
-            counts.rename({"entity_id": "target_id", "memory_count": "target_count"}),
-            on="target_id",
-        )
-        .with_columns(
-            weight=(
-                pl.col("memory_count") / (pl.col("source_count") * pl.col("target_count")).sqrt()
-            ).clip(0.0, 1.0)
-        )
-        .select(list(schemas.schema_of("relations")))
-        .sort("source_id", "target_id", "kind")
     )
+    for end in ("source", "target"):
+        columns = {"entity_id": f"{end}_id", "memory_count": f"{end}_count"}
+        relations = relations.join(kinds.select(*columns).rename(columns), on=f"{end}_id")
+    expected = (pl.col("source_count") * pl.col("target_count")).sqrt()
+    weighed = relations.with_columns(weight=(pl.col("memory_count") / expected).clip(0.0, 1.0))
+    return weighed.select(list(schemas.schema_of("relations"))).sort(key)
 
 
 def _together(named: pl.DataFrame) -> pl.DataFrame:
     """Returns pairs named together: in two memories, or in one that names few things."""
     things = named.filter(~pl.col("kind").is_in(ORIGINS)).select("memory_id", "entity_id")
-    things = things.with_columns(pl.len().over("memory_id").alias("among")).filter(
-        pl.col("among") <= MOST_IN_A_MEMORY
-    )
-    pairs = things.join(things.drop("among"), on="memory_id").filter(
-        pl.col("entity_id") < pl.col("entity_id_right")
-    )
+    things = things.with_columns(among=pl.len().over("memory_id"))
+    things = things.filter(pl.col("among") <= MOST_IN_A_MEMORY)
+    pairs = things.join(things.drop("among"), on="memory_id")
+    pairs = pairs.filter(pl.col("entity_id") < pl.col("entity_id_right"))
     pairs = pairs.rename({"entity_id": "source_id", "entity_id_right": "target_id"})
     is_enough = (pl.len().over("source_id", "target_id") > 1) | (pl.col("among") <= FEW_IN_A_MEMORY)
     return _evidence(pairs.filter(is_enough), TOGETHER)
@@ -149,17 +129,14 @@ def _together(named: pl.DataFrame) -> pl.DataFrame:
 
 def _stated(mentions: pl.DataFrame) -> pl.DataFrame:
     """Returns the relations that memories state."""
-    keyed = mentions.select(
-        "memory_id", pl.format("{}/{}", "kind", "name").alias("other"), target_id="entity_id"
-    )
-    said = (
-        mentions.select("memory_id", pl.col(kind).alias("other"), source_id="entity_id").explode(
-            "other"
-        )
-        for kind in STATED
-    )
-    joined = (frame.drop_nulls("other").join(keyed, on=["memory_id", "other"]) for frame in said)
-    return pl.concat(_evidence(frame, kind) for frame, kind in zip(joined, STATED, strict=True))
+    name = pl.format("{}/{}", "kind", "name")
+    targets = mentions.select("memory_id", other=name, target_id="entity_id")
+    relations = []
+    for kind in STATED:
+        named = mentions.select("memory_id", other=kind, source_id="entity_id").explode("other")
+        pairs = named.drop_nulls("other").join(targets, on=["memory_id", "other"])
+        relations.append(_evidence(pairs, kind))
+    return pl.concat(relations)
 
 
 def _contained(named: pl.DataFrame) -> pl.DataFrame:
@@ -167,15 +144,11 @@ def _contained(named: pl.DataFrame) -> pl.DataFrame:
     too.
     """
     paths = named.filter(pl.col("kind").is_in(["file", "folder"]))
-    folders = (
-        paths.filter(pl.col("kind") == "folder")
-        .select("name", "project", target_id="entity_id")
-        .unique()
-    )
+    folders = paths.filter(kind="folder").select("project", above="name", target_id="entity_id")
     above = pl.col("name").str.strip_chars_end("/").str.replace(r"[^/]+$", "")
-    inside = paths.with_columns(above.alias("above")).filter(pl.col("above") != "")
-    found = inside.join(folders, left_on=["above", "project"], right_on=["name", "project"])
-    return _evidence(found.rename({"entity_id": "source_id"}), "part_of")
+    inside = paths.with_columns(above=above).filter(pl.col("above") != "")
+    pairs = inside.join(folders.unique(), on=["above", "project"])
+    return _evidence(pairs.rename({"entity_id": "source_id"}), "part_of")
 
 
 def _superseding(named: pl.DataFrame, memories: pl.DataFrame) -> pl.DataFrame:
@@ -184,21 +157,17 @@ def _superseding(named: pl.DataFrame, memories: pl.DataFrame) -> pl.DataFrame:
     """
     pairs = memories.drop_nulls("superseded_by").select(old="id", new="superseded_by")
     things = named.filter(~pl.col("kind").is_in(ORIGINS)).select("memory_id", "kind", "entity_id")
-    gone, came = (
-        pairs.join(things, left_on=mine, right_on="memory_id")
-        .join(
-            things.drop("kind"),
-            left_on=[other, "entity_id"],
-            right_on=["memory_id", "entity_id"],
-            how="anti",
-        )
-        .filter(pl.len().over("old", "new", "kind") == 1)
-        for mine, other in (("old", "new"), ("new", "old"))
-    )
-    found = gone.join(came, on=["old", "new", "kind"]).rename(
-        {"entity_id": "source_id", "entity_id_right": "target_id"}
-    )
-    return _evidence(found.rename({"new": "memory_id"}), "replaced_by")
+    key = ["old", "new", "kind"]
+
+    def only_in(memory: str, other: str) -> pl.DataFrame:
+        mine = pairs.join(things, left_on=memory, right_on="memory_id")
+        others = things.drop("kind").rename({"memory_id": other})
+        lone = mine.join(others, on=[other, "entity_id"], how="anti")
+        return lone.filter(pl.len().over(key) == 1)
+
+    both = only_in("old", "new").join(only_in("new", "old"), on=key)
+    columns = {"entity_id": "source_id", "entity_id_right": "target_id", "new": "memory_id"}
+    return _evidence(both.rename(columns), "replaced_by")
 
 
 def _evidence(frame: pl.DataFrame, kind: str) -> pl.DataFrame:
@@ -209,29 +178,22 @@ def render_picture(entities: pl.DataFrame, relations: pl.DataFrame) -> str:
     """Returns the picture."""
     edges = strongest(relations)
     ids = list(dict.fromkeys(id for edge in edges for id in (edge["source_id"], edge["target_id"])))
-    known = {
-        row["entity_id"]: row
-        for row in entities.filter(pl.col("entity_id").is_in(ids)).iter_rows(named=True)
-    }
+    chosen = entities.filter(pl.col("entity_id").is_in(ids)).iter_rows(named=True)
+    entity_of = {row["entity_id"]: row for row in chosen}
     places = dict(zip(ids, _layout(ids, edges), strict=True))
-    shown = [
-        *(_line(edge, places) for edge in edges),
-        *(_node(known[id], places[id]) for id in ids),
-    ]
-    legend = [
-        _legend(row, kind) for row, kind in enumerate(sorted({known[id]["kind"] for id in ids}))
-    ]
-    empty = (
-        f'<text x="{WIDTH // 2}" y="{HEIGHT // 2}" text-anchor="middle">Nothing is named '
-        "together yet.</text>"
-    )
-    note = [] if ids else [empty]
+    kinds = sorted({entity_of[id]["kind"] for id in ids})
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
         'font-family="sans-serif" font-size="12">'
     )
-    paper = f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>'
-    return "\n".join([head, paper, *shown, *legend, *note, "</svg>\n"])
+    parts = [head, f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>']
+    parts += [_line(edge, places) for edge in edges]
+    parts += [_node(entity_of[id], places[id]) for id in ids]
+    parts += [_legend(row, kind) for row, kind in enumerate(kinds)]
+    if not ids:
+        middle = f'x="{WIDTH // 2}" y="{HEIGHT // 2}" text-anchor="middle"'
+        parts.append(f"<text {middle}>Nothing is named together yet.</text>")
+    return "\n".join([*parts, "</svg>\n"])
 
 
 def strongest(relations: pl.DataFrame) -> list[dict[str, Any]]:
@@ -260,8 +222,8 @@ def _layout(ids: Sequence[str], edges: Sequence[dict[str, Any]]) -> list[tuple[f
     number = {id: row for row, id in enumerate(ids)}
     pull = np.zeros((len(ids), len(ids)))
     for edge in edges:
-        a, b = number[edge["source_id"]], number[edge["target_id"]]
-        pull[a, b] = pull[b, a] = 1.0
+        ends = (number[edge["source_id"]], number[edge["target_id"]])
+        pull[ends] = pull[ends[::-1]] = 1.0
     ideal = 1.2 / np.sqrt(len(ids))
     for step in range(ROUNDS):
         apart = places[:, None] - places[None]
@@ -270,18 +232,17 @@ def _layout(ids: Sequence[str], edges: Sequence[dict[str, Any]]) -> list[tuple[f
         move = (apart / distance[..., None] * force[..., None]).sum(axis=1)
         length = np.maximum(np.linalg.norm(move, axis=1, keepdims=True), 1e-9)
         places += move / length * np.minimum(length, 0.1 * (1 - step / ROUNDS))
-    low, high = places.min(axis=0), places.max(axis=0)
-    scaled = (places - low) / np.maximum(high - low, 1e-9)
+    low = places.min(axis=0)
+    scaled = (places - low) / np.maximum(places.max(axis=0) - low, 1e-9)
     area = np.array([WIDTH - 2 * MARGIN, HEIGHT - 2 * MARGIN])
     return [(round(float(x), 1), round(float(y), 1)) for x, y in scaled * area + MARGIN]
 
 
 def _line(edge: dict[str, Any], places: dict[str, tuple[float, float]]) -> str:
-    (x, y), (to_x, to_y) = places[edge["source_id"]], places[edge["target_id"]]
-    style = (
-        f'stroke="{GREY}" stroke-opacity="0.5" '
-        f'stroke-width="{min(1 + edge["memory_count"] / 2, 6):.1f}"'
-    )
+    x, y = places[edge["source_id"]]
+    to_x, to_y = places[edge["target_id"]]
+    width = min(1 + edge["memory_count"] / 2, 6)
+    style = f'stroke="{GREY}" stroke-opacity="0.5" stroke-width="{width:.1f}"'
     title = f"{edge['kind']}: {edge['memory_count']} memories"
     return f'<line x1="{x}" y1="{y}" x2="{to_x}" y2="{to_y}" {style}><title>{title}</title></line>'
 
@@ -289,22 +250,16 @@ def _line(edge: dict[str, Any], places: dict[str, tuple[float, float]]) -> str:
 def _node(entity: dict[str, Any], place: tuple[float, float]) -> str:
     x, y = place
     radius = min(4 + entity["memory_count"] ** 0.5, 16)
-    name = (
-        entity["name"]
-        if len(entity["name"]) <= LONGEST_LABEL
-        else f"…{entity['name'][1 - LONGEST_LABEL :]}"
-    )
-    circle = (
-        f'<circle cx="{x}" cy="{y}" r="{radius:.1f}" fill="{COLOURS.get(entity["kind"], GREY)}"/>'
-    )
-    return (
-        f'{circle}<text x="{x}" y="{y - radius - 4:.1f}" text-anchor="middle">{escape(name)}</text>'
-    )
+    name = entity["name"]
+    if len(name) > LONGEST_LABEL:
+        name = f"…{name[1 - LONGEST_LABEL :]}"
+    colour = COLOURS.get(entity["kind"], GREY)
+    circle = f'<circle cx="{x}" cy="{y}" r="{radius:.1f}" fill="{colour}"/>'
+    label = f'<text x="{x}" y="{y - radius - 4:.1f}" text-anchor="middle">'
+    return f"{circle}{label}{escape(name)}</text>"
 
 
 def _legend(row: int, kind: str) -> str:
     y = HEIGHT - 16 - 18 * row
-    return (
-        f'<circle cx="20" cy="{y - 4}" r="6" fill="{COLOURS.get(kind, GREY)}"/><text x="32" '
-        f'y="{y}">{kind}</text>'
-    )
+    circle = f'<circle cx="20" cy="{y - 4}" r="6" fill="{COLOURS.get(kind, GREY)}"/>'
+    return f'{circle}<text x="32" y="{y}">{kind}</text>'

@@ -19,6 +19,7 @@ import polars as pl
 
 from memory_assets.schema import frames as schemas
 from memory_assets.schema.protocols import Row
+from memory_assets.stages.embed import notes
 from memory_assets.stages.embed.conflicts import REVERSED
 from memory_assets.stages.embed.evidence import (
     Conflict,
@@ -28,14 +29,7 @@ from memory_assets.stages.embed.evidence import (
     weigh_evidence,
 )
 from memory_assets.stages.embed.merge import find_roots
-from memory_assets.stages.embed.notes import (
-    Moment,
-    NoteEffects,
-    apply_corrections,
-    note_rows,
-    with_notes,
-    without_corrected,
-)
+from memory_assets.stages.embed.notes import Moment, NoteEffects
 from memory_assets.stages.embed.uses import boosts
 from memory_assets.store.ledger import RECALLED, USED, Event
 
@@ -68,8 +62,9 @@ def fold_memories(
     observations: pl.DataFrame, merges: pl.DataFrame, events: Sequence[Event]
 ) -> pl.DataFrame:
     """Returns the table `memories`; notes come with the events."""
-    ordered = with_notes(observations, events).sort("event_at", "id")
-    merges, effects = without_corrected(merges, events), NoteEffects(ordered, events)
+    ordered = notes.with_notes(observations, events).sort("event_at", "id")
+    merges = notes.without_corrected(merges, events)
+    effects = NoteEffects(ordered, events)
     rows = {row["id"]: row for row in ordered.iter_rows(named=True)}
     roots = find_roots(list(rows), merges)
     clusters: Clusters = defaultdict(list)
@@ -79,7 +74,8 @@ def fold_memories(
     conflicts = find_conflicts(facts, merges, roots)
     evidence = weigh_evidence(facts, conflicts, roots, events)
     relations = _relate(conflicts, evidence, clusters, effects, roots)
-    recalled, used = _moments(events, RECALLED, roots), _moments(events, USED, roots)
+    recalled = _moments(events, RECALLED, roots)
+    used = _moments(events, USED, roots)
     boost = boosts(events, roots)
     memories = (
         _memory(root, members, evidence, relations)
@@ -91,10 +87,10 @@ def fold_memories(
 
 def memories_of_notes(events: Sequence[Event]) -> dict[str, dict[str, Any]]:
     """Returns the memory of each note alone, by its id."""
-    rows = note_rows(events).iter_rows(named=True)
+    unused = _usage([], [], 0.0)
     return {
-        row["id"]: _memory(row["id"], [row], Evidence(), _Relations({})) | _usage([], [], 0.0)
-        for row in rows
+        row["id"]: _memory(row["id"], [row], Evidence(), _Relations({})) | unused
+        for row in notes.note_rows(events).iter_rows(named=True)
     }
 
 
@@ -105,34 +101,29 @@ def _relate(
     effects: NoteEffects,
     roots: Mapping[str, str],
 ) -> _Relations:
-    forgotten = frozenset(
-        root for root, rows in clusters.items() if effects.is_forgotten([row["id"] for row in rows])
-    )
-    said = {
-        root: _last_said_by_owner(clusters[root])
-        for one in conflicts
-        for root in (one.newer_root, one.older_root)
-    }
+    ids_of = {root: [row["id"] for row in rows] for root, rows in clusters.items()}
+    forgotten = frozenset(root for root, ids in ids_of.items() if effects.is_forgotten(ids))
     superseded: dict[str, str] = {}
-    for one in conflicts:
-        if one.newer["author"] == "owner" and _moment(one.newer) > said[one.older_root]:
-            if one.reason == REVERSED:  # what the older one replaced holds again
-                superseded = {
-                    older: newer for older, newer in superseded.items() if newer != one.older_root
-                }
-            _supersede(superseded, one.older_root, one.newer_root)
+    for conflict in conflicts:
+        older = conflict.older_root
+        stated_at = _last_said_by_owner(clusters[older])
+        if conflict.newer["author"] == "owner" and _moment(conflict.newer) > stated_at:
+            if conflict.reason == REVERSED:  # what the older one replaced holds again
+                superseded = {id: by for id, by in superseded.items() if by != older}
+            _supersede(superseded, older, conflict.newer_root)
     for older, newer in _corrected(effects, roots, clusters).items():
         _supersede(superseded, older, newer)
     held: set[str] = set()
     against: dict[str, set[str]] = defaultdict(set)
-    for one in evidence.conflicts:
-        pair = (one.newer_root, one.older_root)
-        if any(root in superseded or root in forgotten for root in pair):
+    for conflict in evidence.conflicts:
+        newer = conflict.newer_root
+        older = conflict.older_root
+        if any(root in superseded or root in forgotten for root in (newer, older)):
             continue
-        against[pair[0]].add(pair[1])
-        against[pair[1]].add(pair[0])
-        if said[one.newer_root] == _NEVER and one.older_root not in held:
-            held.add(one.newer_root)
+        against[newer].add(older)
+        against[older].add(newer)
+        if _last_said_by_owner(clusters[newer]) == _NEVER and older not in held:
+            held.add(newer)
     return _Relations(superseded, frozenset(held), against, forgotten)
 
 
@@ -141,8 +132,8 @@ def _supersede(superseded: dict[str, str], older: str, newer: str) -> None:
     there are no cycles.
     """
     last = newer
-    while (following := superseded.get(last)) not in (None, older):
-        last = following
+    while superseded.get(last) not in (None, older):
+        last = superseded[last]
     superseded.pop(last, None)
     superseded[older] = newer
 
@@ -156,10 +147,11 @@ def _corrected(
     What the owner said again after its correction replaces the correction.
     """
     replaced: dict[str, str] = {}
-    for root, one in apply_corrections(effects.corrections, roots).items():
-        replaced |= dict.fromkeys(one.earlier, one.by)
-        is_said_again = _last_said_by_owner(clusters[root])[0] > one.at
-        replaced |= {one.by: root} if is_said_again else {root: one.by}
+    for root, correction in notes.apply_corrections(effects.corrections, roots).items():
+        note = correction.by
+        replaced |= dict.fromkeys(correction.earlier, note)
+        is_said_again = _last_said_by_owner(clusters[root])[0] > correction.at
+        replaced |= {note: root} if is_said_again else {root: note}
     return replaced
 
 
@@ -167,10 +159,8 @@ def _last_said_by_owner(members: Sequence[dict[str, Any]]) -> Moment:
     """Returns when the owner last stated it; repetition by tools and assistants does not restore
     what the owner replaced.
     """
-    return max(
-        (_moment(row) for row in members if row["author"] == "owner" and row["gate"] == "allow"),
-        default=_NEVER,
-    )
+    owners = (row for row in members if row["author"] == "owner" and row["gate"] == "allow")
+    return max(map(_moment, owners), default=_NEVER)
 
 
 def _moment(row: Row) -> Moment:
@@ -186,25 +176,21 @@ def _moments(
     """Returns when each memory was recalled, or used; an event may be dated before it was
     recorded.
     """
-    found: dict[str, list[datetime]] = defaultdict(list)
+    moments: dict[str, list[datetime]] = defaultdict(list)
     for event in events:
         if event.kind == kind:
             at = event.payload.get("at")
             moment = datetime.fromisoformat(at).astimezone(UTC) if at else event.at
             ids = event.payload.get("memory_ids", [event.target])
             for root in dict.fromkeys(roots[id] for id in ids if id in roots):
-                found[root].append(moment)
-    return found
+                moments[root].append(moment)
+    return moments
 
 
 def _usage(recalled: Sequence[datetime], used: Sequence[datetime], boost: float) -> dict[str, Any]:
     last = max([*recalled, *used], default=None)
-    return {
-        "recall_count": len(recalled),
-        "used_count": len(used),
-        "last_used_at": last,
-        "boost": boost,
-    }
+    counts = {"recall_count": len(recalled), "used_count": len(used)}
+    return {**counts, "last_used_at": last, "boost": boost}
 
 
 def _memory(
@@ -212,16 +198,11 @@ def _memory(
 ) -> dict[str, Any]:
     allowed = [row for row in members if row["gate"] == "allow"]
     trusted = allowed or members
-    newest, superseded_by = trusted[-1], relations.superseded.get(root)
-    state = "active" if allowed and root not in relations.held else "held"
+    newest = trusted[-1]
     return {
         **{name: newest[name] for name in _OF_THE_NEWEST},
         "id": root,
-        "state": "forgotten"
-        if root in relations.forgotten
-        else "superseded"
-        if superseded_by
-        else state,
+        "state": _state(root, relations, is_allowed=bool(allowed)),
         "wordings": list(dict.fromkeys(row["text"] for row in members)),
         "observation_ids": [row["id"] for row in members],
         "session_ids": list(dict.fromkeys(row["session_id"] for row in members)),
@@ -236,5 +217,13 @@ def _memory(
         "tags": list(dict.fromkeys(tag for row in trusted for tag in row["tags"] or ())),
         "entities": list(dict.fromkeys(entity for row in members for entity in row["entities"])),
         "first_event_at": members[0]["event_at"],
-        "superseded_by": superseded_by,
+        "superseded_by": relations.superseded.get(root),
     }
+
+
+def _state(root: str, relations: _Relations, *, is_allowed: bool) -> str:
+    if root in relations.forgotten:
+        return "forgotten"
+    if root in relations.superseded:
+        return "superseded"
+    return "active" if is_allowed and root not in relations.held else "held"

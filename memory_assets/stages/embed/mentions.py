@@ -16,12 +16,8 @@ import polars as pl
 from memory_assets.english.changes import read_changes
 from memory_assets.schema import frames as schemas
 from memory_assets.schema.frames import hash_of
-from memory_assets.stages.embed.entities import (
-    ENTITIES_VERSION,
-    LOCAL_KINDS,
-    mentions_in,
-    mentions_of_name,
-)
+from memory_assets.stages.embed import entities
+from memory_assets.stages.embed.entities import mentions_in
 from memory_assets.stages.embed.names import Name, code_spans
 
 READ_STATES = ("active", "superseded", "stale", "archived", "cold")
@@ -35,6 +31,7 @@ _BETWEEN_PART_AND_WHOLE = re.compile(
 )
 _WHOLES = frozenset({"file", "folder", "package", "repository"})
 _PARTS = frozenset({"identifier", "variable", "flag", "file", "folder"})
+_NAMED_AS_PROJECTS = frozenset({"identifier", "command", "folder", "package"})
 _USED = frozenset({"service", "tool", "package", "host", "command"})
 _USING = re.compile(
     r"(?i)\b(?:(?<!to )use[sd]?|using|depends on|built (?:with|on)|runs (?:on|in|with)"
@@ -55,96 +52,75 @@ _ROOT_FILES = re.compile(
 
 
 def read_mentions(memories: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
-    """Returns the table `mentions`; rows of `known` are kept for unchanged memories."""
+    """Returns the table `mentions`; rows of `known` stay for unchanged memories."""
     readable = memories.filter(pl.col("state").is_in(READ_STATES)).select(_SOURCE)
     hashes = {row["id"]: _hash(row) for row in readable.iter_rows(named=True)}
-    kept = known.filter(
-        pl.col("memory_id").replace_strict(hashes, default=None, return_dtype=pl.String)
-        == pl.col("read_from")
-    )
-    unread = readable.join(
-        kept.select("memory_id").unique(), left_on="id", right_on="memory_id", how="anti"
-    )
-    rows = [
-        row
-        for memory in unread.iter_rows(named=True)
-        for row in _read(memory, hashes[memory["id"]])
-    ]
-    found = pl.concat([kept, schemas.frame_of("mentions", rows)])
-    return resolve_entities(found, memories).select(found.columns).sort("memory_id", "kind", "name")
+    hash_now = pl.col("memory_id").replace_strict(hashes, default=None, return_dtype=pl.String)
+    unchanged = known.filter(hash_now == pl.col("read_from"))
+    read_ids = unchanged.select(id="memory_id").unique()
+    unread = readable.join(read_ids, on="id", how="anti").iter_rows(named=True)
+    rows = [row for memory in unread for row in _read(memory, hashes[memory["id"]])]
+    mentions = pl.concat([unchanged, schemas.frame_of("mentions", rows)])
+    resolved = resolve_entities(mentions, memories).select(mentions.columns)
+    return resolved.sort("memory_id", "kind", "name")
 
 
 def _hash(memory: Mapping[str, Any]) -> str:
-    return hash_of(
-        ENTITIES_VERSION,
-        *memory["wordings"],
-        "\n",
-        *memory["entities"],
-        memory["project"],
-        memory["person"],
-    )
+    words = (*memory["wordings"], "\n", *memory["entities"])
+    return hash_of(entities.ENTITIES_VERSION, *words, memory["project"], memory["person"])
 
 
 def _read(memory: Mapping[str, Any], read_from: str) -> list[dict[str, Any]]:
     """Returns a row for each name in the memory, its project and person included."""
     rows: dict[str, dict[str, Any]] = {}
-    own = {"project": memory["project"], "person": memory["person"]}
-    named = [(kind, name, name) for kind, name in own.items() if name]
-    together = "\n".join(memory["wordings"])
-    mentions = [mention for text in memory["wordings"] for mention in mentions_in(text)]
-    mentions += [
-        mention
-        for name in memory["entities"]
-        if name not in together
-        for mention in mentions_of_name(name)
-    ]
-    for kind, name, said in (*named, *((one.kind, one.name, one.said) for one in mentions)):
-        empty = {
-            "memory_id": memory["id"],
-            "kind": kind,
-            "name": name,
-            "entity_id": "",
-            "read_from": read_from,
-        }
-        row = rows.setdefault(
-            f"{kind}/{name}", empty | {"said": [], "uses": [], "part_of": [], "replaced_by": []}
-        )
-        if said != name and said not in row["said"] and len(row["said"]) < MOST_SPELLINGS:
-            row["said"].append(said)
+    for kind, name, spelling in _spellings(memory):
+        if f"{kind}/{name}" not in rows:
+            about = {"memory_id": memory["id"], "kind": kind, "name": name, "entity_id": ""}
+            lists = {"said": [], "uses": [], "part_of": [], "replaced_by": []}
+            rows[f"{kind}/{name}"] = {**about, "read_from": read_from, **lists}
+        spellings = rows[f"{kind}/{name}"]["said"]
+        if spelling not in (name, *spellings) and len(spellings) < MOST_SPELLINGS:
+            spellings.append(spelling)
     for text in memory["wordings"]:
         for source, relation, target in _stated(text, f"project/{memory['project']}"):
-            if (
-                source in rows
-                and target in rows
-                and source != target
-                and target not in rows[source][relation]
-            ):
+            is_read = source in rows and target in rows and source != target
+            if is_read and target not in rows[source][relation]:
                 rows[source][relation].append(target)
     return list(rows.values())
+
+
+def _spellings(memory: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Yields kind, name and spelling of everything that the memory names."""
+    for kind in ("project", "person"):
+        if memory[kind]:
+            yield kind, memory[kind], memory[kind]
+    texts = memory["wordings"]
+    together = "\n".join(texts)
+    unmentioned = (name for name in memory["entities"] if name not in together)
+    for mentions in (*map(mentions_in, texts), *map(entities.mentions_of_name, unmentioned)):
+        for mention in mentions:
+            yield mention.kind, mention.name, mention.said
 
 
 def _stated(text: str, project: str) -> Iterator[tuple[str, str, str]]:
     """Yields the (name, relation, other name) that the text states; in doubt nothing."""
     mentions = mentions_in(text)
     yield from _commands_with_flags(text, mentions)
-    for one, other in pairwise(mentions):
-        if (
-            one.kind in _PARTS
-            and other.kind in _WHOLES
-            and _BETWEEN_PART_AND_WHOLE.fullmatch(text, one.end, other.start)
-        ):
-            yield one.key, "part_of", other.key
+    for part, whole in pairwise(mentions):
+        are_such = part.kind in _PARTS and whole.kind in _WHOLES
+        if are_such and _BETWEEN_PART_AND_WHOLE.fullmatch(text, part.end, whole.start):
+            yield part.key, "part_of", whole.key
     for mention in mentions:
         clause = re.split(r"[.;:!?]\s|\n", text[: mention.start])[-1]
         if mention.kind in _USED and _USING.search(clause) and not _UNSURE.search(clause):
             yield project, "uses", mention.key
-    said = {mention.said.lower(): mention.key for mention in mentions} | {
-        m.name.lower(): m.key for m in mentions
-    }
+    key_of = {mention.said.lower(): mention.key for mention in mentions}
+    key_of |= {mention.name.lower(): mention.key for mention in mentions}
     for change in read_changes(text):
-        gone, came = said.get(change.gone), said.get(change.came)
-        if gone and came and _are_alike(gone, came):
-            yield gone, "replaced_by", came
+        replaced = key_of.get(change.gone)
+        replacement = key_of.get(change.came)
+        if replaced and replacement and _are_alike(replaced, replacement):
+            yield replaced, "replaced_by", replacement
 
 
 def _commands_with_flags(text: str, mentions: Sequence[Name]) -> Iterator[tuple[str, str, str]]:
@@ -152,16 +128,15 @@ def _commands_with_flags(text: str, mentions: Sequence[Name]) -> Iterator[tuple[
     for start, end in code_spans(text):
         inside = [mention for mention in mentions if start <= mention.start and mention.end <= end]
         if inside and inside[0].kind == "command":
-            yield from (
-                (inside[0].key, "uses", one.key) for one in inside[1:] if one.kind == "flag"
-            )
+            flags = (mention for mention in inside[1:] if mention.kind == "flag")
+            yield from ((inside[0].key, "uses", flag.key) for flag in flags)
 
 
-def _are_alike(gone: str, came: str) -> bool:
+def _are_alike(replaced: str, replacement: str) -> bool:
     """Returns whether one can replace the other: a flag a flag, but a package also a tool or a
     service.
     """
-    kinds = {name.split("/")[0] for name in (gone, came)}
+    kinds = {name.split("/")[0] for name in (replaced, replacement)}
     return len(kinds) == 1 or kinds <= {"service", "tool", "package", "command", "host"}
 
 
@@ -175,15 +150,14 @@ def resolve_entities(mentions: pl.DataFrame, memories: pl.DataFrame) -> pl.DataF
     names = placed.select("kind", "name", "project").unique()
     projects = {name.lower() for name in names.filter(pl.col("kind") == "project")["name"]}
     longer = _longer_names(names)
-    rows = [
-        (*row, *_resolve(row[0], row[1], row[2], projects, longer)) for row in names.iter_rows()
-    ]
-    columns = ("kind", "name", "project", "entity_kind", "entity_name", "entity_project")
-    found = pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
-    ids = pl.Series(
-        "entity_id", [entity_id(row[3], row[4], row[5]) for row in rows], dtype=pl.String
-    )
-    return placed.join(found.with_columns(ids), on=["kind", "name", "project"])
+    rows = []
+    for kind, name, project in names.iter_rows():
+        entity = _resolve(kind, name, project, projects, longer)
+        rows.append((kind, name, project, *entity, entity_id(*entity)))
+    key = ["kind", "name", "project"]
+    columns = [*key, "entity_kind", "entity_name", "entity_project", "entity_id"]
+    resolved = pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
+    return placed.join(resolved, on=key)
 
 
 Longer = Mapping[tuple[str, str, str], str]
@@ -195,13 +169,13 @@ def _resolve(
 ) -> tuple[str, str, str]:
     """Returns kind, name and project of the entity behind a name in a memory of the project."""
     plain = name.rstrip("/").lower()
-    is_no_word = not plain.isalpha()  # it means the project everywhere
-    if plain in projects and (
-        kind == "project" or (kind in ("identifier", "command", "folder", "package") and is_no_word)
-    ):
+    # What is no word means the project everywhere.
+    is_project = kind == "project" or (kind in _NAMED_AS_PROJECTS and not plain.isalpha())
+    if plain in projects and is_project:
         return "project", plain, ""
     name = longer.get((project, kind, name), name)
-    return kind, name, project if kind in LOCAL_KINDS and "#" not in name[1:] else ""
+    is_local = kind in entities.LOCAL_KINDS and "#" not in name[1:]
+    return kind, name, project if is_local else ""
 
 
 def _longer_names(names: pl.DataFrame) -> dict[tuple[str, str, str], str]:
@@ -210,25 +184,18 @@ def _longer_names(names: pl.DataFrame) -> dict[tuple[str, str, str], str]:
     """
     ends: dict[tuple[str, str, str], set[str]] = defaultdict(set)
     marks = {"file": "/", "identifier": "."}
-    shorts: set[tuple[str, str, str]] = set()
-    for kind, name, project in (
-        names.filter(pl.col("kind").is_in(list(marks)))
-        .select("kind", "name", "project")
-        .iter_rows()
-    ):
-        parts = name.split(marks[kind])
-        shorts.add((project, kind, name))
-        for cut in range(1, len(parts) if not name.startswith(("/", "~")) else 1):
+    named = names.filter(pl.col("kind").is_in(list(marks))).select("project", "kind", "name")
+    for project, kind, name in named.iter_rows():
+        parts = [] if name.startswith(("/", "~")) else name.split(marks[kind])
+        for cut in range(1, len(parts)):
             ends[project, kind, marks[kind].join(parts[cut:])].add(name)
-    longest = {
-        short: {one for one in wholes if not ends.get((short[0], short[1], one))}
-        for short, wholes in ends.items()
-    }
-    return {
-        short: next(iter(longest[short]))
-        for short in shorts
-        if len(longest.get(short, ())) == 1 and not _ROOT_FILES.match(short[2])
-    }
+    longer_names = {}
+    for project, kind, name in named.iter_rows():
+        wholes = ends.get((project, kind, name), set())
+        longest = [whole for whole in wholes if not ends.get((project, kind, whole))]
+        if len(longest) == 1 and not _ROOT_FILES.match(name):
+            longer_names[project, kind, name] = longest[0]
+    return longer_names
 
 
 def entity_id(kind: str, name: str, project: str) -> str:

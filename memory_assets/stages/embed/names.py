@@ -5,15 +5,14 @@ Also has the record of a name in a text, which every recogniser returns.
 """
 
 import re
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from memory_assets.english.aliases import names_of
 from memory_assets.schema.records import EntityKind
+from memory_assets.text.patterns import data_beside
 
 _CODE = re.compile(r"`([^`\n]{1,200})`")
 
@@ -64,56 +63,59 @@ def find_known(text: str) -> Iterator[Name]:
     """Yields services, tools and packages; names that are English words only in their spelling and
     within a sentence.
     """
-    names, exact = known_names(), _exact_names()
+    names = known_names()
+    exact = _exact_names()
     for match in _known_pattern().finditer(text):
-        kind, name = names[match[0].lower()]
-        is_word = match[0].lower() in exact
-        if not is_word or (
-            match[0] == exact[match[0].lower()] and not _BEGINS.search(text, 0, match.start())
-        ):
+        word = match[0].lower()
+        is_spelled = match[0] == exact.get(word, match[0])
+        begins = word in exact and _BEGINS.search(text, 0, match.start())
+        if is_spelled and not begins:
+            kind, name = names[word]
             yield Name.of(kind, name, match)
 
 
 def find_commands(text: str, code: tuple[Span, ...]) -> Iterator[Name]:
     """Yields programs with their subcommands; their flags are separate names."""
     for start, end in code:
-        words = text[start:end]
-        offset = match.end() if (match := _BEFORE_COMMAND.match(words)) else 0
-        if said := _command(words[offset:]):
-            yield Name(
-                "command", " ".join(said.split()), said, start + offset, start + offset + len(said)
-            )
+        prompt = _BEFORE_COMMAND.match(text[start:end])
+        begin = start + (prompt.end() if prompt else 0)
+        command = _command(text[begin:end])
+        if command:
+            name = " ".join(command.split())
+            yield Name("command", name, command, begin, begin + len(command))
     for match in _prose_commands().finditer(text):
         yield Name.of("command", " ".join(match[0].split()), match)
 
 
-def _command(said: str) -> str | None:
+def _command(words: str) -> str | None:
     """Returns the program at the beginning of the words between backticks, with its subcommand if
     it has one.
     """
-    known, (first, *rest) = _programs(), said.split() or [""]
-    if not _PROGRAM.fullmatch(first):
+    program, *rest = words.split() or [""]
+    if not _PROGRAM.fullmatch(program):
         return None
-    if first not in known:
+    programs = _programs()
+    if program not in programs:
         has_flags = any(_FLAG.fullmatch(word) for word in rest)
-        return first if has_flags and first not in excluded("programs") else None
-    if known[first] and rest and _SUBCOMMAND.fullmatch(rest[0]):
-        return said[: said.index(rest[0], len(first)) + len(rest[0])]
-    return first if rest or not (first in known_names() or first in excluded("programs")) else None
+        return program if has_flags and program not in excluded("programs") else None
+    if programs[program] and rest and _SUBCOMMAND.fullmatch(rest[0]):
+        return words[: words.index(rest[0], len(program)) + len(rest[0])]
+    is_other = program in known_names() or program in excluded("programs")
+    return program if rest or not is_other else None
 
 
 @cache
 def known_names() -> dict[str, tuple[EntityKind, str]]:
     """Returns kind and usual spelling of each known name and its aliases, by lower case."""
-    found: dict[str, tuple[EntityKind, str]] = {}
+    names: dict[str, tuple[EntityKind, str]] = {}
     for kind in KINDS:
         for spelling in (*_table()[kind]["any"], *_table()[kind]["exact"]):
-            found.setdefault(spelling.lower(), (kind, spelling))
-    for low in list(found):
-        for other in names_of(low):
-            if len(other) > 2 and other not in excluded("aliases"):
-                found.setdefault(other, found[low])
-    return found
+            names.setdefault(spelling.lower(), (kind, spelling))
+    for name in list(names):
+        for alias in names_of(name):
+            if len(alias) > 2 and alias not in excluded("aliases"):
+                names.setdefault(alias, names[name])
+    return names
 
 
 @cache
@@ -130,10 +132,8 @@ def _exact_names() -> dict[str, str]:
 
 @cache
 def _known_pattern() -> re.Pattern[str]:
-    names = sorted(known_names(), key=len, reverse=True)
-    return re.compile(
-        rf"(?<![\w./@$#~-])(?:{'|'.join(map(re.escape, names))})(?![\w/+#@(-]|\.\w)", re.IGNORECASE
-    )
+    names = "|".join(map(re.escape, sorted(known_names(), key=len, reverse=True)))
+    return re.compile(rf"(?<![\w./@$#~-])(?:{names})(?![\w/+#@(-]|\.\w)", re.IGNORECASE)
 
 
 @cache
@@ -155,6 +155,4 @@ def _prose_commands() -> re.Pattern[str]:
 
 @cache
 def _table() -> dict[str, Any]:
-    return tomllib.loads(
-        files("memory_assets.stages.embed").joinpath("names.toml").read_text("utf-8")
-    )
+    return data_beside(__file__)

@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
+from itertools import chain
 from typing import Any
 
 import polars as pl
@@ -43,11 +44,9 @@ def note_id(event: Event) -> str:
 
 def note_rows(events: Iterable[Event], zone: tzinfo = UTC) -> pl.DataFrame:
     """Returns the observations of notes and corrections, in fold order, with local days."""
-    made = sorted(
-        (event for event in events if event.kind in (NOTED, CORRECTED)),
-        key=lambda event: event.moment,
-    )
-    return schemas.frame_of("observations", [_row(event, zone) for event in made])
+    notes = [event for event in events if event.kind in (NOTED, CORRECTED)]
+    notes.sort(key=lambda event: event.moment)
+    return schemas.frame_of("observations", [_row(event, zone) for event in notes])
 
 
 def with_notes(observations: pl.DataFrame, events: Iterable[Event]) -> pl.DataFrame:
@@ -67,9 +66,7 @@ def without_corrected(merges: pl.DataFrame, events: Iterable[Event]) -> pl.DataF
         return merges
     ends = [*pairs, *((older, newer) for newer, older in pairs)]
     apart = pl.DataFrame(ends, schema={"newer_id": pl.String, "older_id": pl.String}, orient="row")
-    same = merges.filter(pl.col("relation") == SAME).join(
-        apart, on=["newer_id", "older_id"], how="anti"
-    )
+    same = merges.filter(relation=SAME).join(apart, on=["newer_id", "older_id"], how="anti")
     return pl.concat([same, merges.filter(pl.col("relation") != SAME)])
 
 
@@ -77,9 +74,8 @@ class NoteEffects:
     """The effects of notes, corrections and forgetting on observations, which include the notes."""
 
     def __init__(self, observations: pl.DataFrame, events: Iterable[Event]) -> None:
-        notes = sorted(
-            (event for event in events if event.kind in NOTES), key=lambda event: event.moment
-        )
+        notes = [event for event in events if event.kind in NOTES]
+        notes.sort(key=lambda event: event.moment)
         self._observations = observations
         self._locator = MemoryLocator(observations, {id: id for id in observations["id"]}, notes)
         self._noted = {note_id(event): event.moment for event in notes if event.kind != FORGOTTEN}
@@ -92,33 +88,28 @@ class NoteEffects:
         self._forgotten: dict[str, Moment] = {}
         for event in notes:
             if event.kind == FORGOTTEN:
-                self._forgotten |= dict.fromkeys(
-                    (*self._named_by(event), *self._worded_as(event)), event.moment
-                )
+                ids = (*self._named_by(event), *self._worded_as(event))
+                self._forgotten |= dict.fromkeys(ids, event.moment)
 
     def is_forgotten(self, observations: Collection[str]) -> bool:
         """Returns whether a memory of these observations is forgotten and was not noted again
         since.
         """
-        last = max(
-            (self._forgotten[id] for id in observations if id in self._forgotten), default=None
-        )
-        return last is not None and last > max(
-            (self._noted[id] for id in observations if id in self._noted), default=_FIRST
-        )
+        forgotten_at = max((self._forgotten.get(id, _FIRST) for id in observations), default=_FIRST)
+        noted_at = max((self._noted.get(id, _FIRST) for id in observations), default=_FIRST)
+        return forgotten_at > noted_at
 
     def _named_by(self, event: Event) -> list[str]:
         """Returns the observations that the event names, or those that took their place."""
-        return [id for one in references(event) for id in self._locator.nearest(one)]
+        return list(chain.from_iterable(map(self._locator.nearest, references(event))))
 
     def _worded_as(self, event: Event) -> list[str]:
         """Returns the observations with the exact text that the event forgets, except later
         notes.
         """
-        found = self._observations.filter(pl.col("text_hash").is_in(event.payload["text_hashes"]))[
-            "id"
-        ]
-        return [id for id in found if self._noted.get(id, _FIRST) < event.moment]
+        has_text = pl.col("text_hash").is_in(event.payload["text_hashes"])
+        same = self._observations.filter(has_text)["id"]
+        return [id for id in same if self._noted.get(id, _FIRST) < event.moment]
 
 
 @dataclass
@@ -142,11 +133,11 @@ def apply_corrections(
     for at, note, observations in corrections:
         by = memory_of[note]
         for target in {memory_of[id] for id in observations if id in memory_of} - {by}:
-            before = settled.get(target)
-            earlier = before.earlier | {before.by} if before else set()
+            previous = settled.get(target)
+            earlier = previous.earlier | {previous.by} if previous else set()
             settled[target] = Correction(at, by, earlier - {by})
-    for one in settled.values():
-        one.earlier -= set(settled)  # a corrected correction is replaced by its own
+    for correction in settled.values():
+        correction.earlier -= set(settled)  # a corrected correction is replaced by its own
     return settled
 
 
@@ -154,33 +145,32 @@ def hidden_sources(events: Iterable[Event]) -> frozenset[str]:
     """Returns the ids of messages and segments with forgotten content, which deep recall leaves
     out.
     """
-    forgotten = (event.payload for event in events if event.kind == FORGOTTEN)
-    return frozenset(
-        id
-        for payload in forgotten
-        for id in (*payload.get("messages", ()), *payload.get("segments", ()))
-    )
+    ids: set[str] = set()
+    for event in events:
+        if event.kind == FORGOTTEN:
+            ids.update(event.payload.get("messages", ()), event.payload.get("segments", ()))
+    return frozenset(ids)
+
+
+_COPIED = ("priority", "category", "sentiment", "scope", "project", "person")
 
 
 def _row(event: Event, zone: tzinfo) -> dict[str, Any]:
-    said = event.payload
+    note = event.payload
     return {
-        **row_without_session(LEDGER, said["text"]),
-        **{
-            name: said[name]
-            for name in ("priority", "category", "sentiment", "scope", "project", "person")
-        },
+        **row_without_session(LEDGER, note["text"]),
+        **{name: note[name] for name in _COPIED},
         "id": note_id(event),
-        "session_id": said["session"] or LEDGER,
+        "session_id": note["session"] or LEDGER,
         "day": event.at.astimezone(zone).date(),
         "path": LEDGER,
         "gate_reason": "told outright",
         "category_confidence": 1.0,
-        "taxonomy_version": said["taxonomy"],
+        "taxonomy_version": note["taxonomy"],
         "confidence": CONFIDENCE,
         "strength": "explicit",
         "author": "owner",
-        "tags": said.get("tags", []),
+        "tags": note.get("tags", []),
         "event_at": event.at,
         "lines": [],
         "observer": event.kind,
@@ -191,25 +181,22 @@ def row_without_session(source: str, text: str) -> dict[str, Any]:
     """Returns the columns common to all observations without a session; `source` is their window
     and segment.
     """
-    common = {
+    return {
+        "window_id": source,
+        "segment_id": source,
         "trigger": "ended",
         "kind": "fact",
         "gate": "allow",
         "gate_confidence": 1.0,
         "folder": "",
         "quote": "",
-    }
-    made = {
         "text": text,
         "text_hash": text_hash(text),
         "entities": list(entities_of(text)),
         "tokens": count_tokens(text),
-    }
-    nothing = {
         "tags": [],
         "clock_times": [],
         "message_ids": [],
         "prompt_hash": None,
         "schema_version": SCHEMA_VERSION,
     }
-    return {"window_id": source, "segment_id": source} | common | made | nothing

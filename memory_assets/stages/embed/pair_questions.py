@@ -45,13 +45,9 @@ class PairQuestion:
     @property
     def key(self) -> AnswerKey:
         """What the answer depends on: the two texts, the prompt and the model."""
-        return AnswerKey(
-            _content(self.older, self.newer),
-            prompt_hash(),
-            self.model,
-            f"max_tokens={MAX_TOKENS}",
-            SERIALISER_VERSION,
-        )
+        content = _content(self.older, self.newer)
+        how = f"max_tokens={MAX_TOKENS}"
+        return AnswerKey(content, prompt_hash(), self.model, how, SERIALISER_VERSION)
 
     def request(self) -> ModelRequest:
         """Returns what the model is sent."""
@@ -69,17 +65,16 @@ def plan_questions(
     """Returns the questions about doubtful pairs of allowed facts that have no answer and may be
     sent.
     """
-    facts = observations.filter(pl.col("gate") == "allow").select("id", "text", "project")
+    facts = observations.filter(gate="allow").select("id", "text", "project")
     texts = {id: text for id, text, project in facts.iter_rows() if may_send(project)}
-    known = {kept.key.content for kept in answers.every()}
-    found = {
-        PairQuestion(texts[older], texts[newer], model): None
-        for newer, older in edges.filter(pl.col("relation") == DOUBTFUL)
-        .select("newer_id", "older_id")
-        .iter_rows()
-        if newer in texts and older in texts and _content(texts[older], texts[newer]) not in known
-    }
-    return list(found)
+    answered = {stored.key.content for stored in answers.every()}
+    questions: dict[PairQuestion, None] = {}
+    for newer, older in edges.filter(relation=DOUBTFUL).select("newer_id", "older_id").iter_rows():
+        if newer in texts and older in texts:
+            question = PairQuestion(texts[older], texts[newer], model)
+            if question.key.content not in answered:
+                questions[question] = None
+    return list(questions)
 
 
 def decide(
@@ -90,9 +85,8 @@ def decide(
     if not verdicts:
         return edges
     texts = dict(observations.select("id", "text").iter_rows())
-    return pl.DataFrame(
-        [_decided(row, texts, verdicts) for row in edges.iter_rows(named=True)], schema=edges.schema
-    )
+    rows = [_decided(row, texts, verdicts) for row in edges.iter_rows(named=True)]
+    return pl.DataFrame(rows, schema=edges.schema)
 
 
 def _decided(row: dict, texts: Mapping[str, str], verdicts: Mapping[str, str]) -> dict:
@@ -107,14 +101,10 @@ def _verdicts(answers: Iterable[StoredAnswer]) -> Iterator[tuple[str, str]]:
     """Yields the content of each question with its verdict, the latest answer last; what is no
     single verdict is left out.
     """
-    for kept in sorted(answers, key=lambda kept: kept.asked_at):
-        said = (
-            {verdict.lower() for verdict in _VERDICT.findall(kept.answer.text)}
-            if kept.is_whole
-            else set()
-        )
-        if len(said) == 1:
-            yield kept.key.content, said.pop()
+    for stored in sorted(answers, key=lambda stored: stored.asked_at):
+        verdicts = {verdict.lower() for verdict in _VERDICT.findall(stored.answer.text)}
+        if stored.is_whole and len(verdicts) == 1:
+            yield stored.key.content, verdicts.pop()
 
 
 def _content(older: str, newer: str) -> str:

@@ -22,53 +22,49 @@ def read_present(tables: ParquetTables, ledger: Ledger) -> pl.DataFrame:
 
 def overlay(memories: pl.DataFrame, events: Iterable[Event]) -> pl.DataFrame:
     """Returns the memories with every note, correction and forgetting of the ledger."""
-    notes = sorted(
-        (event for event in events if event.kind in NOTES), key=lambda event: event.moment
-    )
+    notes = [event for event in events if event.kind in NOTES]
+    notes.sort(key=lambda event: event.moment)
     if not notes:
         return memories
     # The fold takes a while to import.
     from memory_assets.stages.embed.memories import memories_of_notes
     from memory_assets.stages.embed.notes import apply_corrections, note_id
 
-    made = memories_of_notes(notes)
-    homes = _homes(
-        memories,
-        {*made, *(id for event in notes for id in event.payload.get("observation_ids", ()))},
-    )
-    fresh = {id: row for id, row in made.items() if id not in homes}
+    rows_of_notes = memories_of_notes(notes)
+    named = {id for event in notes for id in event.payload.get("observation_ids", ())}
+    homes = _homes(memories, named | rows_of_notes.keys())
+    fresh = {id: row for id, row in rows_of_notes.items() if id not in homes}
     homes |= {id: id for id in fresh}
-    rows = (
-        pl.concat([memories, schemas.frame_of("memories", fresh.values()).select(memories.columns)])
-        if fresh
-        else memories
-    )
+    rows = memories
+    if fresh:
+        new_rows = schemas.frame_of("memories", fresh.values())
+        rows = pl.concat([memories, new_rows.select(memories.columns)])
     corrections = [
-        (one.at, note_id(one), one.payload["observation_ids"])
-        for one in notes
-        if one.kind == CORRECTED
+        (event.at, note_id(event), event.payload["observation_ids"])
+        for event in notes
+        if event.kind == CORRECTED
     ]
-    replaced = {
-        id: one.by
-        for target, one in apply_corrections(corrections, homes).items()
-        for id in (target, *sorted(one.earlier))
-        if not fresh.keys().isdisjoint(
-            (target, one.by, id)
-        )  # else the memories were folded with this correction
-    }
+    replaced: dict[str, str] = {}
+    for target, correction in apply_corrections(corrections, homes).items():
+        for id in (target, *sorted(correction.earlier)):
+            # Else the memories were folded with this correction.
+            if fresh.keys() & {target, correction.by, id}:
+                replaced[id] = correction.by
     forgotten = _forgotten_since(rows, notes, homes)
     states = dict.fromkeys(replaced, "superseded") | dict.fromkeys(forgotten, "forgotten")
-    state = pl.col("id").replace_strict(states, default=pl.col("state"), return_dtype=pl.String)
-    newer = pl.col("id").replace_strict(
-        replaced, default=pl.col("superseded_by"), return_dtype=pl.String
-    )
-    return rows.with_columns(state=state, superseded_by=newer)
+    newer = _changed("superseded_by", replaced)
+    return rows.with_columns(state=_changed("state", states), superseded_by=newer)
+
+
+def _changed(column: str, values: Mapping[str, str]) -> pl.Expr:
+    """Returns the column with the values of these memories."""
+    return pl.col("id").replace_strict(values, default=pl.col(column), return_dtype=pl.String)
 
 
 def _homes(memories: pl.DataFrame, wanted: Iterable[str]) -> dict[str, str]:
     """Returns the memory of each observation."""
-    found = memories.select("observation_ids", "id").explode("observation_ids")
-    return dict(found.filter(pl.col("observation_ids").is_in(sorted(wanted))).iter_rows())
+    pairs = memories.select("observation_ids", "id").explode("observation_ids")
+    return dict(pairs.filter(pl.col("observation_ids").is_in(sorted(wanted))).iter_rows())
 
 
 def _forgotten_since(
@@ -78,10 +74,11 @@ def _forgotten_since(
     from memory_assets.stages.embed.notes import note_id
 
     noted = {homes[note_id(event)]: event.moment for event in notes if event.kind != FORGOTTEN}
-    found: set[str] = set()
+    forgotten: set[str] = set()
     for event in notes:
         if event.kind == FORGOTTEN:
             named = {homes[id] for id in event.payload["observation_ids"] if id in homes}
             worded = rows.filter(pl.col("text_hash").is_in(event.payload["text_hashes"]))["id"]
-            found |= {id for id in {*named, *worded} if id not in noted or noted[id] < event.moment}
-    return found
+            affected = {*named, *worded}
+            forgotten |= {id for id in affected if id not in noted or noted[id] < event.moment}
+    return forgotten

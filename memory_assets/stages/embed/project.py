@@ -67,17 +67,16 @@ CONCEPTS: dict[str, str] = {
 _WORDS_OF: dict[str, str] = {}
 for _words, _tools in CONCEPTS.items():
     for _tool in _tools.split(", "):
-        _WORDS_OF[_tool] = f"{_WORDS_OF[_tool]} {_words}" if _tool in _WORDS_OF else _words
-_TOOLS = "|".join(
-    re.escape(tool) for tool in sorted(_WORDS_OF, key=lambda tool: (-len(tool), tool))
-)
+        _WORDS_OF[_tool] = f"{_WORDS_OF.get(_tool, '')} {_words}".lstrip()
+_LONGEST_FIRST = sorted(_WORDS_OF, key=lambda tool: (-len(tool), tool))
+_TOOLS = "|".join(map(re.escape, _LONGEST_FIRST))
 _TOOL = re.compile(rf"(?<![\w-])(?:{_TOOLS})(?![\w-])", re.I)
 
 
 def concept_words(text: str) -> str:
     """Returns the question words for the tools that the text names, each once, in order."""
-    found = (_WORDS_OF[match[0].lower()] for match in _TOOL.finditer(text))
-    return " ".join(dict.fromkeys(word for words in found for word in words.split()))
+    purposes = " ".join(_WORDS_OF[match[0].lower()] for match in _TOOL.finditer(text))
+    return " ".join(dict.fromkeys(purposes.split()))
 
 
 RETRIEVABLE = ("active", "held", "stale", "archived", "cold", "superseded")
@@ -125,9 +124,10 @@ def plan_vectors(
     published_hash = pl.col("id").replace_strict(published, default=None, return_dtype=pl.String)
     changed = wanted.filter(row_hash.ne_missing(published_hash))
     vectors = matrix_of(changed["text_hash"], embeddings)
-    is_known = np.any(vectors, axis=1)
-    if not is_known.all():  # else the copies are spared
-        changed, vectors = changed.filter(is_known), vectors[is_known]
+    has_vector = np.any(vectors, axis=1)
+    if not has_vector.all():  # else the copies are spared
+        changed = changed.filter(has_vector)
+        vectors = vectors[has_vector]
     upserts = changed.with_columns(pl.Series("vector", vectors))
     return IndexPlan(upserts, sorted(set(published) - set(wanted["id"])))
 
@@ -136,14 +136,13 @@ def memory_rows(memories: pl.DataFrame) -> pl.DataFrame:
     """Returns the rows of memories: all their wordings, and the purposes of the tools that they
     name.
     """
-    known = memories.filter(pl.col("state").is_in(RETRIEVABLE)).with_columns(
-        wording=pl.col("wordings").list.join("\n")
-    )
-    asked = [f"{text}\n{concept_words(text)}" for text in known["wording"]]
-    return known.select(
+    retrievable = memories.filter(pl.col("state").is_in(RETRIEVABLE))
+    wordings = retrievable["wordings"].list.join("\n")
+    texts = [f"{text}\n{concept_words(text)}" for text in wordings]
+    return retrievable.select(
         "id",
         corpus=pl.lit("memories"),
-        text=pl.Series(asked, dtype=pl.String),
+        text=pl.Series(texts, dtype=pl.String),
         parent=pl.lit(None, pl.String),
         group="session_id",
         order=pl.col("event_at").dt.epoch("ms"),
@@ -154,16 +153,14 @@ def memory_rows(memories: pl.DataFrame) -> pl.DataFrame:
 
 def passage_rows(passages: pl.DataFrame) -> pl.DataFrame:
     """Returns the rows of passages, whose frame also has their text; some have no vector."""
+    order = pl.col("line").cast(pl.Int64) * PASSAGES_A_LINE
     return passages.select(
         "id",
         pl.lit("messages").alias("corpus"),
         "text",
         pl.col("message_id").alias("parent"),
         pl.col("session_id").alias("group"),
-        (
-            pl.col("line").cast(pl.Int64) * PASSAGES_A_LINE
-            + pl.col("number").clip(0, PASSAGES_A_LINE - 1)
-        ).alias("order"),
+        (order + pl.col("number").clip(0, PASSAGES_A_LINE - 1)).alias("order"),
         "vector",
         "words",
     )
@@ -202,16 +199,11 @@ def hashes_of_heads(heads: pl.DataFrame) -> dict[str, str]:
     """Returns the same of passages, from what is known without their texts and vectors
     (`corpus.passage_heads`).
     """
-    return _hashes(
-        heads.select(
-            "corpus", "id", "message_id", "session_id", "line", "number", "text_hash", "encoded_by"
-        )
-    )
+    place = ["corpus", "id", "message_id", "session_id", "line", "number"]
+    return _hashes(heads.select(*place, "text_hash", "encoded_by"))
 
 
 def _hashes(rows: pl.DataFrame) -> dict[str, str]:
     of_row = pl.concat_str(pl.all().cast(pl.String).fill_null("-"), separator="\x1f")
-    return {
-        key: hash_of(row)
-        for key, row in rows.select(_KEY.alias("key"), of_row.alias("row")).iter_rows()
-    }
+    keyed = rows.select(_KEY.alias("key"), of_row.alias("row"))
+    return {key: hash_of(row) for key, row in keyed.iter_rows()}

@@ -49,24 +49,21 @@ class Repeats:
 
 def find_repeats(memories: pl.DataFrame) -> Repeats:
     """Returns the repeats among the allowed facts."""
-    facts = memories.filter(pl.col("state").is_in(VALID_STATES) & (pl.col("kind") == "fact")).sort(
-        "id"
-    )
+    facts = memories.filter(pl.col("state").is_in(VALID_STATES), kind="fact").sort("id")
     comparable: dict[tuple[Any, ...], dict[str, frozenset[str]]] = defaultdict(dict)
     for row in facts.select("id", "text", "scope", "project", "person").iter_rows(named=True):
         words = [word.lower() for word in _WORD.findall(row["text"].replace("’", "'"))]
         is_negated = sum(word in _NO for word in words) % 2 == 1
         numbers = tuple(sorted(_NUMBER.findall(row["text"])))
         comparable[_scope_of(row), numbers, is_negated][row["id"]] = frozenset(words)
-    found = sorted(pair for words_of in comparable.values() for pair in _pairs(words_of))
-    return Repeats(pl.DataFrame(found, schema=_PAIR_SCHEMA, orient="row"), facts.height)
+    pairs = sorted(chain.from_iterable(map(_pairs, comparable.values())))
+    return Repeats(pl.DataFrame(pairs, schema=_PAIR_SCHEMA, orient="row"), facts.height)
 
 
 def _scope_of(row: dict[str, Any]) -> tuple[str, ...]:
     """Returns the scope of the memory: a project, a person in all projects, or everyone."""
-    return {"project": ("project", row["project"]), "person": ("person", row["person"])}.get(
-        row["scope"], ("everyone",)
-    )
+    scope = row["scope"]
+    return (scope, row[scope]) if scope in ("project", "person") else ("everyone",)
 
 
 def _pairs(words_of: Mapping[str, frozenset[str]]) -> Iterator[tuple[str, str, float]]:

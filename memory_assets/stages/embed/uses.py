@@ -63,33 +63,36 @@ def plan_uses(
     `wordings` are those of each memory; `messages` (session_id, author, event_at, text) those of
     the sessions.
     """
-    spoken = {
-        str(key[0]): rows.sort("event_at").to_dicts()
-        for key, rows in messages.group_by("session_id")
-    }
+    by_session = _by_session(messages.sort("event_at", maintain_order=True))
     planned: list[Planned] = []
     for (session, memory_id), shown_at in sorted(_first_shown(events).items()):
-        said = spoken.get(session, [])
-        after = [one for one in said if one["event_at"] > shown_at]
-        if memory_id not in wordings or not any(one["author"] == "owner" for one in said):
+        spoken = by_session.get(session, [])
+        has_owner = any(message["author"] == "owner" for message in spoken)
+        if memory_id not in wordings or not has_owner:
             continue
-        used = next(
-            (one for one in after if uses_memory(one["text"], memory_id, wordings[memory_id])), None
-        )
-        if used is not None:
-            planned.append(_plan(USED, session, memory_id, used["event_at"]))
-        elif any(one["author"] != "owner" for one in after):
+        later = [message for message in spoken if message["event_at"] > shown_at]
+        about = (memory_id, wordings[memory_id])
+        used_at = next((m["event_at"] for m in later if uses_memory(m["text"], *about)), None)
+        if used_at is not None:
+            planned.append(_plan(USED, session, memory_id, used_at))
+        elif any(message["author"] != "owner" for message in later):
             planned.append(_plan(IGNORED, session, memory_id, shown_at))
     return planned
 
 
+def _by_session(messages: pl.DataFrame) -> dict[str, list[dict[str, Any]]]:
+    groups = messages.group_by("session_id", maintain_order=True)
+    return {str(session): rows.to_dicts() for (session,), rows in groups}
+
+
 def _first_shown(events: Iterable[Event]) -> dict[tuple[str, str], datetime]:
-    found: dict[tuple[str, str], datetime] = {}
+    moments: dict[tuple[str, str], datetime] = {}
     for event in events:
-        if event.kind == RECALLED and (session := event.payload.get("session")):
+        session = event.payload.get("session")
+        if event.kind == RECALLED and session:
             for id in event.payload["memory_ids"]:
-                found[session, id] = min(found.get((session, id), event.at), event.at)
-    return found
+                moments[session, id] = min(moments.get((session, id), event.at), event.at)
+    return moments
 
 
 def uses_memory(text: str, memory_id: str, wordings: Sequence[str]) -> bool:
@@ -123,17 +126,20 @@ def boosts(events: Sequence[Event], roots: Mapping[str, str]) -> dict[str, float
     """Returns the boost of each memory, between -0.3 and 0.3; per session, or per day, the clearest
     signal counts.
     """
-    found: dict[str, dict[str, tuple[int, float]]] = defaultdict(dict)
+    signals: dict[str, dict[str, tuple[int, float]]] = defaultdict(dict)
     for event in events:
         signal = _signal_of(event)
         if signal is None:
             continue
         source = event.payload.get("session") or event.payload.get("day") or event.id
         for root in {roots[id] for id in event.payload["memory_ids"] if id in roots}:
-            if signal[0] >= found[root].get(source, signal)[0]:
-                found[root][source] = signal
-    sums = {root: sum(change for _, change in signals.values()) for root, signals in found.items()}
-    return {root: round(min(max(total, -MOST), MOST), 4) for root, total in sums.items()}
+            if signal[0] >= signals[root].get(source, signal)[0]:
+                signals[root][source] = signal
+    boost_of = {}
+    for root, by_source in signals.items():
+        total = sum(change for _, change in by_source.values())
+        boost_of[root] = round(min(max(total, -MOST), MOST), 4)
+    return boost_of
 
 
 def _signal_of(event: Event) -> tuple[int, float] | None:
@@ -152,41 +158,37 @@ def suspects(planned: Iterable[Planned], observations: pl.DataFrame) -> pl.DataF
     """Returns (id, older_id, session_id, event_at) of the planned events' newer observations that
     are not the owner's.
     """
-    pairs = [tuple(one.payload["observation_ids"]) for one in planned]
+    pairs = [tuple(event.payload["observation_ids"]) for event in planned]
     ends = pl.DataFrame(pairs, schema={"older_id": pl.String, "id": pl.String}, orient="row")
-    return ends.join(
-        observations.filter(pl.col("author") != "owner").select("id", "session_id", "event_at"),
-        on="id",
-    )
+    others = observations.filter(pl.col("author") != "owner")
+    return ends.join(others.select("id", "session_id", "event_at"), on="id")
 
 
 def find_echoes(
-    found: pl.DataFrame, observations: pl.DataFrame, shown: pl.DataFrame
+    suspected: pl.DataFrame, observations: pl.DataFrame, shown: pl.DataFrame
 ) -> frozenset[str]:
     """Returns the ids of the suspects whose session was shown the older observation before.
 
     `shown` are messages (session_id, author, event_at, text) of those sessions that neither owner
     nor assistant wrote.
     """
-    texts = dict(
-        observations.filter(pl.col("id").is_in(found["older_id"].implode()))
-        .select("id", "text")
-        .iter_rows()
-    )
-    by_session = {str(key[0]): rows.to_dicts() for key, rows in shown.group_by("session_id")}
+    older = observations.filter(pl.col("id").is_in(suspected["older_id"].implode()))
+    texts = dict(older.select("id", "text").iter_rows())
+    by_session = _by_session(shown)
     return frozenset(
         row["id"]
-        for row in found.iter_rows(named=True)
+        for row in suspected.iter_rows(named=True)
         if _was_shown(texts[row["older_id"]], row, by_session.get(row["session_id"], []))
     )
 
 
-def _was_shown(text: str, spoken: dict[str, Any], messages: Sequence[dict[str, Any]]) -> bool:
+def _was_shown(text: str, observation: dict[str, Any], messages: Sequence[dict[str, Any]]) -> bool:
     words = read_claim(text).words
-    return any(
-        len(read_claim(line).words & words) >= REPEATED * max(len(words), 1)
-        for message in messages
-        if message["event_at"] <= spoken["event_at"]
-        for line in message["text"].splitlines()
-        if message["author"] == "injected" or _OURS.search(line)
-    )
+    for message in messages:
+        if message["event_at"] > observation["event_at"]:
+            continue
+        for line in message["text"].splitlines():
+            shows = message["author"] == "injected" or _OURS.search(line)
+            if shows and len(read_claim(line).words & words) >= REPEATED * max(len(words), 1):
+                return True
+    return False
