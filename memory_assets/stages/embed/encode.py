@@ -1,7 +1,7 @@
 """Encodes the texts of a day: those of observations, and the passages that its messages are cut
 into.
 
-Each distinct text is encoded once; known vectors are reused by the hash of their text. One vector
+Each distinct text is encoded once; earlier vectors are reused by the hash of their text. One vector
 of a long message is about everything and near to nothing, so a message is found by its best
 passage. Only the words of people and assistants are cut; tool calls and outputs are not. A passage
 has the role of its message: a turn of the owner, the answer that ends the assistant's turn, or a
@@ -51,43 +51,46 @@ def encode_day(
     day: date,
     observations: pl.DataFrame,
     embedder: Embedder,
-    known: pl.DataFrame | None = None,
+    earlier: pl.DataFrame | None = None,
     failures: pl.DataFrame | None = None,
     *,
     now: datetime,
 ) -> dict[str, pl.DataFrame]:
     """Returns the tables `embeddings` and `embedding_failures` of the day's texts.
 
-    `known` holds reusable rows, `failures` the texts that could not be encoded before.
+    `earlier` holds reusable rows, `failures` the texts that could not be encoded before.
     """
-    is_high = (pl.col("priority") != "high").cast(pl.Int8)
-    ranked = observations.sort(is_high, pl.col("event_at").dt.epoch("us").neg(), "id")
-    texts: dict[str, str] = {}
-    for text_hash, text in ranked.select("text_hash", "text").iter_rows():
-        texts.setdefault(text_hash, text)
-    vectors = {
-        text_hash: vector for text_hash, (vector,) in _reusable(known, embedder, "vector").items()
-    }
-    earlier = [] if failures is None else failures.filter(_is_made_by(embedder)).to_dicts()
-    failed = {row["text_hash"]: row for row in earlier}
-    waiting = {row["text_hash"] for row in earlier if now - row["failed_at"] < COOL_DOWN}
+    texts = _by_rank(observations)
+    vectors = _reusable(earlier, embedder, "vector")
+    failed = [] if failures is None else failures.filter(_is_made_by(embedder)).to_dicts()
+    waiting = {row["text_hash"] for row in failed if now - row["failed_at"] < COOL_DOWN}
     due = [text_hash for text_hash in texts if text_hash not in vectors.keys() | waiting]
     encoded, problems = _encode_each(embedder.encode, texts, due)
-    vectors |= {text_hash: vector.tolist() for text_hash, vector in encoded.items()}
+    vectors |= {text_hash: (vector.tolist(),) for text_hash, vector in encoded.items()}
     common = {"day": day, "model": embedder.name, "model_version": embedder.version}
     rows = []
     for text_hash in sorted(texts.keys() & vectors.keys()):
-        vector = vectors[text_hash]
+        (vector,) = vectors[text_hash]
         rows.append({"text_hash": text_hash, **common, "dimension": len(vector), "vector": vector})
-    failing = [failed[text_hash] for text_hash in sorted(waiting & texts.keys() - vectors.keys())]
-    for text_hash, problem in sorted(problems.items()):
-        attempts = failed[text_hash]["attempts"] + 1 if text_hash in failed else 1
-        outcome = {"failed_at": now, "attempts": attempts, "problem": problem}
-        failing.append({"text_hash": text_hash, **common, **outcome})
+    still_waiting = waiting & texts.keys() - vectors.keys()
+    failing = [row for row in failed if row["text_hash"] in still_waiting]
+    attempts = {row["text_hash"]: row["attempts"] for row in failed}
+    for text_hash, problem in problems.items():
+        outcome = {"attempts": attempts.get(text_hash, 0) + 1, "problem": problem}
+        failing.append({"text_hash": text_hash, **common, "failed_at": now, **outcome})
+    failing.sort(key=lambda row: (row["text_hash"] not in still_waiting, row["text_hash"]))
     return {
         "embedding_failures": schemas.frame_of("embedding_failures", failing),
         "embeddings": schemas.frame_of("embeddings", rows),
     }
+
+
+def _by_rank(observations: pl.DataFrame) -> dict[str, str]:
+    """Returns the distinct texts by their hash: high priority first, then the newest."""
+    is_low = pl.col("priority") != "high"
+    ranked = observations.sort(is_low, pl.col("event_at").dt.epoch("us").neg(), "id")
+    distinct = ranked.unique("text_hash", keep="first", maintain_order=True)
+    return dict(distinct.select("text_hash", "text").iter_rows())
 
 
 def retry_at(failures: pl.DataFrame) -> datetime | None:
@@ -123,10 +126,10 @@ def _encode_each(
                 waiting[:0] = [batch[:half], batch[half:]]
             else:
                 problems[batch[0]] = type(error).__name__
-    unusable = [text_hash for text_hash, result in encoded.items() if not _is_usable(result)]
-    for text_hash in unusable:
-        del encoded[text_hash]
-        problems[text_hash] = "no usable vector"
+    for text_hash in [*encoded]:
+        if not _is_usable(encoded[text_hash]):
+            del encoded[text_hash]
+            problems[text_hash] = "no usable vector"
     if len(problems) > 1 and not encoded:
         reason = cause or "no vector is usable"
         raise ModelError(f"Cannot encode any of {len(problems)} texts: {reason}.") from cause
@@ -140,12 +143,12 @@ def _is_usable(result: Any) -> bool:
 
 
 def _reusable(
-    known: pl.DataFrame | None, embedder: Embedder, *columns: str
+    earlier: pl.DataFrame | None, embedder: Embedder, *columns: str
 ) -> dict[str, tuple[Any, ...]]:
     """Returns the columns of the rows that the same model made, by the hash of their text."""
-    if known is None:
+    if earlier is None:
         return {}
-    same = known.filter(_is_made_by(embedder)).drop_nulls(columns)
+    same = earlier.filter(_is_made_by(embedder)).drop_nulls(columns)
     rows = same.select("text_hash", *columns).iter_rows()
     return {text_hash: tuple(values) for text_hash, *values in rows}
 
@@ -251,11 +254,11 @@ def hashed(passages: pl.DataFrame) -> pl.DataFrame:
 
 
 def encode_passages(
-    day: date, messages: pl.DataFrame, embedder: Embedder, known: pl.DataFrame | None = None
+    day: date, messages: pl.DataFrame, embedder: Embedder, earlier: pl.DataFrame | None = None
 ) -> pl.DataFrame:
-    """Returns the table `passage_vectors` of a day's messages; `known` holds reusable rows."""
+    """Returns the table `passage_vectors` of a day's messages; `earlier` holds reusable rows."""
     texts = {_hash_of(text): text for text in cut_messages(messages).filter(HAS_VECTOR)["text"]}
-    read = read_texts(texts, embedder, known)
+    read = read_texts(texts, embedder, earlier)
     common = {"day": day, "model": embedder.name, "model_version": embedder.version}
     rows = []
     for text_hash in sorted(texts.keys() & read.keys()):
@@ -265,12 +268,12 @@ def encode_passages(
 
 
 def read_texts(
-    texts: Mapping[str, str], embedder: Embedder, known: pl.DataFrame | None
+    texts: Mapping[str, str], embedder: Embedder, earlier: pl.DataFrame | None
 ) -> dict[str, tuple[Any, ...]]:
-    """Returns vector and word codes of each text that can be encoded, by its hash; `known` holds
+    """Returns vector and word codes of each text that can be encoded, by its hash; `earlier` holds
     reusable rows.
     """
-    reused = _reusable(known, embedder, "vector", "words")
+    reused = _reusable(earlier, embedder, "vector", "words")
     # By length, so that a batch is of one length.
     due = sorted(texts.keys() - reused.keys(), key=lambda hashed: (len(texts[hashed]), hashed))
     encoded, _ = _encode_each(embedder.read, texts, due)

@@ -181,7 +181,7 @@ def find_numbered(text: str) -> Iterator[Name]:
 
 
 def find_paths(text: str) -> Iterator[Name]:
-    """Yields files, folders and branches."""
+    """Yields files, branches and folders."""
     for pattern in (_FILE, _FILE_IN_C, _DOTFILE):
         for match in pattern.finditer(text):
             name = match[1].removeprefix("./")
@@ -192,6 +192,10 @@ def find_paths(text: str) -> Iterator[Name]:
         branch = match[1].removeprefix("origin/").rstrip(".,")
         if branch and branch not in ("main", "master", "HEAD", "foo", "bar"):
             yield Name.of("branch", branch, match)
+    yield from _find_folders(text)
+
+
+def _find_folders(text: str) -> Iterator[Name]:
     for match in _FOLDER.finditer(text):
         path = match[1].rstrip(".")
         name = path.removeprefix("./").rstrip("/")
@@ -259,6 +263,10 @@ def find_identifiers(text: str, code: tuple[Span, ...]) -> Iterator[Name]:
         is_excluded = bool({word, word.removesuffix("s")} & excluded("identifiers"))
         if len(word) > 3 and not is_excluded and not _MISTYPED.fullmatch(match[1]):
             yield Name.of("identifier", match[1], match)
+    yield from _names_between_backticks(text, code)
+
+
+def _names_between_backticks(text: str, code: tuple[Span, ...]) -> Iterator[Name]:
     for start, end in code:
         words = text[start:end]
         call = _CALL.fullmatch(words)

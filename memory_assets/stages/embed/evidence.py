@@ -13,8 +13,9 @@ neither confirm nor contradict, nor do echoes (`uses`).
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 
 import polars as pl
 
@@ -147,22 +148,35 @@ def weigh_evidence(
         sides = [locator.find(reference) for reference in references(event)]
         if len(sides) != 2:
             continue
-        older, newer = sides
-        sources = event.payload["sources"]
-        said_at = event.payload["said_at"]
         if event.kind == CONFIRMED:
-            for root in [root for root in older if root in newer][:1]:
-                moments = evidence.confirmed[root]
-                for source, at in zip(sources, said_at, strict=True):
-                    moments[source] = min(moments.get(source, at), at)
+            _confirm(evidence, event, *sides)
             continue
-        pair = next(((b, a) for a in older for b in newer if (b, a) in between), None)
+        older, newer = sides
+        pair = _first_pair(older, newer, between)
         if pair:
             contradicted.add(pair)
+            source = event.payload["sources"][1]
             lowers = any(map(_may_lower, between[pair]))
-            evidence.contradicted[pair[1]].setdefault(sources[1], (said_at[1], lowers))
+            signal = (event.payload["said_at"][1], lowers)
+            evidence.contradicted[pair[1]].setdefault(source, signal)
     evidence.conflicts = [c for c in conflicts if (c.newer_root, c.older_root) in contradicted]
     return evidence
+
+
+def _first_pair(
+    older: list[str], newer: list[str], pairs: Container[tuple[str, str]]
+) -> tuple[str, str] | None:
+    """Returns the first pair of a newer and an older memory that is among the pairs."""
+    return next(((b, a) for a, b in product(older, newer) if (b, a) in pairs), None)
+
+
+def _confirm(evidence: Evidence, event: Event, older: list[str], newer: list[str]) -> None:
+    """Adds the sources of the event to the memory that both of its observations belong to."""
+    root = next((root for root in older if root in newer), None)
+    if root:
+        moments = evidence.confirmed[root]
+        for source, at in zip(event.payload["sources"], event.payload["said_at"], strict=True):
+            moments[source] = min(moments.get(source, at), at)
 
 
 def _may_lower(conflict: Conflict) -> bool:
@@ -214,10 +228,7 @@ def _confirmations(
     clusters: dict[str, list[Row]] = defaultdict(list)
     for id, row in rows.items():
         clusters[roots[id]].append(row)
-    nearest: dict[str, tuple[str, float, str]] = {}
-    for newer, older, similarity, reason in edges:
-        if newer in rows and older in rows and _differ(rows[newer], rows[older]):
-            nearest.setdefault(newer, (older, similarity, reason))
+    nearest = _nearest(edges, rows)
     planned = []
     for root, members in clusters.items():
         first = members[0]["session_id"]
@@ -232,6 +243,15 @@ def _confirmations(
                 planned.append(_plan(CONFIRMED, row, rows[older], similarity, reason))
                 counted.add(row["session_id"])
     return planned
+
+
+def _nearest(edges: Iterable[tuple], rows: Mapping[str, Row]) -> dict[str, tuple[str, float, str]]:
+    """Returns the first edge of each newer observation to one of another source."""
+    nearest: dict[str, tuple[str, float, str]] = {}
+    for newer, older, similarity, reason in edges:
+        if newer in rows and older in rows and _differ(rows[newer], rows[older]):
+            nearest.setdefault(newer, (older, similarity, reason))
+    return nearest
 
 
 def _contradictions(

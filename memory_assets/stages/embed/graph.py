@@ -51,9 +51,9 @@ COLOURS = {
 
 
 def build_entities(
-    mentions: pl.DataFrame, memories: pl.DataFrame, own: Own | None = None
+    mentions: pl.DataFrame, memories: pl.DataFrame, of_owner: Own | None = None
 ) -> pl.DataFrame:
-    """Returns the table `entities`; `own` are the owner's aliases."""
+    """Returns the table `entities`; `of_owner` are the owner's aliases."""
     dated = memories.select("first_event_at", "event_at", memory_id="id")
     resolved = resolve_entities(mentions, memories).join(dated, on="memory_id")
     resolved = resolved.sort("event_at", "memory_id", "kind", "name")
@@ -68,17 +68,17 @@ def build_entities(
     )
     grouped = grouped.rename(key)
     named = grouped.select("kind", "name", "spellings").iter_rows()
-    aliases = [_aliases(kind, name, spellings, own) for kind, name, spellings in named]
+    aliases = [_aliases(kind, name, spellings, of_owner) for kind, name, spellings in named]
     aliased = grouped.with_columns(pl.Series("aliases", aliases, dtype=pl.List(pl.String)))
     return aliased.select(list(schemas.schema_of("entities"))).sort("entity_id")
 
 
-def _aliases(kind: str, name: str, spellings: list[str], own: Own | None) -> list[str]:
+def _aliases(kind: str, name: str, spellings: list[str], of_owner: Own | None) -> list[str]:
     """Returns the aliases, those in the memories first; spellings that differ only in case are
     one.
     """
     aliases: dict[str, str] = {}
-    for spelling in (*spellings, *(names_of(name, own) if kind in ALIASED else ())):
+    for spelling in (*spellings, *(names_of(name, of_owner) if kind in ALIASED else ())):
         is_short = len(spelling) <= LONGEST_ALIAS and "://" not in spelling
         if is_short and spelling.lower() != name.lower():
             aliases.setdefault(spelling.lower(), spelling)

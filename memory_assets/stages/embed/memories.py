@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Any
 
 import polars as pl
@@ -88,10 +89,10 @@ def fold_memories(
 def memories_of_notes(events: Sequence[Event]) -> dict[str, dict[str, Any]]:
     """Returns the memory of each note alone, by its id."""
     unused = _usage([], [], 0.0)
-    return {
-        row["id"]: _memory(row["id"], [row], Evidence(), _Relations({})) | unused
-        for row in notes.note_rows(events).iter_rows(named=True)
-    }
+    memories = {}
+    for row in notes.note_rows(events).iter_rows(named=True):
+        memories[row["id"]] = _memory(row["id"], [row], Evidence(), _Relations({})) | unused
+    return memories
 
 
 def _relate(
@@ -103,14 +104,7 @@ def _relate(
 ) -> _Relations:
     ids_of = {root: [row["id"] for row in rows] for root, rows in clusters.items()}
     forgotten = frozenset(root for root, ids in ids_of.items() if effects.is_forgotten(ids))
-    superseded: dict[str, str] = {}
-    for conflict in conflicts:
-        older = conflict.older_root
-        stated_at = _last_said_by_owner(clusters[older])
-        if conflict.newer["author"] == "owner" and _moment(conflict.newer) > stated_at:
-            if conflict.reason == REVERSED:  # what the older one replaced holds again
-                superseded = {id: by for id, by in superseded.items() if by != older}
-            _supersede(superseded, older, conflict.newer_root)
+    superseded = _replaced_by_owner(conflicts, clusters)
     for older, newer in _corrected(effects, roots, clusters).items():
         _supersede(superseded, older, newer)
     held: set[str] = set()
@@ -125,6 +119,19 @@ def _relate(
         if _last_said_by_owner(clusters[newer]) == _NEVER and older not in held:
             held.add(newer)
     return _Relations(superseded, frozenset(held), against, forgotten)
+
+
+def _replaced_by_owner(conflicts: Sequence[Conflict], clusters: Clusters) -> dict[str, str]:
+    """Returns what the owner's later words replace, and by which memory."""
+    superseded: dict[str, str] = {}
+    for conflict in conflicts:
+        older = conflict.older_root
+        stated_at = _last_said_by_owner(clusters[older])
+        if conflict.newer["author"] == "owner" and _moment(conflict.newer) > stated_at:
+            if conflict.reason == REVERSED:  # what the older one replaced holds again
+                superseded = {id: by for id, by in superseded.items() if by != older}
+            _supersede(superseded, older, conflict.newer_root)
+    return superseded
 
 
 def _supersede(superseded: dict[str, str], older: str, newer: str) -> None:
@@ -199,26 +206,39 @@ def _memory(
     allowed = [row for row in members if row["gate"] == "allow"]
     trusted = allowed or members
     newest = trusted[-1]
+    authors = {row["author"] for row in trusted}
     return {
         **{name: newest[name] for name in _OF_THE_NEWEST},
+        **_collected(members),
         "id": root,
         "state": _state(root, relations, is_allowed=bool(allowed)),
-        "wordings": list(dict.fromkeys(row["text"] for row in members)),
-        "observation_ids": [row["id"] for row in members],
-        "session_ids": list(dict.fromkeys(row["session_id"] for row in members)),
-        "merged_count": len(members),
         "priority": min((row["priority"] for row in trusted), key=_PRIORITY.__getitem__),
         "confidence": evidence.confidence(root, max(row["confidence"] for row in trusted), trusted),
         "confirmed_count": max(len(evidence.confirmed.get(root, ())) - 1, 0),
         "contradicted_count": len(evidence.contradicted.get(root, ())),
         "conflicts_with": sorted(relations.against.get(root, ())),
         "strength": min((row["strength"] for row in trusted), key=_STRENGTH.__getitem__),
-        "author": "owner" if any(row["author"] == "owner" for row in trusted) else newest["author"],
-        "tags": list(dict.fromkeys(tag for row in trusted for tag in row["tags"] or ())),
-        "entities": list(dict.fromkeys(entity for row in members for entity in row["entities"])),
-        "first_event_at": members[0]["event_at"],
+        "author": "owner" if "owner" in authors else newest["author"],
+        "tags": _each(trusted, "tags"),
         "superseded_by": relations.superseded.get(root),
     }
+
+
+def _collected(members: list[dict[str, Any]]) -> dict[str, Any]:
+    """Returns the columns that all observations of a memory add to."""
+    return {
+        "wordings": list(dict.fromkeys(row["text"] for row in members)),
+        "observation_ids": [row["id"] for row in members],
+        "session_ids": list(dict.fromkeys(row["session_id"] for row in members)),
+        "merged_count": len(members),
+        "entities": _each(members, "entities"),
+        "first_event_at": members[0]["event_at"],
+    }
+
+
+def _each(members: list[dict[str, Any]], column: str) -> list[str]:
+    """Returns each item of the lists in the column once, in order."""
+    return list(dict.fromkeys(chain.from_iterable(row[column] or () for row in members)))
 
 
 def _state(root: str, relations: _Relations, *, is_allowed: bool) -> str:

@@ -51,12 +51,12 @@ _ROOT_FILES = re.compile(
 """Files of many folders: the bare name means the one at the root, or is ambiguous."""
 
 
-def read_mentions(memories: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
-    """Returns the table `mentions`; rows of `known` stay for unchanged memories."""
+def read_mentions(memories: pl.DataFrame, earlier: pl.DataFrame) -> pl.DataFrame:
+    """Returns the table `mentions`; rows of `earlier` stay for unchanged memories."""
     readable = memories.filter(pl.col("state").is_in(READ_STATES)).select(_SOURCE)
     hashes = {row["id"]: _hash(row) for row in readable.iter_rows(named=True)}
     hash_now = pl.col("memory_id").replace_strict(hashes, default=None, return_dtype=pl.String)
-    unchanged = known.filter(hash_now == pl.col("read_from"))
+    unchanged = earlier.filter(hash_now == pl.col("read_from"))
     read_ids = unchanged.select(id="memory_id").unique()
     unread = readable.join(read_ids, on="id", how="anti").iter_rows(named=True)
     rows = [row for memory in unread for row in _read(memory, hashes[memory["id"]])]
@@ -106,10 +106,7 @@ def _stated(text: str, project: str) -> Iterator[tuple[str, str, str]]:
     """Yields the (name, relation, other name) that the text states; in doubt nothing."""
     mentions = mentions_in(text)
     yield from _commands_with_flags(text, mentions)
-    for part, whole in pairwise(mentions):
-        are_such = part.kind in _PARTS and whole.kind in _WHOLES
-        if are_such and _BETWEEN_PART_AND_WHOLE.fullmatch(text, part.end, whole.start):
-            yield part.key, "part_of", whole.key
+    yield from _parts_of_wholes(text, mentions)
     for mention in mentions:
         clause = re.split(r"[.;:!?]\s|\n", text[: mention.start])[-1]
         if mention.kind in _USED and _USING.search(clause) and not _UNSURE.search(clause):
@@ -121,6 +118,14 @@ def _stated(text: str, project: str) -> Iterator[tuple[str, str, str]]:
         replacement = key_of.get(change.came)
         if replaced and replacement and _are_alike(replaced, replacement):
             yield replaced, "replaced_by", replacement
+
+
+def _parts_of_wholes(text: str, mentions: Sequence[Name]) -> Iterator[tuple[str, str, str]]:
+    """Yields what is named as a part of the next name: "`run` in `cli.py`"."""
+    for part, whole in pairwise(mentions):
+        are_such = part.kind in _PARTS and whole.kind in _WHOLES
+        if are_such and _BETWEEN_PART_AND_WHOLE.fullmatch(text, part.end, whole.start):
+            yield part.key, "part_of", whole.key
 
 
 def _commands_with_flags(text: str, mentions: Sequence[Name]) -> Iterator[tuple[str, str, str]]:

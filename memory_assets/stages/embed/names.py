@@ -95,12 +95,13 @@ def _command(words: str) -> str | None:
     if not _PROGRAM.fullmatch(program):
         return None
     programs = _programs()
+    is_excluded = program in excluded("programs")
     if program not in programs:
-        has_flags = any(_FLAG.fullmatch(word) for word in rest)
-        return program if has_flags and program not in excluded("programs") else None
+        has_flags = any(map(_FLAG.fullmatch, rest))
+        return program if has_flags and not is_excluded else None
     if programs[program] and rest and _SUBCOMMAND.fullmatch(rest[0]):
         return words[: words.index(rest[0], len(program)) + len(rest[0])]
-    is_other = program in known_names() or program in excluded("programs")
+    is_other = is_excluded or program in known_names()
     return program if rest or not is_other else None
 
 

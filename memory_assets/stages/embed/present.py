@@ -6,7 +6,7 @@ are applied exactly once, and applying them again changes nothing. A note with t
 older memory stays beside it until the next fold merges them.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 import polars as pl
 
@@ -28,7 +28,6 @@ def overlay(memories: pl.DataFrame, events: Iterable[Event]) -> pl.DataFrame:
         return memories
     # The fold takes a while to import.
     from memory_assets.stages.embed.memories import memories_of_notes
-    from memory_assets.stages.embed.notes import apply_corrections, note_id
 
     rows_of_notes = memories_of_notes(notes)
     named = {id for event in notes for id in event.payload.get("observation_ids", ())}
@@ -39,6 +38,19 @@ def overlay(memories: pl.DataFrame, events: Iterable[Event]) -> pl.DataFrame:
     if fresh:
         new_rows = schemas.frame_of("memories", fresh.values())
         rows = pl.concat([memories, new_rows.select(memories.columns)])
+    replaced = _replaced(notes, homes, fresh)
+    forgotten = _forgotten_since(rows, notes, homes)
+    states = dict.fromkeys(replaced, "superseded") | dict.fromkeys(forgotten, "forgotten")
+    newer = _changed("superseded_by", replaced)
+    return rows.with_columns(state=_changed("state", states), superseded_by=newer)
+
+
+def _replaced(
+    notes: Sequence[Event], homes: Mapping[str, str], fresh: Container[str]
+) -> dict[str, str]:
+    """Returns what the corrections replace, those aside that the memories were folded with."""
+    from memory_assets.stages.embed.notes import apply_corrections, note_id
+
     corrections = [
         (event.at, note_id(event), event.payload["observation_ids"])
         for event in notes
@@ -47,13 +59,9 @@ def overlay(memories: pl.DataFrame, events: Iterable[Event]) -> pl.DataFrame:
     replaced: dict[str, str] = {}
     for target, correction in apply_corrections(corrections, homes).items():
         for id in (target, *sorted(correction.earlier)):
-            # Else the memories were folded with this correction.
-            if fresh.keys() & {target, correction.by, id}:
+            if any(end in fresh for end in (target, correction.by, id)):
                 replaced[id] = correction.by
-    forgotten = _forgotten_since(rows, notes, homes)
-    states = dict.fromkeys(replaced, "superseded") | dict.fromkeys(forgotten, "forgotten")
-    newer = _changed("superseded_by", replaced)
-    return rows.with_columns(state=_changed("state", states), superseded_by=newer)
+    return replaced
 
 
 def _changed(column: str, values: Mapping[str, str]) -> pl.Expr:
