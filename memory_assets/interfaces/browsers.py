@@ -20,14 +20,8 @@ BROWSER_PREFIX = b"sec-"
 
 BROWSER_AGENT = b"mozilla/"
 BROWSER_MEDIA = (
-    b"text/html",
-    b"text/css",
-    b"application/xhtml",
-    b"image/",
-    b"audio/",
-    b"video/",
-    b"font/",
-)
+    b"text/html", b"text/css", b"application/xhtml", b"image/", b"audio/", b"video/", b"font/",
+)  # fmt: skip
 """What a browser accepts for documents, styles and media; programs accept JSON or anything."""
 
 Headers = Iterable[tuple[bytes, bytes]]
@@ -52,9 +46,6 @@ def _is_sign(name: bytes, value: bytes) -> bool:
     if name == b"accept":
         return any(kind in value for kind in BROWSER_MEDIA)
     # Node's fetch sends it, too; a page's request in this mode has an Origin.
-    if (name, value) == (
-        b"sec-fetch-mode",
-        b"cors",
-    ):
+    if (name, value) == (b"sec-fetch-mode", b"cors"):
         return False
     return name in BROWSER_HEADERS or name.startswith(BROWSER_PREFIX)

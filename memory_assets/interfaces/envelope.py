@@ -16,19 +16,15 @@ from memory_assets.text.visible import visible_json
 VERSION = 1
 """Version of the envelope."""
 
+ELSEWHERE = "Make it writable, or set MEMORY_DATA to a folder of another one"
+CHECK_THE_DISK = "Check the disk (`memory doctor --deep` reads every stored byte)"
 DISK_ERRORS = {
     errno.ENOSPC: ("The disk is full", "Free space"),
     errno.EDQUOT: ("The quota of the disk is used up", "Free space"),
-    errno.EROFS: (
-        "The disk is read-only",
-        "Make it writable, or set MEMORY_DATA to a folder of another one",
-    ),
+    errno.EROFS: ("The disk is read-only", ELSEWHERE),
     errno.EACCES: ("A file may not be used", "Fix its permissions"),
     errno.EPERM: ("A file may not be used", "Fix its permissions"),
-    errno.EIO: (
-        "The disk reports an error",
-        "Check the disk (`memory doctor --deep` reads every stored byte)",
-    ),
+    errno.EIO: ("The disk reports an error", CHECK_THE_DISK),
 }
 """Errors of the disk: what happened, and what to do."""
 
@@ -73,14 +69,10 @@ def message_of(error: BaseException) -> str:
         return str(cause)
     if isinstance(cause, OSError) and cause.errno in DISK_ERRORS:
         what, remedy = DISK_ERRORS[cause.errno]
-        return (
-            f"{what}: {cause}. {remedy}, then run the same command again; it continues where it "
-            "stopped."
-        )
-    return (
-        f"{type(error).__name__}: {error}. This is a bug in memory_assets; --debug shows where "
-        "it happened."
-    )
+        again = "then run the same command again; it continues where it stopped"
+        return f"{what}: {cause}. {remedy}, {again}."
+    what = f"{type(error).__name__}: {error}. This is a bug in memory_assets"
+    return f"{what}; --debug shows where it happened."
 
 
 def to_json(value: Any) -> bytes:
@@ -98,10 +90,6 @@ def _plain(value: Any) -> Any:
     if hasattr(value, "to_dict"):
         return value.to_dict()
     if is_dataclass(value) and not isinstance(value, type):
-        shown = (
-            field.name
-            for field in fields(value)
-            if not field.name.startswith("_") and field.name != "warnings"
-        )
-        return {name: getattr(value, name) for name in shown}
+        names = [field.name for field in fields(value) if field.name != "warnings"]
+        return {name: getattr(value, name) for name in names if not name.startswith("_")}
     raise TypeError(f"{type(value).__name__} has no JSON form")

@@ -106,6 +106,9 @@ def limited_protocol(most_connections: int = MOST_CONNECTIONS) -> "type[asyncio.
     return LimitedProtocol
 
 
+NOT_FOR_BROWSERS = (
+    f"This server answers programs, not browsers. A program sends the header `{OWN_HEADER}: 1`."
+)
 HOW_TO_NAME = "A shared server answers to a name if it is started with `--public-name NAME`."
 
 
@@ -161,17 +164,11 @@ class Guard:
         try:
             messages = await asyncio.wait_for(read_all(receive), ARRIVAL_SECONDS)
         except TimeoutError:
-            await _refuse(
-                scope,
-                receive,
-                send,
-                408,
-                f"The request did not arrive within {ARRIVAL_SECONDS:.0f} seconds.",
-            )
+            reason = f"The request did not arrive within {ARRIVAL_SECONDS:.0f} seconds."
+            await _refuse(scope, receive, send, 408, reason)
             return
-        await _until_gone(
-            self._in_turn(turns, scope, replayed(messages, receive), send), messages, receive
-        )
+        answer = self._in_turn(turns, scope, replayed(messages, receive), send)
+        await _until_gone(answer, messages, receive)
 
     async def _in_turn(
         self, turns: "asyncio.Semaphore", scope: Scope, receive: Receive, send: Send
@@ -179,13 +176,8 @@ class Guard:
         try:
             await asyncio.wait_for(turns.acquire(), WAIT_SECONDS)
         except TimeoutError:
-            await _refuse(
-                scope,
-                receive,
-                send,
-                503,
-                f"Other requests take long; ask again in {RETRY_SECONDS} seconds.",
-            )
+            reason = f"Other requests take long; ask again in {RETRY_SECONDS} seconds."
+            await _refuse(scope, receive, send, 503, reason)
             return
         try:
             await self._app(scope, receive, send)
@@ -200,35 +192,22 @@ class Guard:
         host = headers.get(b"host", b"").decode("latin-1")
         origin = headers.get(b"origin", b"").decode("latin-1")
         if len(scope.get("raw_path", b"")) + len(scope.get("query_string", b"")) > LONGEST_ADDRESS:
-            return (
-                414,
-                f"The address is longer than {LONGEST_ADDRESS:,} bytes; send a long "
-                "question with POST.",
-            )
+            limit = f"The address is longer than {LONGEST_ADDRESS:,} bytes"
+            return 414, f"{limit}; send a long question with POST."
         try:
             name = urlsplit(f"//{host}").hostname
         except ValueError:
             return 400, f"The Host header {host[:80]!r} names no host."
         if not self._is_ours(name):
-            return (
-                403,
-                f"This server does not answer to the name {host[:80]!r}; ask for 127.0.0.1. "
-                f"{HOW_TO_NAME}",
-            )
+            refused = f"This server does not answer to the name {host[:80]!r}"
+            return 403, f"{refused}; ask for 127.0.0.1. {HOW_TO_NAME}"
         if headers.get(b"sec-fetch-site", b"none") not in (b"none", b"same-origin"):
             return 403, "This server does not answer web pages of other sites."
         if origin and not self._is_our_origin(origin):
             return 403, f"This server does not answer pages of {origin[:80]!r}."
-        if (
-            scope.get("path") not in self._pages
-            and is_from_browser(scope["headers"])
-            and not has_own_header(scope["headers"])
-        ):
-            return (
-                403,
-                "This server answers programs, not browsers. A program sends the header "
-                f"`{OWN_HEADER}: 1`.",
-            )
+        is_marked = has_own_header(scope["headers"]) or scope.get("path") in self._pages
+        if is_from_browser(scope["headers"]) and not is_marked:
+            return 403, NOT_FOR_BROWSERS
         return 0, ""
 
     def _is_our_origin(self, origin: str) -> bool:

@@ -82,14 +82,8 @@ FORMS: Mapping[str, WrittenForm] = {
     "SlogAnswer": WrittenForm(("entries", "count"), {"_links": list[dict[str, str]]}),
     "Evaluation": WrittenForm(
         ("missing",),
-        {
-            "labels": Any,
-            "observers": Any,
-            "failed": Any,
-            "against": Any,
-            "per_session": ROWS,
-            "shown": ROWS,
-        },
+        dict.fromkeys(("labels", "observers", "failed", "against"), Any)
+        | {"per_session": ROWS, "shown": ROWS},
         is_open=True,
     ),
 }
@@ -106,11 +100,9 @@ class AnswerSchema(GenerateJsonSchema):
         form = FORMS.get(cls.__name__, WrittenForm())
         arguments = schema["schema"]
         fields = {member["name"]: member for member in arguments["fields"]}
-        shown = form.fields or [
-            name for name in fields if not name.startswith("_") and name != "warnings"
-        ]
-        shown_fields = [fields[name] for name in shown]
-        shown_schema: Any = {**schema, "schema": {**arguments, "fields": shown_fields}}
+        public = [name for name in fields if not name.startswith("_") and name != "warnings"]
+        shown = [fields[name] for name in form.fields or public]
+        shown_schema: Any = {**schema, "schema": {**arguments, "fields": shown}}
         described = super().dataclass_schema(shown_schema)
         properties = described.get("properties", {})
         properties |= {name: TypeAdapter(kind).json_schema() for name, kind in form.added.items()}

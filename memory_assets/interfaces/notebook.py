@@ -38,12 +38,8 @@ def command(notebook: Path, port: int, *, opens_browser: bool) -> list[str]:
         "ContentsManager.pre_save_hook": HOOK,
         "Application.log_level": "WARN",
     }
-    return [
-        sys.executable,
-        "-m",
-        "notebook",
-        *(f"--{name}={value}" for name, value in options.items()),
-    ]
+    words = (f"--{name}={value}" for name, value in options.items())
+    return [sys.executable, "-m", "notebook", *words]
 
 
 def serve(call: Sequence[str], environ: Mapping[str, str]) -> int:

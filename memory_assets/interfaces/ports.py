@@ -22,15 +22,12 @@ def listen(host: str, port: int) -> socket.socket:
             return listening
         except socket.gaierror as error:
             listening.close()
-            raise StoreError(
-                f"There is no address '{host}' on this machine: {error}. Leave --host out."
-            ) from error
+            missing = f"There is no address '{host}' on this machine: {error}"
+            raise StoreError(f"{missing}. Leave --host out.") from error
         except OSError:
             listening.close()
-    raise StoreError(
-        f"No port of {host} between {port} and {port + MOST_PORTS - 1} is free; choose one "
-        "with --port."
-    )
+    ports = f"No port of {host} between {port} and {port + MOST_PORTS - 1} is free"
+    raise StoreError(f"{ports}; choose one with --port.")
 
 
 def free_port(port: int) -> int:

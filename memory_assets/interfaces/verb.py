@@ -46,12 +46,7 @@ class Verb:
 
     def schema(self) -> dict[str, Any]:
         """Returns the JSON Schema of its arguments."""
-        whole = {
-            "type": "object",
-            "properties": dict(self.parameters),
-            "additionalProperties": False,
-        }
-        return whole | ({"required": self.required} if self.required else {})
+        return self._object(self.parameters, additionalProperties=False)
 
     def tool_schema(self) -> dict[str, Any]:
         """Returns the JSON Schema that agents see: types, allowed words and short descriptions of
@@ -63,9 +58,11 @@ class Verb:
             name: _bare(self.parameters[name]) | ({"description": about} if about else {})
             for name, about in listed.items()
         }
-        return {"type": "object", "properties": properties} | (
-            {"required": self.required} if self.required else {}
-        )
+        return self._object(properties)
+
+    def _object(self, properties: Mapping[str, Any], **rules: Any) -> dict[str, Any]:
+        required = {"required": self.required} if self.required else {}
+        return {"type": "object", "properties": dict(properties), **rules, **required}
 
 
 def _bare(schema: Mapping[str, Any]) -> dict[str, Any]:

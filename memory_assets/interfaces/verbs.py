@@ -17,12 +17,10 @@ RECALL = Verb(
     "Recall what is known",
     "Answer a question with the few memories that help, each with its source.",
     "Look up what past sessions established: the owner's rules, decisions and their "
-    "reasons, root causes and fixes, how things "
-    "are built and named. Use it before a task, before you ask the owner, and when an error "
-    "or a name comes up. Ask in plain "
-    "words, or give the whole task. At most three results; none: nothing is known. More "
-    "filters: category, priority, kind, "
-    "person, session, tag, until.",
+    "reasons, root causes and fixes, how things are built and named. Use it before a task, "
+    "before you ask the owner, and when an error or a name comes up. Ask in plain words, or "
+    "give the whole task. At most three results; none: nothing is known. More filters: "
+    "category, priority, kind, person, session, tag, until.",
     {"question": "how do we deploy", "category": ["operations"], "since": "2026-05-01"},
     tool_defaults={"profile": "lean"},
     tool_parameters={
@@ -74,8 +72,7 @@ REMEMBER = Verb(
     "Remember or correct a fact",
     "Save a fact. It can be recalled at once.",
     "Save one fact for later: a rule of the owner, a decision with its reason, a root cause "
-    "with its fix; no passing state. "
-    "One or two sentences that stand alone.",
+    "with its fix; no passing state. One or two sentences that stand alone.",
     {"text": "The release train leaves on Thursday.", "project": "shop", "priority": "high"},
     is_writing=True,
     tool_parameters={
@@ -89,8 +86,8 @@ FORGET = Verb(
     requests.ForgetRequest,
     "Forget a memory or words",
     "List everything that holds a memory or words; --apply erases it from every file, for good.",
-    "Only if the owner asks: list what holds a memory or words; with apply, once they "
-    "agree, erase it.",
+    "Only if the owner asks: list what holds a memory or words; with apply, once they agree, "
+    "erase it.",
     {"target": "mem_0f3a5c1e", "apply": True},
     is_writing=True,
     is_destructive=True,

@@ -28,6 +28,5 @@ def split_debug(words: "Sequence[str]") -> "tuple[list[str], bool]":
     arguments.
     """
     end = list(words).index("--") if "--" in words else len(words)
-    return [*(word for word in words[:end] if word != "--debug"), *words[end:]], "--debug" in words[
-        :end
-    ]
+    options = [word for word in words[:end] if word != "--debug"]
+    return [*options, *words[end:]], len(options) < end

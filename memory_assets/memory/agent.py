@@ -147,22 +147,13 @@ class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
         session = request.own_session
         person = asker or self.settings.owner
         who = Asker(now or self.settings.clock(), request.project, person, session, request.recent)
-        recalled = answer(
-            request, readable.corpus, who, dependencies_of(store, readable, request.project)
-        )
+        dependencies = dependencies_of(store, readable, request.project)
+        recalled = answer(request, readable.corpus, who, dependencies)
         if not request.probe:
-            memory_ids = [
-                result.memory_id for result in recalled.results if result.kind in MEMORIES
-            ]
-            payload = payload_of(recalled, is_budget=request.budget) | (
-                {"session": session} if session else {}
-            )
-            self._log_recall(request.question, memory_ids, payload)
-        return (
-            replace(recalled, notes=(*recalled.notes, *readable.missing))
-            if readable.missing
-            else recalled
-        )
+            ids = [result.memory_id for result in recalled.results if result.kind in MEMORIES]
+            payload = payload_of(recalled, is_budget=request.budget)
+            self._log_recall(request.question, ids, payload, session)
+        return replace(recalled, notes=(*recalled.notes, *readable.missing))
 
     @despite_damage
     def near_prompt(self, prompt: str, *, session: str = "", folder: str = "") -> "NearPrompt":
@@ -181,23 +172,18 @@ class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
         if request is None:
             return NearPrompt(Answer(prompt, "lean", (), 0), session, "")
         recalled = self.recall(request)
-        recalled = replace(
-            recalled, results=choose(recalled, str(self.store.root), session, folder)
-        )
-        return NearPrompt(recalled, session, block_of(recalled.results))
+        results = choose(recalled, str(self.store.root), session, folder)
+        return NearPrompt(replace(recalled, results=results), session, block_of(results))
 
     def shown_at_prompt(self, shown: "NearPrompt") -> None:
         """Counts memories as recalled once a session was shown them."""
         from memory_assets.services.search.shown_at_prompts import note_shown
         from memory_assets.stages.recall.log import payload_of
 
-        payload = payload_of(shown.answer, is_budget=True) | (
-            {"session": shown.session} if shown.session else {}
-        )
         note_shown(str(self.store.root), shown)
-        self._log_recall(
-            shown.answer.question, [result.memory_id for result in shown.answer.results], payload
-        )
+        ids = [result.memory_id for result in shown.answer.results]
+        payload = payload_of(shown.answer, is_budget=True)
+        self._log_recall(shown.answer.question, ids, payload, shown.session)
 
     @despite_damage
     def answer(
@@ -216,8 +202,8 @@ class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
         asker = Asker(self.settings.clock(), request.project, self.settings.owner)
         cited = answer_from_all(self.store, self._readable(), request, asker, model)
         if not request.probe:
-            memory_ids = [citation.ref for citation in cited.citations if citation.kind in MEMORIES]
-            self._log_recall(request.question, memory_ids, payload_of_cited(cited))
+            ids = [citation.ref for citation in cited.citations if citation.kind in MEMORIES]
+            self._log_recall(request.question, ids, payload_of_cited(cited))
         return cited
 
     def remember(self, text: str | requests.RememberRequest, **options: Any) -> "Noted":
@@ -229,9 +215,8 @@ class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
         """
         from memory_assets.services.notes import remember as notes
 
-        noted = notes.remember(
-            self._store_or_unopened(), requests.RememberRequest.of(text, **options)
-        )
+        request = requests.RememberRequest.of(text, **options)
+        noted = notes.remember(self._store_or_unopened(), request)
         if noted.replaces:
             from memory_assets.services.review.open_triage import take_along
 
@@ -244,20 +229,18 @@ class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
 
         The next run rebuilds what was derived from the erased rows.
         """
-        from memory_assets.services.forget import forget as forgetting
+        from memory_assets.services.forget.forget import forget
 
         request = requests.ForgetRequest.of(target, **options)
-        forgetting_result = forgetting.forget(
-            self.store, request.target, apply=request.apply, history=request.history
-        )
-        if forgetting_result.is_applied:
+        result = forget(self.store, request.target, apply=request.apply, history=request.history)
+        if result.is_applied:
             from memory_assets.services.review.open_triage import take_along
             from memory_assets.services.slog import log_events
 
-            for memory in forgetting_result.memories:
+            for memory in result.memories:
                 take_along(self.store, memory.memory_id)
             log_events(self.store)
-        return forgetting_result
+        return result
 
     def feedback(
         self, memory_ids: str | Sequence[str] | requests.FeedbackRequest, **options: Any
@@ -303,11 +286,9 @@ class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
             if AN_ID.fullmatch(request.target.strip()):
                 raise
         reason = self._why_not(request.target, None)
-        return (
-            self.origin_of(reason.memory_id)
-            if reason.stage == "recalled" and reason.memory_id and reason.is_meant
-            else reason
-        )
+        if reason.stage == "recalled" and reason.memory_id and reason.is_meant:
+            return self.origin_of(reason.memory_id)
+        return reason
 
     def origin_of(self, target: str) -> "Explanation":
         """Returns the provenance of a line, a proposal, a memory or an observation; raises
@@ -355,7 +336,11 @@ class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
         return request.at(self.settings.clock(), self.settings.zone)
 
     def _log_recall(
-        self, question: str, memory_ids: Sequence[str], payload: dict[str, Any]
+        self,
+        question: str,
+        memory_ids: list[str],
+        payload: dict[str, Any],
+        session: str | None = None,
     ) -> None:
         """Appends one event for the whole answer, even an empty one; an event per memory would
         flush the disk ten times.
@@ -363,6 +348,6 @@ class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
         from memory_assets.stages.recall.log import hash_of_question
 
         query = hash_of_question(question, self.store.key)
-        self.store.append_event(
-            "memory.recalled", query, {"memory_ids": list(memory_ids), **payload}
-        )
+        in_session = {"session": session} if session else {}
+        payload = {"memory_ids": memory_ids, **payload, **in_session}
+        self.store.append_event("memory.recalled", query, payload)

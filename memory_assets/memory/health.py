@@ -39,10 +39,9 @@ class HealthVerbs(OpenStore):
             vector_ids=open_vectors(store).ids,
             text_ids=open_texts(store).ids,
         )
+        tasks = tasks_of(store)
         deadlines = partial(check_deadlines, store)
-        return examine(
-            store, projections, tasks_of(store), deadlines=deadlines, is_deep=is_deep, night=night
-        )
+        return examine(store, projections, tasks, deadlines=deadlines, is_deep=is_deep, night=night)
 
     @despite_damage
     def health_report(self) -> "HealthReport":
@@ -62,9 +61,8 @@ class HealthVerbs(OpenStore):
         import polars as pl
 
         sent = self.store.tables.read("events", columns=["harness", "sent_at"]).drop_nulls()
-        return dict(
-            sent.group_by("harness").agg(pl.col("sent_at").max()).sort("harness").iter_rows()
-        )
+        latest = sent.group_by("harness").agg(pl.col("sent_at").max())
+        return dict(latest.sort("harness").iter_rows())
 
     def serve_ui(
         self, port: int, tell: "Callable[[str], None]", *, is_service: bool = False

@@ -49,20 +49,15 @@ def add_projects(projects: Sequence[str]) -> Models:
     present = projects_of(_present_store())
     unknown = [name for name in projects if name not in present]
     if unknown:
-        raise QuestionError(
-            f"There is no project '{unknown[0]}'; there are {', '.join(present) or 'none'}."
-        )
+        names = ", ".join(present) or "none"
+        raise QuestionError(f"There is no project '{unknown[0]}'; there are {names}.")
     models = configuration.add_projects(projects)
     _keep_status()
     return models
 
 
 def costs_of(
-    first: date | None,
-    last: date | None,
-    *,
-    model: str | None = None,
-    reflector: str | None = None,
+    first: date | None, last: date | None, model: str | None, reflector: str | None
 ) -> Costs:
     """Returns the calls and the price of asking about these days, with the configured models or
     with these.

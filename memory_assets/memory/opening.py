@@ -45,10 +45,8 @@ class OpenStore:
         from memory_assets.store.store import open_store
 
         if not self.exists:
-            raise StoreError(
-                f"There is no memory in {self.settings.data} yet. Run `memory up` to take "
-                "in transcripts."
-            )
+            missing = f"There is no memory in {self.settings.data} yet"
+            raise StoreError(f"{missing}. Run `memory up` to take in transcripts.")
         return open_store(self.settings)
 
     @property
@@ -69,10 +67,8 @@ class OpenStore:
             try:
                 finish(self.store)
             except StoreError as error:  # the next question, or run, does it
-                announce(
-                    f"What another machine forgot is not erased here yet: {error}",
-                    about=str(self.store.root),
-                )
+                what = f"What another machine forgot is not erased here yet: {error}"
+                announce(what, about=str(self.store.root))
 
     @property
     def is_sample(self) -> bool:

@@ -39,10 +39,8 @@ def describe_briefing(root: str) -> "tuple[dict[str, Any], list[str]]":
     """Returns the briefing with its file and when that was written, and the warnings about it."""
     path = ready.briefing_path(root, ready.here())
     text = ready.read_text(path)
-    warning = alarm(root)
     warnings = [] if text else [NOTHING_YET]
-    if warning:
-        warnings.append(warning)
+    warnings += filter(None, [alarm(root)])
     return {"text": text, "path": path, "written_at": _written_at(path)}, warnings
 
 
@@ -64,9 +62,8 @@ def render_nothing_new(root: str) -> str:
     if not status:
         return ""
     seconds = time.monotonic() - started
-    is_all_read = "\nnot read " not in status
-    what = f"Nothing new{': every transcript was read already' if is_all_read else ''}"
-    return f"{what} ({seconds:.1f} s).\n{status}"
+    read = "" if "\nnot read " in status else ": every transcript was read already"
+    return f"Nothing new{read} ({seconds:.1f} s).\n{status}"
 
 
 def render_status_line(root: str) -> str:

@@ -30,12 +30,8 @@ class ReviewVerbs(OpenStore):
         from memory_assets.services.review.open_triage import read_review
 
         count = sum(1 for _ in waiting_proposals(self.store, is_asked=False))
-        return Review(
-            self.pending(),
-            read_review(self.store).reading.warnings,
-            count,
-            read_contradictions(self.store),
-        )
+        warnings = read_review(self.store).reading.warnings
+        return Review(self.pending(), warnings, count, read_contradictions(self.store))
 
     def decide(self, decision: str | requests.DecideRequest, **options: Any) -> Decided:
         """Approves, rejects or edits proposals and returns the state of each."""
@@ -81,11 +77,8 @@ class ReviewVerbs(OpenStore):
         `triage` only records it.
         """
         for proposal in pending_of(self.store, proposal_ids):
-            self.store.append_event(
-                "proposal.approved",
-                proposal.proposal_id,
-                {"text": proposal.text, "section": proposal.section},
-            )
+            wording = {"text": proposal.text, "section": proposal.section}
+            self.store.append_event("proposal.approved", proposal.proposal_id, wording)
         return self.run_triage(*proposal_ids) if triage else ()
 
     def reject(
@@ -102,16 +95,12 @@ class ReviewVerbs(OpenStore):
         """Changes the text of a pending proposal; it still waits for approval afterwards."""
         wording = " ".join(text.split())
         if not wording:
-            raise ReviewError(
-                f"The new text of {proposal_id} is empty. `memory review reject "
-                f"{proposal_id}` rejects it."
-            )
+            command = f"memory review reject {proposal_id}"
+            raise ReviewError(f"The new text of {proposal_id} is empty. `{command}` rejects it.")
         (pending,) = pending_of(self.store, [proposal_id])
         if not pending.text:
-            raise ReviewError(
-                f"{proposal_id} proposes to remove a line and has no text to edit. Approve "
-                "or reject it."
-            )
+            removal = f"{proposal_id} proposes to remove a line and has no text to edit"
+            raise ReviewError(f"{removal}. Approve or reject it.")
         self.store.append_event("proposal.edited", proposal_id, {"text": wording})
         return self.run_triage(proposal_id) if triage else ()
 
@@ -121,8 +110,7 @@ class ReviewVerbs(OpenStore):
         """
         from memory_assets.services.review.open_triage import write_decided
 
-        events = write_decided(self.store)
-        return tuple(_change_of(event.payload) for event in events)
+        return tuple(_change_of(event.payload) for event in write_decided(self.store))
 
     def last_commit(self) -> str | None:
         """Returns the id of the workspace's last commit, to ask later what changed since."""

@@ -6,12 +6,11 @@ Importing this loads the pipeline, so commands import it when they start work.
 
 from collections.abc import Callable
 from datetime import date
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory_assets.memory.agent import MemoryAgent
 from memory_assets.runs import build
-from memory_assets.runs.build import Built, RebuiltPart
+from memory_assets.runs.build import Built, RebuiltPart, fill, import_folder, rebuild, restore
 from memory_assets.services.settings.which_store import StoreChoice
 
 if TYPE_CHECKING:
@@ -21,11 +20,6 @@ if TYPE_CHECKING:
 def choose(*, since: str | None = None) -> StoreChoice:
     """Returns the store to fill: on a machine without transcripts that of the bundled sample."""
     return build.choose(since=since, may_show_sample=True)
-
-
-def fill(choice: StoreChoice) -> Built:
-    """Fills the chosen store from its transcripts."""
-    return build.fill(choice)
 
 
 def serve(choice: StoreChoice, port: int, tell: Callable[[str], None]) -> "Serving":
@@ -41,11 +35,6 @@ def ingest(*, since: str | None = None) -> Built:
     return build.build(since=since)
 
 
-def rebuild(part: RebuiltPart = "all") -> Built:
-    """Deletes what is derived, or the named part of it, and rebuilds it."""
-    return build.rebuild(part)
-
-
 def backfill(first: date | None, last: date | None) -> Built:
     """Asks the configured model about the days again, and updates the tables."""
     return build.backfill(MemoryAgent().store, first, last)
@@ -54,13 +43,3 @@ def backfill(first: date | None, last: date | None) -> Built:
 def flush() -> Built:
     """Ends every open session now, and processes it."""
     return build.flush(MemoryAgent().store)
-
-
-def restore(file: Path) -> Built:
-    """Makes the store from a backup, and builds its tables."""
-    return build.restore(file)
-
-
-def import_folder(folder: Path) -> Built:
-    """Makes the store from an exported folder, and builds its tables."""
-    return build.import_folder(folder)

@@ -2,20 +2,13 @@
 of a deployment.
 """
 
-from memory_assets.runs.deployment import (
-    DagsterConfiguration,
-    Deployment,
-    configure,
-)
+from memory_assets.runs.deployment import DagsterConfiguration, Deployment, configure
 from memory_assets.services.settings.change_setting import (
     ChangedSetting,
     set_setting,
     unset_setting,
 )
-from memory_assets.services.settings.configuration import (
-    Setting,
-    read_configuration,
-)
+from memory_assets.services.settings.configuration import Setting, read_configuration
 from memory_assets.services.settings.which_store import present_settings
 
 

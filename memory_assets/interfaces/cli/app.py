@@ -44,9 +44,9 @@ def make_app() -> typer.Typer:
         name="memory",
         cls=OrderedGroup,
         help="Long-term memory for coding agents: transcripts in, a small curated MEMORY.md out.",
-        epilog="Exit codes: 0 done, 1 failed (or the doctor found something), 2 the command or "
-        "its arguments are not valid, "
-        "130 interrupted. `--store` and `--debug` may also stand behind the command.",
+        epilog="Exit codes: 0 done, 1 failed (or the doctor found something), 2 the command or its "
+        "arguments are not valid, 130 interrupted. `--store` and `--debug` may also stand behind "
+        "the command.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         rich_markup_mode="markdown" if sys.stdout.isatty() else None,  # no boxes in a pipe
@@ -176,11 +176,8 @@ def fail(error: BaseException, *, as_json: bool) -> int:
         usage = error.format_message() if hasattr(error, "format_message") else str(error)
         where = getattr(getattr(error, "ctx", None), "command_path", "memory")
         sentence = usage.replace(": Value error, ", ": ")
-        print_error(
-            error,
-            f"{sentence}{'' if sentence.endswith(('.', '?')) else '.'} Try `{where} --help`.",
-            as_json=as_json,
-        )
+        end = "" if sentence.endswith((".", "?")) else "."
+        print_error(error, f"{sentence}{end} Try `{where} --help`.", as_json=as_json)
         return MISUSED
     print_error(error, message_of(error), as_json=as_json)
     return MISUSED if isinstance(error, QuestionError | UnknownTableError) else FAILED

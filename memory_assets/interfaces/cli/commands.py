@@ -101,19 +101,15 @@ def _name_values(parameters: list[Any]) -> list[Any]:
         if parameter is None:
             continue
         if parameter.param_type_name == "argument":
-            name = parameter.metavar or parameter.name.upper() + (
-                "" if parameter.nargs == 1 else "..."
-            )
+            dots = "" if parameter.nargs == 1 else "..."
+            name = parameter.metavar or f"{parameter.name.upper()}{dots}"
             pieces = [name if parameter.required else f"[{name}]"]
             parameter.metavar = name
             parameter.display_type_rich = lambda ctx: None
             parameter.get_usage_pieces = lambda ctx, pieces=pieces: pieces
         elif parameter.metavar is None and not parameter.type_descriptor.is_choice:
-            parameter.metavar = (
-                ""
-                if parameter.is_flag
-                else METAVARS.get(parameter.type_descriptor.annotation, "TEXT")
-            )
+            kind = METAVARS.get(parameter.type_descriptor.annotation, "TEXT")
+            parameter.metavar = "" if parameter.is_flag else kind
     return parameters
 
 
@@ -193,11 +189,11 @@ def shown(
     return Reply(data, view(data), exit_code, warnings or warnings_of(data), next_step)
 
 
-def reply_to(verb: Verb, request: Request | None = None, **given: Any) -> Reply:
+def reply_to(verb: Verb, request: Request | None = None, **fields: Any) -> Reply:
     """Returns the facade's answer to the request, or to one with these fields, with the verb's
     view.
     """
-    answer = getattr(MemoryAgent(), verb.name)(request or verb.request(**given))
+    answer = getattr(MemoryAgent(), verb.name)(request or verb.request(**fields))
     return shown(view_of(verb.name), answer, next_step=next_step(verb.name, answer))
 
 
@@ -232,10 +228,9 @@ def command(
             return run(verb.request(**_given(verb, words)), **rest)
 
         parameters = [_parameter(verb, name, schema) for name, schema in verb.parameters.items()]
-        parameters += [
-            _option(name, bool, False, typer.Option(f"--{name}", help=about))
-            for name, (about, _) in shortcuts.items()
-        ]
+        for name, (about, _) in shortcuts.items():
+            option = typer.Option(f"--{name}", help=about)
+            parameters.append(_option(name, bool, False, option))
         parameters += [parameter.replace(kind=KEYWORD_ONLY) for parameter in additional]
         parameters += [inspect.Parameter("as_json", KEYWORD_ONLY, default=False, annotation=Json)]
         invoke.__signature__ = inspect.Signature(parameters)  # pyright: ignore[reportFunctionMemberAccess]
@@ -299,9 +294,10 @@ def _argument(
     name: str, schema: Mapping[str, Any], about: str, details: Mapping[str, Any]
 ) -> inspect.Parameter:
     """Returns the argument; a single one may come from stdin."""
-    is_list = schema["type"] == "array"
-    about += "" if is_list else " A dash (-) reads it from stdin."
-    metavar = "ID..." if is_list else name.upper()
+    metavar = "ID..."
+    if schema["type"] != "array":
+        metavar = name.upper()
+        about += " A dash (-) reads it from stdin."
     info = typer.Argument(metavar=metavar, help=about, **details)
     return _option(name, _type_of(schema), ..., info)
 
@@ -318,21 +314,17 @@ def _remarks(schema: Mapping[str, Any]) -> str:
 
 
 def _option(name: str, type_: Any, default: Any, info: Any) -> inspect.Parameter:
-    given = inspect.Parameter.empty if default is ... else default
-    return inspect.Parameter(
-        name, inspect.Parameter.KEYWORD_ONLY, default=given, annotation=Annotated[type_, info]
-    )
+    default = inspect.Parameter.empty if default is ... else default
+    annotation = Annotated[type_, info]
+    return inspect.Parameter(name, KEYWORD_ONLY, default=default, annotation=annotation)
 
 
 def _given(verb: Verb, words: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the parameters that were given on the command line, with stdin in place of a dash."""
-    given = {
-        name: value
-        for name, value in words.items()
-        if value or value == "" or name in verb.required
-    }
-    return {name: _read_stdin() if value == "-" else value for name, value in given.items()}
-
-
-def _read_stdin() -> str:
-    return sys.stdin.buffer.read(MOST_FROM_STDIN).decode("utf-8", "replace")
+    given = {}
+    for name, value in words.items():
+        if value or value == "" or name in verb.required:
+            given[name] = value
+        if value == "-":
+            given[name] = sys.stdin.buffer.read(MOST_FROM_STDIN).decode("utf-8", "replace")
+    return given

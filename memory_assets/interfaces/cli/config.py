@@ -29,9 +29,8 @@ class ConfigGroup(Group):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Returns the command that the words name."""
-        return super().resolve_command(
-            ctx, args if args[0] in self.commands else [self.usual, *args]
-        )
+        words = args if args[0] in self.commands else [self.usual, *args]
+        return super().resolve_command(ctx, words)
 
     def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
         """Returns the commands and the settings that begin so."""

@@ -41,6 +41,12 @@ from memory_assets.schema.requests import AnswerRequest, RecallRequest, StatusRe
 
 app = typer.Typer()
 review_app = commands.group(verbs.REVIEW.summary, no_args_is_help=False)
+ALSO_DEEP = "Also search narratives and messages: short for --profile deep."
+ALSO_HELD = "Also what the write gate holds: short for --include held."
+SHORTCUTS = {
+    "deep": (ALSO_DEEP, {"profile": "deep"}),
+    "held": (ALSO_HELD, {"include": ["held"]}),
+}
 Proposals = Annotated[
     list[str],
     typer.Argument(
@@ -53,9 +59,8 @@ Proposals = Annotated[
 
 def built_reply(built: Any, afterwards: Callable[[], int] = lambda: 0) -> Reply:
     """Returns what a build did, with the view that shows it."""
-    return Reply(
-        built.to_dict(), render_built(built), warnings=built.warnings, afterwards=afterwards
-    )
+    parts = render_built(built)
+    return Reply(built.to_dict(), parts, warnings=built.warnings, afterwards=afterwards)
 
 
 @app.command(rich_help_panel=EVERY_DAY, epilog="Example: `memory up --no-ui --since 90d`")
@@ -85,21 +90,7 @@ def up(
     return replace(reply, parts=chain(reply.parts, render_model_hint()))
 
 
-@command(
-    app,
-    verbs.RECALL,
-    EVERY_DAY,
-    shortcuts={
-        "deep": (
-            "Also search narratives and messages: short for --profile deep.",
-            {"profile": "deep"},
-        ),
-        "held": (
-            "Also what the write gate holds: short for --include held.",
-            {"include": ["held"]},
-        ),
-    },
-)
+@command(app, verbs.RECALL, EVERY_DAY, shortcuts=SHORTCUTS)
 def recall(
     request: RecallRequest,
     cited: Annotated[
@@ -117,9 +108,8 @@ def recall(
         given = {name: getattr(request, name) for name in request.model_fields_set}
         unused = [name for name in given if name not in AnswerRequest.model_fields]
         if unused:
-            raise QuestionError(
-                f"--answer cannot be combined with {commands.option_of(unused[0])}."
-            )
+            option = commands.option_of(unused[0])
+            raise QuestionError(f"--answer cannot be combined with {option}.")
         return reply_to(verbs.ANSWER, **given)
     reply = reply_to(verbs.RECALL, request)
     return replace(reply, parts=render_block(reply.data), next_step="") if block else reply

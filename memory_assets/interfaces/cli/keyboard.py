@@ -22,7 +22,7 @@ class Keyboard:
 
     def __enter__(self) -> Self:
         self.descriptor = sys.stdin.fileno()
-        self.before = termios.tcgetattr(self.descriptor)
+        self.previous_mode = termios.tcgetattr(self.descriptor)
         tty.setcbreak(self.descriptor, termios.TCSADRAIN)
         return self
 
@@ -47,4 +47,4 @@ class Keyboard:
             tty.setcbreak(self.descriptor, termios.TCSADRAIN)
 
     def _restore(self) -> None:
-        termios.tcsetattr(self.descriptor, termios.TCSADRAIN, self.before)
+        termios.tcsetattr(self.descriptor, termios.TCSADRAIN, self.previous_mode)

@@ -17,6 +17,7 @@ from rich.text import Text
 
 from memory_assets.errors import ReviewError
 from memory_assets.interfaces.views.library import render_conflicts
+from memory_assets.interfaces.views.lines import bold, counted
 from memory_assets.interfaces.views.terminal import show
 from memory_assets.memory import MemoryAgent
 from memory_assets.schema.records import MEMORY_MD
@@ -82,13 +83,8 @@ class ReviewSession:
                 self._show_decided(touched)
                 self._show_changed(first_commit)
         if not touched and not skipped:
-            self._say(
-                Text(
-                    "No proposal is pending."
-                    if not self.agent.pending()
-                    else "Nothing was decided."
-                )
-            )
+            is_waiting = bool(self.agent.pending())
+            self._say("Nothing was decided." if is_waiting else "No proposal is pending.")
         return touched
 
     def _waiting(self, skipped: Collection[str]) -> "list[Pending]":
@@ -102,7 +98,7 @@ class ReviewSession:
         if not lost:
             return ()
         self.console.print(Rule(style="dim"))
-        self._say(Text(f"REVIEW.md lost {len(lost)} proposals at once: {', '.join(lost)}."))
+        self._say(f"REVIEW.md lost {len(lost)} proposals at once: {', '.join(lost)}.")
         key = self._read_choice(LOST_KEYS)
         if key == REJECT:
             self.agent.reject(*lost, reason="struck from REVIEW.md", triage=False)
@@ -120,10 +116,8 @@ class ReviewSession:
             groups.setdefault(group_of(proposal), []).append(proposal)
         if self.group not in groups:
             self.group = next(iter(groups))
-            count = len(groups[self.group])
-            self.console.print(
-                Rule(f"{self.group}: {count} proposal{'' if count == 1 else 's'}", style="bold")
-            )
+            count = counted(len(groups[self.group]), "proposal")
+            self.console.print(Rule(f"{self.group}: {count}", style="bold"))
         return groups[self.group][0]
 
     def _show_changed(self, commit: str | None) -> None:
@@ -133,18 +127,16 @@ class ReviewSession:
         changed = self.agent.changed_since(commit)
         for line in changed:
             mark, style = ("+", "green") if line.is_added else ("-", "red")
-            self._say(Text(f"{line.path}, line {line.line}, commit {line.commit}", style="bold"))
-            self._say(Text(f"{mark} {line.text}", style=style))
+            self._say(f"{line.path}, line {line.line}, commit {line.commit}", "bold")
+            self._say(f"{mark} {line.text}", style)
         if not changed:
-            self._say(Text("No line of MEMORY.md or of a project's file changed."))
+            self._say("No line of MEMORY.md or of a project's file changed.")
 
     def _show_decided(self, touched: list[str]) -> None:
         self.console.print(Rule(style="dim"))
         for proposal in self.agent.run_triage(*dict.fromkeys(touched)):
-            self._say(
-                Text(f"{proposal.proposal_id} {proposal.state}", style="bold")
-                + Text(f" → {proposal.section}: {proposal.text}")
-            )
+            state = f"{proposal.proposal_id} {proposal.state}"
+            show([bold(state, f" → {proposal.section}: {proposal.text}")], self.console)
 
     def _ask(self, proposal: "Pending", pending_count: int) -> bool | None:
         """Returns whether the proposal was decided or edited; None to end the review."""
@@ -164,7 +156,7 @@ class ReviewSession:
                 if self._decide(proposal, key):
                     return True
             except ReviewError as error:
-                self._say(Text(str(error), style="yellow"))
+                self._say(str(error), "yellow")
 
     def _decide(self, proposal: "Pending", key: str) -> bool:
         """Carries out the key and returns whether it was one of a decision."""
@@ -178,7 +170,7 @@ class ReviewSession:
             return False
         self.decided.append(proposal.proposal_id)
         for change in self.agent.write_decided():
-            self._say(Text(change, style="green"))
+            self._say(change, "green")
         return True
 
     def _reword(self, proposal: "Pending") -> bool:
@@ -192,11 +184,11 @@ class ReviewSession:
     def _undo(self) -> bool:
         """Takes the last decision of this review back, and returns whether there was one."""
         if not self.decided:
-            self._say(Text("Nothing was decided in this review yet.", style="yellow"))
+            self._say("Nothing was decided in this review yet.", "yellow")
             return False
         last = self.decided.pop()
         self.agent.take_back(last)
-        self._say(Text(f"{last} is pending again.", style="yellow"))
+        self._say(f"{last} is pending again.", "yellow")
         return True
 
     def _read_choice(self, choices: str) -> str:
@@ -206,30 +198,27 @@ class ReviewSession:
             key = self.read_key().lower()
         except (KeyboardInterrupt, EOFError, OSError):  # OSError where the terminal is gone
             key = INTERRUPTS[0]
-        self._say(Text(key if key.isalpha() else ""))
+        self._say(key if key.isalpha() else "")
         return key
 
     def _show(self, proposal: "Pending", pending_count: int, most: int) -> None:
-        what = (
-            "retire" if not proposal.text else "replace a line in" if proposal.entry else "add to"
-        )
-        where = "a line" if not proposal.text else f"{proposal.path}, {proposal.section}"
-        self.console.print(Rule(style="dim"))
-        self._say(
-            Text(f"{proposal.proposal_id}  {what} {where}", style="bold")
-            + Text(f"   {pending_count} left", style="dim")
-        )
-        if proposal.entry:
-            self._say(Text(f"- {proposal.entry.removeprefix('- ')}", style="red"))
+        what = "retire a line"
         if proposal.text:
-            self._say(Text(f"+ {proposal.text}", style="green"))
+            verb = "replace a line in" if proposal.entry else "add to"
+            what = f"{verb} {proposal.path}, {proposal.section}"
+        self.console.print(Rule(style="dim"))
+        title = bold(f"{proposal.proposal_id}  {what}", f"   {pending_count} left", "dim")
+        show([title], self.console)
+        if proposal.entry:
+            self._say(f"- {proposal.entry.removeprefix('- ')}", "red")
+        if proposal.text:
+            self._say(f"+ {proposal.text}", "green")
         until = f", expires {proposal.expires_at:%Y-%m-%d}" if proposal.expires_at else ""
-        self._say(Text(f"{proposal.reason}{until}", style="dim"))
-        for line in self._evidence(proposal.proposal_id, most):
-            self._say(line)
+        self._say(f"{proposal.reason}{until}", "dim")
+        show(self._evidence(proposal.proposal_id, most), self.console)
 
-    def _say(self, line: Text) -> None:
-        show([line], self.console)
+    def _say(self, words: str, style: str = "") -> None:
+        show([Text(words, style=style)], self.console)
 
     def _evidence(self, proposal_id: str, most: int) -> Iterator[Text]:
         """Yields each quote with its place, and whether the archived bytes are unchanged."""
@@ -238,10 +227,9 @@ class ReviewSession:
             facts = record.facts
             holds = facts["is_unchanged"] and facts["holds_quote"]
             quote = " ".join(facts["quote"].split())
-            yield Text(f"  “{quote[:QUOTE_CHARS]}{'…' if len(quote) > QUOTE_CHARS else ''}”")
-            yield Text(
-                f"    {'✓' if holds else '✗'} {facts['path']}:{facts['line']}",
-                style="dim" if holds else "bold red",
-            )
+            dots = "…" if len(quote) > QUOTE_CHARS else ""
+            yield Text(f"  “{quote[:QUOTE_CHARS]}{dots}”")
+            mark, style = ("✓", "dim") if holds else ("✗", "bold red")
+            yield Text(f"    {mark} {facts['path']}:{facts['line']}", style=style)
         if len(records) > most:
             yield Text(f"  and {len(records) - most} more: press {EVIDENCE}", style="dim")

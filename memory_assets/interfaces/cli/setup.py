@@ -58,6 +58,9 @@ Recalls = Annotated[
     ),
 ]
 RecallsNo = Annotated[bool, typer.Option("--no-recall-each-prompt", hidden=True)]
+Reflector = Annotated[
+    str | None, typer.Option(help="Another model for reflections, reviews and answers.")
+]
 Chosen = Annotated[
     list[str] | None,
     typer.Argument(
@@ -80,10 +83,8 @@ def hooks_install(
     is kept.
     """
     if recall_each_prompt and no_recall_each_prompt:
-        raise QuestionError(
-            "--recall-each-prompt and --no-recall-each-prompt exclude each other. Give one "
-            "of them, or neither."
-        )
+        both = "--recall-each-prompt and --no-recall-each-prompt"
+        raise QuestionError(f"{both} exclude each other. Give one of them, or neither.")
     from memory_assets.memory import hook_settings
 
     is_recalling = None
@@ -160,9 +161,7 @@ def model_use(
             help="claude-code, codex, a model's name, or `rules`: no model, nothing is sent."
         ),
     ],
-    reflector: Annotated[
-        str | None, typer.Option(help="Another model for reflections, reviews and answers.")
-    ] = None,
+    reflector: Reflector = None,
     url: Annotated[
         str | None, typer.Option(help="Server with the Messages API; `default`: the vendor's.")
     ] = None,
@@ -235,9 +234,7 @@ def model_cost(
     model: Annotated[
         str | None, typer.Option(help="Another model than the configured one.")
     ] = None,
-    reflector: Annotated[
-        str | None, typer.Option(help="Another model for reflections, reviews and answers.")
-    ] = None,
+    reflector: Reflector = None,
     as_json: Json = False,
 ) -> Reply:
     """Estimate the calls and the price of asking models about these days, in every step. Sends
@@ -245,8 +242,7 @@ def model_cost(
     """
     from memory_assets.memory.models import costs_of
 
-    costs = costs_of(day_of(first), day_of(last), model=model, reflector=reflector)
-    return shown(render_costs, costs)
+    return shown(render_costs, costs_of(day_of(first), day_of(last), model, reflector))
 
 
 @app.command(

@@ -40,10 +40,8 @@ def uninstall(
 
 def _confirm(data: str) -> None:
     """Raises `QuestionError` unless the words are typed, or come through a pipe."""
-    print(
-        f"This deletes everything in {data}: transcripts, memories, MEMORY.md with its history.",
-        file=sys.stderr,
-    )
+    erased = "transcripts, memories, MEMORY.md with its history"
+    print(f"This deletes everything in {data}: {erased}.", file=sys.stderr)
     print(f"Type `{CONFIRMATION}` to go on: ", end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip() != CONFIRMATION:
         raise QuestionError("That was not typed. Nothing was removed.")

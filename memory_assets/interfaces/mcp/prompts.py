@@ -61,7 +61,7 @@ def _bound(folder: Path) -> socket.socket:
     """
     server = socket.socket(socket.AF_UNIX)
     name = f"{os.getpid()}{SUFFIX}"
-    before = os.open(".", os.O_RDONLY)
+    working_folder = os.open(".", os.O_RDONLY)
     mask = os.umask(0o177)
     try:
         os.chdir(folder)  # the path of a socket may have a hundred characters only
@@ -69,8 +69,8 @@ def _bound(folder: Path) -> socket.socket:
         server.bind(name)
         server.listen()
     finally:
-        os.fchdir(before)
-        os.close(before)
+        os.fchdir(working_folder)
+        os.close(working_folder)
         os.umask(mask)
     return server
 

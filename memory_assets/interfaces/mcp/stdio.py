@@ -45,11 +45,8 @@ def serve(
     signal.signal(signal.SIGINT, signal.default_int_handler)
     code = 0
     try:
-        Server(
-            Protocol(is_writing=is_writing, is_structured=is_structured),
-            answers,
-            is_warming=socket is not None,
-        ).run(requests)
+        protocol = Protocol(is_writing=is_writing, is_structured=is_structured)
+        Server(protocol, answers, is_warming=socket is not None).run(requests)
     except (KeyboardInterrupt, SystemExit) as stopped:
         code = 130 if isinstance(stopped, KeyboardInterrupt) else 0
     if socket is not None:
@@ -103,12 +100,8 @@ class Server:
             for line in iter(partial(requests.readline, LONGEST_LINE + 1), b""):
                 if len(line) > LONGEST_LINE:
                     _skip_line(requests, line)
-                    self._refuse(
-                        None,
-                        RefusedError(
-                            INVALID_REQUEST, f"A message is longer than {LONGEST_LINE:,} bytes."
-                        ),
-                    )
+                    message = f"A message is longer than {LONGEST_LINE:,} bytes."
+                    self._refuse(None, INVALID_REQUEST, message)
                 elif line.strip():
                     self._take(line)
         except BrokenPipeError:
@@ -119,31 +112,22 @@ class Server:
         try:
             message = json.loads(line.decode("utf-8", "replace"))
         except (ValueError, RecursionError) as error:
-            self._refuse(None, RefusedError(PARSE_ERROR, f"This is not JSON: {str(error)[:200]}."))
+            self._refuse(None, PARSE_ERROR, f"This is not JSON: {str(error)[:200]}.")
             return
         if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
-            self._refuse(
-                None,
-                RefusedError(INVALID_REQUEST, 'A message is one object with "jsonrpc": "2.0".'),
-            )
+            self._refuse(None, INVALID_REQUEST, 'A message is one object with "jsonrpc": "2.0".')
         elif "method" in message:
             self._take_method(message)
         elif "result" not in message and "error" not in message:
-            self._refuse(
-                _id_in(message), RefusedError(INVALID_REQUEST, "A message needs a method.")
-            )
+            self._refuse(_id_in(message), INVALID_REQUEST, "A message needs a method.")
 
     def _take_method(self, message: Mapping[str, Any]) -> None:
         method = message["method"]
         params = message.get("params")
         request_id = _id_in(message)
         if not isinstance(method, str) or ("id" in message and request_id is None):
-            self._refuse(
-                request_id,
-                RefusedError(
-                    INVALID_REQUEST, "A method is text, and an id is text or a whole number."
-                ),
-            )
+            refusal = "A method is text, and an id is text or a whole number."
+            self._refuse(request_id, INVALID_REQUEST, refusal)
         elif request_id is None:
             self._notice(method, params)
         elif method == "tools/call":
@@ -168,9 +152,8 @@ class Server:
         except RefusedError as refusal:
             return {"error": refusal.to_dict()}
         except Exception as error:
-            return {
-                "error": RefusedError(INTERNAL_ERROR, f"{type(error).__name__}: {error}").to_dict()
-            }
+            refusal = RefusedError(INTERNAL_ERROR, f"{type(error).__name__}: {error}")
+            return {"error": refusal.to_dict()}
 
     def _run_call(self, request_id: RequestId, method: str, params: Any) -> None:
         if request_id not in self._waiting:
@@ -180,18 +163,14 @@ class Server:
             self._waiting.discard(request_id)
             self._send({"jsonrpc": "2.0", "id": request_id, **answer})
 
-    def _refuse(self, request_id: RequestId | None, refusal: RefusedError) -> None:
-        self._send({"jsonrpc": "2.0", "id": request_id, "error": refusal.to_dict()})
+    def _refuse(self, request_id: RequestId | None, code: int, message: str) -> None:
+        error = RefusedError(code, message).to_dict()
+        self._send({"jsonrpc": "2.0", "id": request_id, "error": error})
 
     def _send(self, message: Mapping[str, Any]) -> None:
-        line = (
-            json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode(
-                "utf-8", "replace"
-            )
-            + b"\n"
-        )
+        line = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
         with self._writing:
-            self._answers.write(line)
+            self._answers.write(line.encode("utf-8", "replace") + b"\n")
             self._answers.flush()
 
 
@@ -215,11 +194,8 @@ def _load() -> None:
 
 def _id_in(message: Mapping[str, Any]) -> RequestId | None:
     request_id = message.get("id")
-    return (
-        request_id
-        if isinstance(request_id, str | int) and not isinstance(request_id, bool)
-        else None
-    )
+    is_id = isinstance(request_id, str | int) and not isinstance(request_id, bool)
+    return request_id if is_id else None
 
 
 def _skip_line(requests: BinaryIO, line: bytes) -> None:

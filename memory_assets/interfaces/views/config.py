@@ -26,14 +26,10 @@ def render_settings(settings: "Sequence[Setting]") -> Parts:
     rows = ((setting.name, *_cells(setting), _origin(setting)) for setting in settings)
     yield table("setting", "value", "default", "from", rows=rows)
     yield ""
-    for label, file in (
-        ("your file", user_settings_file()),
-        ("store's file", data_settings_file()),
-    ):
-        yield line(
-            (f"{label:14}", "bold"), file, ("" if Path(file).is_file() else " (missing)", "dim")
-        )
-    yield line(("environment   ", "bold"), "MEMORY_ and the name in capitals; overrides both files")
+    for file, label in _files().items():
+        state = "" if Path(file).is_file() else " (missing)"
+        yield line((f"{label:14}", "bold"), file, (state, "dim"))
+    yield bold("environment   ", "MEMORY_ and the name in capitals; overrides both files")
 
 
 def render_setting(setting: "Setting") -> Parts:
@@ -70,28 +66,20 @@ def render_deployment(configuration: "DagsterConfiguration") -> Parts:
         return
     yield configuration.diff.rstrip("\n") or "Nothing changes."
     yield ""
-    yield (
-        bold("written", f": {configuration.path}")
-        if configuration.diff
-        else bold("unchanged", f": {configuration.path}")
-    )
+    yield bold("written" if configuration.diff else "unchanged", f": {configuration.path}")
     if configuration.before:
         yield dim(f"   the file before it: {configuration.before}")
 
 
 def _cells(setting: "Setting") -> tuple[str, str]:
-    is_default = setting.value == setting.default
-    if isinstance(setting.value, dict) and isinstance(setting.default, dict) and not is_default:
-        changed = {
-            key: value for key, value in setting.value.items() if setting.default.get(key) != value
-        }
-        return _short(changed, MOST_CHARS["value"]), _entries(setting.default)
-    value = (
-        _entries(setting.value)
-        if isinstance(setting.value, dict)
-        else _short(setting.value, MOST_CHARS["value"])
-    )
-    return value, "" if is_default else _short(setting.default, MOST_CHARS["default"])
+    value = setting.value
+    default = setting.default
+    is_default = value == default
+    if isinstance(value, dict) and isinstance(default, dict) and not is_default:
+        changed = {key: entry for key, entry in value.items() if default.get(key) != entry}
+        return _short(changed, MOST_CHARS["value"]), _entries(default)
+    shown = _entries(value) if isinstance(value, dict) else _short(value, MOST_CHARS["value"])
+    return shown, "" if is_default else _short(default, MOST_CHARS["default"])
 
 
 def _entries(value: Mapping[str, Any]) -> str:
@@ -110,27 +98,22 @@ def _short(value: Any, most: int) -> str:
 
 def _lines(value: Any) -> str:
     """Returns the value, an entry of a table on each line."""
-    return (
-        "\n".join(f"{key} = {cell(item)}" for key, item in value.items())
-        if value and isinstance(value, dict)
-        else _whole(value)
-    )
+    return _whole(value, "\n")
 
 
-def _whole(value: Any) -> str:
-    text = (
-        ", ".join(f"{key} = {cell(item)}" for key, item in value.items())
-        if isinstance(value, dict)
-        else cell(value)
-    )
+def _whole(value: Any, separator: str = ", ") -> str:
+    text = cell(value)
+    if isinstance(value, dict):
+        text = separator.join(f"{key} = {cell(item)}" for key, item in value.items())
     return text or EMPTY
 
 
 def _origin(setting: "Setting") -> str:
     """Returns where the value comes from, as the lines below the table name it."""
-    named = {
-        "default": "default",
-        user_settings_file(): "your file",
-        data_settings_file(): "store's file",
-    }
-    return named.get(setting.origin, "environment")
+    if setting.origin == "default":
+        return "default"
+    return _files().get(setting.origin, "environment")
+
+
+def _files() -> dict[str, str]:
+    return {user_settings_file(): "your file", data_settings_file(): "store's file"}

@@ -17,6 +17,12 @@ COUNTS = (
     "windows", "window_messages",
     "segments", "segment_messages", "candidates", "facts",
 )  # fmt: skip
+MODEL_HINT = (
+    "Without a model, rules keep only what was plainly stated. A model finds most of what is "
+    "worth keeping.",
+    "`memory model` shows what this machine offers, its price and what would be sent; nothing "
+    "is sent before you choose.",
+)
 LABELS = {"window_messages": "messages in windows", "segment_messages": "messages in segments"}
 
 
@@ -24,29 +30,18 @@ def render_built(built: "Built") -> Parts:
     """Renders what is new and where it is."""
     if built.is_unchanged:
         is_all_read = not (built.status.unread or built.status.left_out)
-        yield (
-            f"Nothing new{': every transcript was read already' if is_all_read else ''} "
-            f"({built.seconds:.1f} s)."
-        )
+        read = ": every transcript was read already" if is_all_read else ""
+        yield f"Nothing new{read} ({built.seconds:.1f} s)."
     else:
         yield f"{built.reason}."
-        new = (
-            ", ".join(f"{count:+,} {name}" for name, count in built.learnt.items()) or "no new rows"
-        )
-        yield Text(f"Done in {built.seconds:.1f} s: {new}.", style="green")
+        rows = ", ".join(f"{count:+,} {name}" for name, count in built.learnt.items())
+        yield Text(f"Done in {built.seconds:.1f} s: {rows or 'no new rows'}.", style="green")
     yield from render_state(built.status)
 
 
 def render_model_hint() -> Parts:
     """Renders what a model adds, and how to choose one."""
-    yield dim(
-        "Without a model, rules keep only what was plainly stated. A model finds most of "
-        "what is worth keeping."
-    )
-    yield dim(
-        "`memory model` shows what this machine offers, its price and what would be sent; "
-        "nothing is sent before you choose."
-    )
+    yield from map(dim, MODEL_HINT)
 
 
 def render_state(status: "Status") -> Parts:
@@ -62,11 +57,8 @@ def render_state(status: "Status") -> Parts:
 def render_status_line(status: "Status") -> Parts:
     """Renders one line for a status bar."""
     pending = f" · {status.pending} to review" if status.pending else ""
-    yield (
-        "memory: empty"
-        if status.is_empty
-        else f"memory: {status.rows['memories']} memories{pending}"
-    )
+    count = "empty" if status.is_empty else f"{status.rows['memories']} memories{pending}"
+    yield f"memory: {count}"
 
 
 def render_health(health: "Health") -> Parts:

@@ -2,6 +2,7 @@
 or decided.
 """
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from memory_assets.interfaces.views.library import render_conflicts
@@ -70,9 +71,8 @@ def render_noted(noted: "Noted") -> Parts:
     """Renders the fact that was written."""
     yield bold(noted.memory_id, f" {noted.text}")
     replaced = f"; replaces {short_id(noted.replaces)}" if noted.replaces else ""
-    yield dim(
-        f"   {noted.category}, {noted.priority}, {noted.project or 'every project'}{replaced}"
-    )
+    facts = (noted.category, noted.priority, noted.project or "every project")
+    yield dim(f"   {', '.join(facts)}{replaced}")
 
 
 def render_rating(rating: "Rating") -> Parts:
@@ -93,12 +93,10 @@ def render_forgetting(forgetting: "Forgetting") -> Parts:
     for memory in forgetting.memories:
         yield bold(short_id(memory.memory_id), f" {memory.text}")
         yield dim(f"   {memory.state}, {memory.project or 'every project'}")
+    observations = counted(forgetting.observation_count, "observation")
     messages = counted(len(forgetting.message_ids), "message")
     segments = counted(len(forgetting.segment_ids), "segment")
-    yield (
-        f"Derived from {counted(forgetting.observation_count, 'observation')}, {messages} and "
-        f"{segments}."
-    )
+    yield f"Derived from {observations}, {messages} and {segments}."
     for place in forgetting.found.places:
         files = counted(place.files, "object" if place.kind.startswith("git") else "file")
         yield f"   {place.kind}: {counted(place.count, 'occurrence')} in {files}"
@@ -131,22 +129,17 @@ def render_pending(review: "Review") -> Parts:
         yield dim(f"   {proposal.reason}{until}")
     first = review.pending[0].proposal_id
     if review.pending_count > len(review.pending):
-        yield dim(
-            f"{len(review.pending)} of {review.pending_count}, the most useful first; the "
-            "others follow as you decide."
-        )
-    yield dim(
-        f'Decide: `memory review approve {first}`, `reject {first}`, `edit {first} "new '
-        'wording"`; or in REVIEW.md.'
-    )
+        shown = f"{len(review.pending)} of {review.pending_count}, the most useful first"
+        yield dim(f"{shown}; the others follow as you decide.")
+    commands = f'`memory review approve {first}`, `reject {first}`, `edit {first} "new wording"`'
+    yield dim(f"Decide: {commands}; or in REVIEW.md.")
 
 
 def render_decided(decided: "Decided") -> Parts:
     """Renders the new state of each proposal."""
     for proposal in decided.decided:
-        yield bold(
-            f"{proposal.proposal_id} {proposal.state}", f" → {proposal.section}: {proposal.text}"
-        )
+        state = f"{proposal.proposal_id} {proposal.state}"
+        yield bold(state, f" → {proposal.section}: {proposal.text}")
         yield dim(f"   {proposal.reason}")
 
 
@@ -155,9 +148,7 @@ def _facts(result: "Recalled") -> str:
     and source of a result.
     """
     tags = f", {', '.join(result.tags)}" if result.tags else ""
-    origin = f"session {result.session}" + (
-        f", records {ranges(result.lines)}" if result.lines else ""
-    )
+    origin = f"session {result.session}{_records(result.lines)}"
     kind = "said" if result.kind == "message" else f"{result.category}, from {result.said_by}"
     where = f" in {result.project}" if result.project else ""
     return f"{kind}{where} on {result.event_at:%Y-%m-%d}{tags}; {_shown_id(result)}; {origin}"
@@ -173,6 +164,8 @@ def _origin(citation: "Citation") -> str:
         return f"line {ranges(citation.lines)} of {citation.path}"
     on = f" of {citation.event_at:%Y-%m-%d}" if citation.event_at else ""
     by = f", said by {citation.said_by}" if citation.said_by else ""
-    return f"{citation.kind}{on}{by}; session {citation.session}" + (
-        f", records {ranges(citation.lines)}" if citation.lines else ""
-    )
+    return f"{citation.kind}{on}{by}; session {citation.session}{_records(citation.lines)}"
+
+
+def _records(lines: Sequence[int]) -> str:
+    return f", records {ranges(lines)}" if lines else ""

@@ -20,6 +20,7 @@ MOST_CHARS = 60
 """Characters of a text that is repeated in a command."""
 
 MEMORIES = ("fact", "narrative")
+SHOWS_ORIGIN = "shows where it comes from, down to the transcript."
 
 
 def next_step(verb: str, answer: Any) -> str:
@@ -30,42 +31,27 @@ def next_step(verb: str, answer: Any) -> str:
 
 
 def _after_recall(answer: "Answer") -> str:
+    question = _words(answer.question)
     if not answer.results:
-        return (
-            f"`memory explain {_words(answer.question)}` says why nothing is remembered; "
-            "`memory remember` saves it."
-        )
-    memory_id = next(
-        (result.memory_id for result in answer.results if result.kind in MEMORIES), None
-    )
-    if memory_id is None:
-        return (
-            f"`memory recall {_words(answer.question)} --answer` quotes the sentences that "
-            "answer it."
-        )
-    return (
-        f"`memory explain {short_id(memory_id)}` shows where it comes from, down to the transcript."
-    )
+        why = f"`memory explain {question}` says why nothing is remembered"
+        return f"{why}; `memory remember` saves it."
+    ids = [result.memory_id for result in answer.results if result.kind in MEMORIES]
+    if not ids:
+        return f"`memory recall {question} --answer` quotes the sentences that answer it."
+    return f"`memory explain {short_id(ids[0])}` {SHOWS_ORIGIN}"
 
 
 def _after_answer(answer: "CitedAnswer") -> str:
-    cited = next((citation.id for citation in answer.citations if citation.kind in MEMORIES), None)
-    return (
-        f"`memory explain {cited}` shows where it comes from, down to the transcript."
-        if cited
-        else ""
-    )
+    ids = [citation.id for citation in answer.citations if citation.kind in MEMORIES]
+    return f"`memory explain {ids[0]}` {SHOWS_ORIGIN}" if ids else ""
 
 
 def _after_explain(explained: "Explanation | WhyNot") -> str:
     root = getattr(explained, "root", None)
     if root is not None:
-        can_be_corrected = root.kind == "memory" and root.facts.get("state") != "forgotten"
-        return (
-            f'`memory remember "…" --instead-of {short_id(root.id)}` corrects it.'
-            if can_be_corrected
-            else ""
-        )
+        if root.kind != "memory" or root.facts.get("state") == "forgotten":
+            return ""
+        return f'`memory remember "…" --instead-of {short_id(root.id)}` corrects it.'
     if getattr(explained, "stage", "") == "recalled":
         return ""
     return f"`memory remember {_words(getattr(explained, 'text', ''))}` saves it."
@@ -74,20 +60,15 @@ def _after_explain(explained: "Explanation | WhyNot") -> str:
 def _after_forget(forgetting: "Forgetting") -> str:
     if forgetting.is_applied:
         return "`memory ingest` rebuilds what was derived from it; `memory up` does so by itself."
-    is_short = len(forgetting.target) <= MOST_CHARS
-    return (
-        f"`memory forget {_words(forgetting.target)} --apply` erases it."
-        if is_short
-        else "the same with --apply erases it."
-    )
+    if len(forgetting.target) > MOST_CHARS:
+        return "the same with --apply erases it."
+    return f"`memory forget {_words(forgetting.target)} --apply` erases it."
 
 
 def after_table_export(table: str) -> str:
     """Returns where the meaning of the columns is said, and how to take everything."""
-    return (
-        f"docs/tables.md says what the columns of {table} hold; `memory data export --all "
-        "FOLDER` writes every table."
-    )
+    meaning = f"docs/tables.md says what the columns of {table} hold"
+    return f"{meaning}; `memory data export --all FOLDER` writes every table."
 
 
 def after_doctor(health: "Health", *, is_deep: bool) -> str:
@@ -102,12 +83,9 @@ def after_hooks(changes: Mapping[str, Any], *, is_installing: bool) -> str:
     if all(change.is_elsewhere for change in changes["files"]):
         return "`memory hooks install`, once Claude Code, Codex or pi is installed on this machine."
     if is_installing:
-        is_planned = changes["is_dry_run"] and any(change.is_change for change in changes["files"])
-        return (
-            "`memory hooks install` writes this."
-            if is_planned
-            else "start a session; `memory hooks status` shows its event."
-        )
+        if changes["is_dry_run"] and any(change.is_change for change in changes["files"]):
+            return "`memory hooks install` writes this."
+        return "start a session; `memory hooks status` shows its event."
     is_incomplete = any(change.is_incomplete for change in changes["files"])
     return "`memory hooks install --dry-run` shows what would be added." if is_incomplete else ""
 
@@ -118,6 +96,7 @@ def _words(text: str) -> str:
     return shlex.quote(line if len(line) <= MOST_CHARS else f"{line[: MOST_CHARS - 1]}…")
 
 
+SAY_A_DATE = 'say "remind me on Monday to …" in a session.'
 NEXT_STEPS: Mapping[str, Callable[[Any], str]] = {
     "forget": _after_forget,
     "recall": _after_recall,
@@ -126,7 +105,5 @@ NEXT_STEPS: Mapping[str, Callable[[Any], str]] = {
     "remember": lambda noted: f"`memory forget {noted.memory_id} --apply` removes it again.",
     "feedback": lambda _: "`memory ingest` ranks memories by it; `memory up` does so by itself.",
     "decide": lambda _: "`memory review list` shows what still waits.",
-    "triggers": lambda found: (
-        "" if found.triggers else 'say "remind me on Monday to …" in a session.'
-    ),
+    "triggers": lambda answer: "" if answer.triggers else SAY_A_DATE,
 }

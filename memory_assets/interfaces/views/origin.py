@@ -42,14 +42,11 @@ def _chain(explanation: "Explanation") -> Parts:
     records = len(explanation.records)
     root = explanation.root
     if not explanation.is_verified:
-        yield Text(
-            "A record no longer holds what was quoted from it; see the lines in red.",
-            style="bold red",
-        )
+        changed = "A record no longer holds what was quoted from it; see the lines in red."
+        yield Text(changed, style="bold red")
     elif records:
-        yield Text(
-            f"{records} archived records verified: bytes unchanged, quotes found.", style="green"
-        )
+        verified = f"{records} archived records verified: bytes unchanged, quotes found."
+        yield Text(verified, style="green")
     elif root.facts.get("is_hand_written"):
         yield Text("Written by hand: the chain ends at its commit.", style="green")
     elif root.kind in NO_RECORDS:
@@ -69,29 +66,22 @@ def _step(step: "ProvenanceStep") -> Text:
     words = bold(step.kind, f" {step.id}")
     for name, value in step.facts.items():
         if value not in (None, ""):
-            words.append(
-                f"\n{name.removeprefix('is_').replace('_', ' ')}: {cell(value)}", style="dim"
-            )
+            label = name.removeprefix("is_").replace("_", " ")
+            words.append(f"\n{label}: {cell(value)}", style="dim")
     return words
 
 
 def _record(step: "ProvenanceStep") -> Text:
     """Returns the place of the record, and whether its bytes are unchanged."""
     facts = step.facts
-    is_unchanged = facts["is_unchanged"]
-    style = "green" if facts["is_unchanged"] else "bold red"
-    where = (
-        f"bytes {facts['byte_from']:,} to {facts['byte_to']:,} of the transcript, sha256 "
-        f"{facts['sha256'][:16]}…"
-    )
+    state = ("\n✗ bytes changed", "bold red")
+    if facts["is_unchanged"]:
+        state = ("\n✓ bytes unchanged", "green")
+    span = f"bytes {facts['byte_from']:,} to {facts['byte_to']:,} of the transcript"
+    where = (f"\n{span}, sha256 {facts['sha256'][:16]}…", "dim")
     holds = ", ✓ holds the quote" if facts["quote"] and facts["holds_quote"] else ""
-    return line(
-        ("record", "bold"),
-        f" {facts['line']} of {facts['path']}",
-        (f"\n{where}", "dim"),
-        ("\n✓ bytes unchanged" if is_unchanged else "\n✗ bytes changed", style),
-        (holds, "green"),
-    )
+    place = f" {facts['line']} of {facts['path']}"
+    return line(("record", "bold"), place, where, state, (holds, "green"))
 
 
 def _why_not(reason: "WhyNot") -> Parts:
@@ -102,13 +92,10 @@ def _why_not(reason: "WhyNot") -> Parts:
         yield f"   {f'{short_id(reason.memory_id)} ' if reason.memory_id else ''}{reason.says}"
     if reason.merged_into:
         yield f"   merged into: {reason.merged_into}"
-    scores = [
-        f"{name} {score:.3f}"
-        for name, score in (("score", reason.score), ("last result", reason.last_in))
-        if score
-    ]
-    if scores:
-        yield dim(f"   {', '.join(scores)}")
+    scores = {"score": reason.score, "last result": reason.last_in}
+    listed = [f"{name} {score:.3f}" for name, score in scores.items() if score]
+    if listed:
+        yield dim(f"   {', '.join(listed)}")
     if reason.path:
         records = f", records {', '.join(map(str, reason.lines))}" if reason.lines else ""
         yield dim(f"   session {reason.session or '-'}, {reason.path}{records}")
@@ -123,12 +110,10 @@ def render_triggers(triggers: "Triggers") -> Parts:
 
 
 def _trigger(trigger: "Trigger") -> Tree:
-    where = (
-        f" [{trigger.project}] said {trigger.said_at:%Y-%m-%d} as '{trigger.expression}' · "
-        f"{trigger.path}:{trigger.line}"
-    )
+    words = f" [{trigger.project}] said {trigger.said_at:%Y-%m-%d} as '{trigger.expression}'"
+    where = (f"{words} · {trigger.path}:{trigger.line}", "dim")
     style = "bold yellow" if trigger.state == "due" else "bold"
-    tree = Tree(line((f"{trigger.trigger_on:%a %Y-%m-%d} ", style), trigger.text, (where, "dim")))
+    tree = Tree(line((f"{trigger.trigger_on:%a %Y-%m-%d} ", style), trigger.text, where))
     for text in trigger.memories:
         tree.add(dim(text))
     return tree

@@ -53,13 +53,8 @@ class Bars:
             yield from self._track_overall(self._overall, items, total)
             return
         if self._bars is None:
-            columns = (
-                TextColumn("{task.description}"),
-                BarColumn(),
-                MofNCompleteColumn(),
-                TimeElapsedColumn(),
-            )
-            self._bars = self._start(*columns)
+            text = TextColumn("{task.description}")
+            self._bars = self._start(text, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
         self._open += 1
         bars = self._bars
         started = self._clock()
@@ -90,15 +85,10 @@ class Bars:
         self._bars = None
         self._overall = Overall(seconds, self._clock()) if seconds else None
         if self._overall is not None and self._console.is_terminal:
-            share = TextColumn(
-                "{task.percentage:>3.0f} %", table_column=Column(min_width=5, no_wrap=True)
-            )
-            columns = (
-                BarColumn(20, table_column=Column(min_width=20)),
-                share,
-                TextColumn("{task.description}"),
-            )
-            self._bars = self._start(*columns)
+            bar = BarColumn(20, table_column=Column(min_width=20))
+            narrow = Column(min_width=5, no_wrap=True)
+            share = TextColumn("{task.percentage:>3.0f} %", table_column=narrow)
+            self._bars = self._start(bar, share, TextColumn("{task.description}"))
             self._whole = self._bars.add_task("", total=1.0)
             self._show()
 
@@ -136,11 +126,8 @@ class Bars:
             self._show()
 
     def _start(self, *columns: Any) -> Progress:
-        bars = Progress(
-            *columns,
-            console=self._console,
-            disable=self._is_closed or not self._console.is_terminal,
-        )
+        is_hidden = self._is_closed or not self._console.is_terminal
+        bars = Progress(*columns, console=self._console, disable=is_hidden)
         bars.start()
         return bars
 
@@ -187,11 +174,10 @@ class Overall:
         """Returns the expected time for the rest, at the pace so far once there is enough to judge
         it by.
         """
-        left = (1.0 - self.done) * self._whole
-        pace = (
-            (now - self.started) / (self.done * self._whole) if self.done >= TRUSTED_SHARE else 1.0
-        )
-        return left * pace
+        remaining = (1.0 - self.done) * self._whole
+        if self.done < TRUSTED_SHARE:
+            return remaining
+        return remaining * (now - self.started) / (self.done * self._whole)
 
     def _present(self) -> float:
         return self._seconds.get(self._table, 0.0) * self.share

@@ -6,7 +6,7 @@ from typing import Any
 
 from memory_assets.interfaces.views import health, library, memories, origin
 from memory_assets.interfaces.views.lines import Parts, render_fields
-from memory_assets.interfaces.views.terminal import PIPE_WIDTH, SafeConsole, show
+from memory_assets.interfaces.views.terminal import plain_console, show
 from memory_assets.schema.extras import extras
 
 VIEWS: Mapping[str, Callable[[Any], Parts]] = {
@@ -37,13 +37,5 @@ def view_of(verb: str) -> Callable[[Any], Parts]:
 def render_text(verb: str, data: Any) -> str:
     """Returns what the command line prints into a pipe."""
     into = io.StringIO()
-    plain = {
-        "highlight": False,
-        "emoji": False,
-        "markup": False,
-        "soft_wrap": True,
-        "no_color": True,
-        "color_system": None,
-    }
-    show(view_of(verb)(data), SafeConsole(file=into, width=PIPE_WIDTH, **plain))
+    show(view_of(verb)(data), plain_console(into, no_color=True, color_system=None))
     return into.getvalue().rstrip("\n")

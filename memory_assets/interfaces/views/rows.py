@@ -20,17 +20,9 @@ TITLES = (
 """Columns that name a row, the best first."""
 
 MOMENTS = (
-    "event_at",
-    "trigger_on",
-    "started_at",
-    "decided_at",
-    "sent_at",
-    "said_at",
-    "seen_at",
-    "at",
-    "on",
-    "day",
-)
+    "event_at", "trigger_on", "started_at", "decided_at", "sent_at", "said_at", "seen_at", "at",
+    "on", "day",
+)  # fmt: skip
 """Columns with the time of a row; the first that is set is shown."""
 
 FIELDS = (
@@ -64,10 +56,8 @@ def render_cards(rows: "ShownRows") -> Parts:
         ids = list(_ids(rows.key, row, title))
         if ids:
             yield dim(f"   {', '.join(ids)}")
-    yield dim(
-        f"{len(rows.rows):,} of {rows.total:,} rows of {rows.table}; --all shows every "
-        "field, --json is for programs"
-    )
+    count = f"{len(rows.rows):,} of {rows.total:,} rows of {rows.table}"
+    yield dim(f"{count}; --all shows every field, --json is for programs")
 
 
 def render_rows(rows: "ShownRows") -> Parts:
@@ -81,12 +71,7 @@ def render_rows(rows: "ShownRows") -> Parts:
 def _ids(key: tuple[str, ...], row: Mapping[str, Any], title: str) -> Iterator[str]:
     """Yields what identifies the row, and its session."""
     for name in dict.fromkeys((*key, "session_id")):
-        if (
-            name in row
-            and name != title
-            and name not in (*FIELDS, *MOMENTS)
-            and row[name] not in (None, "")
-        ):
+        if name not in (title, *FIELDS, *MOMENTS) and row.get(name) not in (None, ""):
             yield f"{name} {row[name]}"
 
 
@@ -95,13 +80,11 @@ def _is_told(value: Any) -> bool:
 
 
 def _short(value: Any) -> str:
-    text = (
-        f"{value:%Y-%m-%d %H:%M}"
-        if isinstance(value, datetime)
-        else f"{value:g}"
-        if isinstance(value, float)
-        else cell(value)
-    )
+    text = cell(value)
+    if isinstance(value, datetime):
+        text = f"{value:%Y-%m-%d %H:%M}"
+    elif isinstance(value, float):
+        text = f"{value:g}"
     text = " ".join(text.split())
     return text if len(text) <= MOST_CHARS else f"{text[: MOST_CHARS - 1]}…"
 

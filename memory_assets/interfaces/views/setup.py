@@ -9,14 +9,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from memory_assets.memory.hook_settings import HookChange
-    from memory_assets.memory.models import (
-        Costs,
-        DayCost,
-        ModelOffer,
-        ModelOverview,
-        Models,
-        ProjectShare,
-    )
+    from memory_assets.memory.models import Costs, DayCost, ModelOverview, Models, ProjectShare
     from memory_assets.memory.uninstall import Uninstalled
 
 MOST_ROWS = 8
@@ -47,17 +40,13 @@ def render_models(models: "Models") -> Parts:
     """Renders the configured models and the others with a known price."""
     rows = []
     for model in models.models:
-        prices = (
-            _price(usd, "free" if model.name == "rules" else "?")
-            for usd in (model.input_usd, model.output_usd)
-        )
+        unknown = "free" if model.name == "rules" else "?"
+        prices = (_price(model.input_usd, unknown), _price(model.output_usd, unknown))
         rows.append(["✓" if model.is_used else "", model.name, *prices])
     yield table("", "model", "input", "output", rows=rows, numbers=("input", "output"))
     yield dim("US dollars for a million tokens. `rules` uses no model and sends nothing.")
-    yield dim(
-        f"Any model of the Messages API can be named. Server: {models.url or 'the default'} "
-        "(setting model_url)."
-    )
+    server = f"{models.url or 'the default'} (setting model_url)"
+    yield dim(f"Any model of the Messages API can be named. Server: {server}.")
     yield bold(models.used, f" is configured ({models.origin}).")
     if models.reflector != models.used:
         yield bold(models.reflector, " reflects, reviews and answers.")
@@ -69,14 +58,15 @@ def render_overview(overview: "ModelOverview") -> Parts:
     """
     yield from _configured(overview)
     yield ""
-    ready = [("✓" if offer.is_ready else "–", offer) for offer in overview.offers]
-    rows = [
-        [mark, offer.name, offer.state, offer.sent_to, _offered(offer)] for mark, offer in ready
-    ]
+    rows = []
+    for offer in overview.offers:
+        mark = "✓" if offer.is_ready else "–"
+        price = _price(offer.usd, "no price known")
+        rows.append([mark, offer.name, offer.state, offer.sent_to, price])
     yield table("", "this machine offers", "found", "read by", "what is due", rows=rows)
     yield dim(
-        "Prices of the API; a subscription counts the use against its limits. No price "
-        "known: --free, or MEMORY_MODEL_PRICES."
+        "Prices of the API; a subscription counts the use against its limits. No price known: "
+        "--free, or MEMORY_MODEL_PRICES."
     )
     yield ""
     what = ": sessions that no model has read, reflections, reviews."
@@ -86,22 +76,17 @@ def render_overview(overview: "ModelOverview") -> Parts:
     yield table("project", *numbers, rows=shares, numbers=numbers)
     more = overview.projects[MOST_ROWS:]
     if more:
-        yield dim(
-            f"and {len(more)} more projects with {sum(share.sessions for share in more):,} sessions"
-        )
+        sessions = sum(share.sessions for share in more)
+        yield dim(f"and {len(more)} more projects with {sessions:,} sessions")
     yield dim(
-        "Sent are messages, tool calls and results cut at 300 characters, and images; "
-        "secrets are masked (docs/model.md)."
+        "Sent are messages, tool calls and results cut at 300 characters, and images; secrets "
+        "are masked (docs/model.md)."
     )
     for offer in overview.offers:
         if offer.is_ready:
-            yield line(
-                (offer.command, "bold"), f"   allows that for these projects ({offer.sent_to})"
-            )
-    yield line(
-        ("memory model cost", "bold"),
-        "   counts the questions of each day and step exactly, and sends nothing",
-    )
+            yield bold(offer.command, f"   allows that for these projects ({offer.sent_to})")
+    exactly = "   counts the questions of each day and step exactly, and sends nothing"
+    yield bold("memory model cost", exactly)
 
 
 def _share_cells(share: "ProjectShare") -> list[str]:
@@ -117,38 +102,26 @@ def render_choice(overview: "ModelOverview", path: "Path | None") -> Parts:
     if path is not None:
         yield dim(f"Written into {path}.")
     if overview.sent_to and not overview.projects:
-        yield (
-            "No project is known yet. Run `memory up`; then `memory model add PROJECT` allows "
-            "what it found."
-        )
+        allowing = "`memory model add PROJECT` allows what it found"
+        yield f"No project is known yet. Run `memory up`; then {allowing}."
     elif overview.sent_to and overview.calls:
-        yield (
-            "New sessions are extracted with it. For past ones: `memory data backfill` "
-            f"({overview.calls:,} questions)."
-        )
+        backfill = f"`memory data backfill` ({overview.calls:,} questions)"
+        yield f"New sessions are extracted with it. For past ones: {backfill}."
 
 
 def _configured(overview: "ModelOverview") -> Parts:
+    origin = f"({overview.origin})"
     if not overview.sent_to:
-        yield bold(
-            "No model is used",
-            f" ({overview.origin}): rules extract the facts, and nothing leaves this machine.",
-        )
+        rules = "rules extract the facts, and nothing leaves this machine."
+        yield bold("No model is used", f" {origin}: {rules}")
         return
-    yield bold(
-        overview.observer,
-        f" extracts facts ({overview.origin}); {overview.reflector} reflects, reviews and answers.",
-    )
+    reflecting = f"{overview.reflector} reflects, reviews and answers."
+    yield bold(overview.observer, f" extracts facts {origin}; {reflecting}")
     allowed = [share.project for share in overview.projects if share.may_send]
     yield f"Sent to {overview.sent_to}: sessions of {cell(allowed) or 'no project'}."
     if overview.waiting:
-        yield warning(
-            f"Not sent, until you run `memory model add PROJECT`: {cell(list(overview.waiting))}."
-        )
-
-
-def _offered(offer: "ModelOffer") -> str:
-    return _price(offer.usd, "no price known")
+        projects = cell(list(overview.waiting))
+        yield warning(f"Not sent, until you run `memory model add PROJECT`: {projects}.")
 
 
 def render_costs(costs: "Costs") -> Parts:
@@ -159,40 +132,28 @@ def render_costs(costs: "Costs") -> Parts:
     rows_of_days.add_section()
     rows_of_days.add_row("all windows", *_cost_cells(costs.days), style="bold")
     for step in costs.others:
-        counts = [
-            "",
-            f"{step.calls:,}",
-            "",
-            f"{step.input_tokens:,}",
-            f"{step.output_tokens:,}",
-            _price(step.usd),
-            "",
-        ]
+        tokens = (f"{step.input_tokens:,}", f"{step.output_tokens:,}")
+        counts = ("", f"{step.calls:,}", "", *tokens, _price(step.usd), "")
         rows_of_days.add_row(step.step, *counts, style="dim" if step.is_each else "")
     yield rows_of_days
-    yield bold(
-        f"In all {costs.calls:,} questions for {_price(costs.usd)}",
-        "; a run asks for at most MEMORY_MODEL_MOST_USD.",
-    )
+    in_all = f"In all {costs.calls:,} questions for {_price(costs.usd)}"
+    yield bold(in_all, "; a run asks for at most MEMORY_MODEL_MOST_USD.")
     yield dim(f"Estimated for {costs.model}; ${costs.spent_usd:.2f} spent so far on all answers.")
     if not costs.has_price:
-        yield warning(
-            f"No price is known for {costs.model}; set it in MEMORY_MODEL_PRICES (docs/model.md)."
-        )
+        unknown = f"No price is known for {costs.model}"
+        yield warning(f"{unknown}; set it in MEMORY_MODEL_PRICES (docs/model.md).")
 
 
 def _cost_cells(days: "Sequence[DayCost]") -> list[str]:
     names = ("windows", "calls", "answered", "input_tokens", "output_tokens")
-    sums = [_sum_of(days, name) for name in names]
-    prices = [[day.usd for day in days], [day.usd_in_batches for day in days]]
-    return [
-        *(f"{n:,}" for n in sums),
-        *(_price(None if None in usd else sum(filter(None, usd))) for usd in prices),
-    ]
+    counts = [f"{_sum_of(days, name):,}" for name in names]
+    return counts + [_price(_sum_of(days, name)) for name in ("usd", "usd_in_batches")]
 
 
-def _sum_of(days: "Sequence[DayCost]", name: str) -> int:
-    return sum(getattr(day, name) for day in days)
+def _sum_of(days: "Sequence[DayCost]", name: str) -> Any:
+    """Returns the sum of a field; None where it is unknown for one of the days."""
+    values = [getattr(day, name) for day in days]
+    return None if None in values else sum(values)
 
 
 def _price(usd: float | None, unknown: str = "?") -> str:
@@ -212,19 +173,13 @@ def render_uninstalled(removal: "Uninstalled") -> Parts:
     if removal.erased is None:
         yield f"The memory stays in {removal.data}; `memory uninstall --erase` deletes it."
     else:
-        remaining = (
-            f"; left, because this program did not write it: {', '.join(removal.erased.left)}"
-            if removal.erased.left
-            else ""
-        )
-        yield line(("deleted", "bold"), f"  {removal.erased.path}{remaining}")
+        remaining = ", ".join(removal.erased.left)
+        if remaining:
+            remaining = f"; left, because this program did not write it: {remaining}"
+        yield bold("deleted", f"  {removal.erased.path}{remaining}")
         if removal.erased.objects:
-            yield warning(
-                f"The objects in {removal.erased.objects} stay: delete that prefix with the "
-                "tools of its server."
-            )
-    yield dim(
-        f"Settings stay in {removal.settings}. Backups, exports and pushed remotes are yours "
-        "to delete."
-    )
+            objects = f"The objects in {removal.erased.objects} stay"
+            yield warning(f"{objects}: delete that prefix with the tools of its server.")
+    others = "Backups, exports and pushed remotes are yours to delete."
+    yield dim(f"Settings stay in {removal.settings}. {others}")
     yield dim("The program itself: `pip uninstall memory_assets`, or delete the checkout.")

@@ -66,16 +66,15 @@ def console(*, is_error: bool = False) -> Console:
     """Returns the console of stdout or stderr, wide enough for tables where there is no
     terminal.
     """
-    stream = sys.stderr if is_error else sys.stdout
-    width = None if stream.isatty() else PIPE_WIDTH
-    return SafeConsole(
-        file=stream,
-        width=width,
-        highlight=False,
-        emoji=False,
-        markup=False,
-        soft_wrap=not stream.isatty(),
-    )
+    return plain_console(sys.stderr if is_error else sys.stdout)
+
+
+def plain_console(stream: Any, **options: Any) -> Console:
+    """Returns a console that changes no word of what it prints into the stream."""
+    is_terminal = stream.isatty()
+    width = None if is_terminal else PIPE_WIDTH
+    options |= {"highlight": False, "emoji": False, "markup": False}
+    return SafeConsole(file=stream, width=width, soft_wrap=not is_terminal, **options)
 
 
 def print_reply(reply: Reply, *, as_json: bool) -> None:
@@ -121,15 +120,12 @@ def _wrapped(text: Text, on: Console) -> Text:
     letter.
     """
     indent = len(_INDENT.match(text.plain)[0])  # pyright: ignore[reportOptionalSubscript]
-    if (
-        on.soft_wrap
-        or not 0 < indent < on.width // 2
-        or "\n" in text.plain
-        or text.cell_len <= on.width
-    ):
+    fits = on.soft_wrap or "\n" in text.plain or text.cell_len <= on.width
+    if fits or not 0 < indent < on.width // 2:
         return text
     first, *others = text[indent:].wrap(on, on.width - indent)
-    return Text("\n").join([text[:indent] + first, *(Text(" " * indent) + rest for rest in others)])
+    lines = [text[:indent] + first, *(Text(" " * indent) + rest for rest in others)]
+    return Text("\n").join(lines)
 
 
 def tell(text: str) -> None:

@@ -490,7 +490,7 @@ def test_up_without_a_model_says_in_two_lines_what_is_gained_and_how(
         store = Store(read_settings(), root)
         return Built(store, "Transcripts", (), 0.1, {}, status_of(store))
 
-    monkeypatch.setattr("memory_assets.runs.build.fill", built)
+    monkeypatch.setattr("memory_assets.memory.running.fill", built)
     hint = "Without a model, rules keep only what was plainly stated."
     *_, first, second = run("up", "--no-ui")[1].splitlines()
     assert (
