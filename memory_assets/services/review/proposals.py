@@ -87,9 +87,8 @@ def pending_of(store: "Store", proposal_ids: Sequence[str]) -> list[Pending]:
     """Returns these pending proposals; raises `UnknownIdError` or `ReviewError` for one that is not
     pending.
     """
-    pending = {
-        proposal.proposal_id: proposal for proposal in waiting_proposals(store, is_asked=False)
-    }
+    waiting = waiting_proposals(store, is_asked=False)
+    pending = {proposal.proposal_id: proposal for proposal in waiting}
     for proposal_id in proposal_ids:
         if proposal_id not in pending:
             reviewed = reviewed_of(store, [proposal_id])
@@ -99,9 +98,8 @@ def pending_of(store: "Store", proposal_ids: Sequence[str]) -> list[Pending]:
                 )
             state = "decided" if reviewed[0].state == "pending" else reviewed[0].state
             raise ReviewError(
-                f"{proposal_id} is already {state}; `memory explain {proposal_id}` shows "
-                "why. Only pending proposals can "
-                "be decided."
+                f"{proposal_id} is already {state}; `memory explain {proposal_id}` shows why. Only "
+                "pending proposals can be decided."
             )
     return [pending[proposal_id] for proposal_id in proposal_ids]
 

@@ -44,11 +44,9 @@ class IgnoreFile:
         again.
         """
         result = self.spec.check_file(path)
-        return (
-            self.lines[result.index].strip()
-            if result.include and result.index is not None
-            else None
-        )
+        if not result.include or result.index is None:
+            return None
+        return self.lines[result.index].strip()
 
 
 @dataclass(frozen=True)
@@ -65,21 +63,18 @@ class IgnoreRules:
         is_codex = self.honours_marks and file.harness == "codex"
         if not self.files and not is_codex:
             return None
-        folder, mode = _header(str(file.path), file.inode, file)
-        reason = self._matched(folder, str(file.path))
-        if reason:
-            return reason
-        return MARKED if is_codex and mode == "disabled" else None
+        return self._reason(*_header(str(file.path), file.inode, file), str(file.path), is_codex)
 
     def reason_for_archived(
         self, path: str, harness: str, first_lines: Iterable[bytes]
     ) -> str | None:
         """Returns why a transcript that was archived before is left out now; None if it is not."""
-        folder, mode = _header_in(first_lines, harness)
-        reason = self._matched(folder, path)
-        if reason:
-            return reason
-        return MARKED if self.honours_marks and harness == "codex" and mode == "disabled" else None
+        is_codex = self.honours_marks and harness == "codex"
+        return self._reason(*_header_in(first_lines, harness), path, is_codex)
+
+    def _reason(self, folder: str, mode: str, path: str, is_codex: bool) -> str | None:
+        is_marked = is_codex and mode == "disabled"
+        return self._matched(folder, path) or (MARKED if is_marked else None)
 
     def ignores(self, path: Path, beside: str) -> bool:
         """Returns whether a harness's memory file is left out: by its path, or because transcripts
@@ -108,10 +103,9 @@ def read_ignore_rules(settings: Settings) -> IgnoreRules:
     pattern.
     """
     home = str(Path.home())
+    homes = tuple(dict.fromkeys((home, os.path.realpath(home))))
     files = tuple(filter(None, map(_read, ignore_paths())))
-    return IgnoreRules(
-        files, tuple(dict.fromkeys((home, os.path.realpath(home)))), settings.harness_opt_outs
-    )
+    return IgnoreRules(files, homes, settings.harness_opt_outs)
 
 
 def ignore_paths() -> tuple[Path, Path]:
@@ -123,11 +117,8 @@ def _read(path: Path) -> IgnoreFile | None:
     if not path.is_file():
         return None
     try:
-        lines = tuple(
-            line
-            for line in path.read_text("utf-8-sig").splitlines()
-            if line.strip() and not line.startswith("#")
-        )
+        all_lines = path.read_text("utf-8-sig").splitlines()
+        lines = tuple(line for line in all_lines if line.strip() and not line.startswith("#"))
         return IgnoreFile(path, lines, _spec_of(lines))
     except (OSError, ValueError) as error:
         raise SettingsError(

@@ -17,6 +17,10 @@ from memory_assets.schema.records import VALID_STATES
 AHEAD = timedelta(days=1)
 """A day earlier there is still time to act."""
 
+_COPIED = (
+    "trigger_id trigger_on expression said_at author message_id path line project person".split()
+)
+
 TriggerState = Literal["waiting", "due", "over", "past"]
 
 
@@ -66,11 +70,10 @@ def find_due(
     `hidden` are messages with forgotten content.
     """
     is_ahead = pl.col("trigger_on").is_between(today, date.max if is_all else today + AHEAD)
-    due = triggers.filter(
-        (pl.col("state") == "due") & is_ahead & ~pl.col("message_id").is_in(list(hidden))
-    )
+    is_hidden = pl.col("message_id").is_in(list(hidden))
+    due = triggers.filter(is_ahead & ~is_hidden, state="due")
     chosen = due.sort("trigger_on", "said_at", "trigger_id").to_dicts()
-    memory_of = _known(memories, {id for row in chosen for id in row["memory_ids"]})
+    memory_of = _memory_of(memories, {id for row in chosen for id in row["memory_ids"]})
     return tuple(_trigger(row, memory_of, today) for row in chosen)
 
 
@@ -85,20 +88,8 @@ def trigger_state(state: str, trigger_on: date, today: date) -> TriggerState:
 
 def _trigger(row: dict[str, Any], memory_of: dict[str, tuple[str, str]], today: date) -> Trigger:
     memories = dict(memory_of[id] for id in row["memory_ids"] if id in memory_of)
-    copied = (
-        "trigger_id",
-        "trigger_on",
-        "expression",
-        "said_at",
-        "author",
-        "message_id",
-        "path",
-        "line",
-        "project",
-        "person",
-    )
     return Trigger(
-        **{name: row[name] for name in copied},
+        **{name: row[name] for name in _COPIED},
         text=row["quote"],
         state=trigger_state(row["state"], row["trigger_on"], today),
         session=row["session_id"],
@@ -107,12 +98,9 @@ def _trigger(row: dict[str, Any], memory_of: dict[str, tuple[str, str]], today: 
     )
 
 
-def _known(memories: pl.DataFrame, observation_ids: Collection[str]) -> dict[str, tuple[str, str]]:
+def _memory_of(memories: pl.DataFrame, ids: Collection[str]) -> dict[str, tuple[str, str]]:
     """Returns the memory of each observation: its id and text."""
-    valid = memories.filter(pl.col("state").is_in(VALID_STATES)).select(
-        "id", "text", "observation_ids"
-    )
-    matching = valid.explode("observation_ids").filter(
-        pl.col("observation_ids").is_in(sorted(observation_ids))
-    )
-    return {observation: (id, text) for id, text, observation in matching.iter_rows()}
+    valid = memories.filter(pl.col("state").is_in(VALID_STATES))
+    pairs = valid.select("id", "text", "observation_ids").explode("observation_ids")
+    wanted = pairs.filter(pl.col("observation_ids").is_in(sorted(ids)))
+    return {observation: (id, text) for id, text, observation in wanted.iter_rows()}

@@ -37,11 +37,10 @@ def active_lessons(lessons: pl.DataFrame, owner: str, hidden: Collection[str] = 
     """Returns the owner's active lessons; `hidden` are messages with forgotten or replaced
     content.
     """
-    valid = lessons.filter((pl.col("person") == owner) & ~pl.col("message_id").is_in(list(hidden)))
+    valid = lessons.filter(~pl.col("message_id").is_in(list(hidden)), person=owner)
+    newest_first = valid.sort(["said_at", "lesson_id"], descending=[True, False])
     active: list[Row] = []
-    for lesson in valid.sort(["said_at", "lesson_id"], descending=[True, False]).iter_rows(
-        named=True
-    ):
+    for lesson in newest_first.iter_rows(named=True):
         if not any(_replaces(later, lesson) for later in active):
             active.append(lesson)
     return active
@@ -53,10 +52,8 @@ def _replaces(later: Row, earlier: Row) -> bool:
         return False
     if later["text"].lower() == earlier["text"].lower():
         return True
-    sets_apart = bool(later["wanted"] and earlier["wanted"])
-    return sets_apart and (
-        later["wanted"] == earlier["unwanted"] or later["unwanted"] == earlier["wanted"]
-    )
+    reverses = later["wanted"] == earlier["unwanted"] or later["unwanted"] == earlier["wanted"]
+    return reverses and bool(later["wanted"] and earlier["wanted"])
 
 
 def lesson_lines(lessons: Sequence[Row], memory_lines: Sequence[str]) -> list[str]:
@@ -91,11 +88,8 @@ def repeated_in(lines: Sequence[str]) -> Callable[[str], bool]:
 
     def is_repeated(text: str) -> bool:
         words = frozenset(_words(text))
-        return (
-            any(len(words & line_words) >= SAME * len(words) for line_words in word_sets)
-            if words
-            else False
-        )
+        shared_counts = (len(words & line_words) for line_words in word_sets)
+        return bool(words) and any(count >= SAME * len(words) for count in shared_counts)
 
     return is_repeated
 
