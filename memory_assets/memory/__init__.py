@@ -10,16 +10,9 @@ importing this package imports nothing else.
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from memory_assets.memory.agent import (
-        AN_ID,
-        MEMORIES,
-        Asking,
-        MemoryAgent,
-        announcements,
-        scan,
-    )
+    from memory_assets.memory.agent import MemoryAgent, announcements, scan
 
-__all__ = ["AN_ID", "MEMORIES", "Asking", "MemoryAgent", "announcements", "scan"]
+__all__ = ["MemoryAgent", "announcements", "scan"]
 
 
 def __getattr__(name: str) -> object:

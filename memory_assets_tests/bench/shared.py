@@ -65,6 +65,7 @@ def ask(url: str, token: str, clients: int, requests: int) -> list[tuple[int, fl
             while next(numbers) < requests:
                 began = time.perf_counter()
                 answer = http.get(f"{url}/recall", params=QUESTION)
+                assert answer.status_code == 200 or answer.headers["retry-after"]
                 with lock:
                     answers.append((answer.status_code, time.perf_counter() - began))
 

@@ -5,7 +5,6 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
-from typing import Any
 
 import uvicorn
 from pytest import MonkeyPatch
@@ -136,8 +135,7 @@ def bearing(token: str) -> dict[str, str]:
 def served(app: App) -> Iterator[str]:
     """Serves the application on loopback and yields its address."""
     listening = listen("127.0.0.1", 3300)
-    config: dict[str, Any] = {"log_level": "error"}
-    server = uvicorn.Server(uvicorn.Config(app, **config))
+    server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     while not server.started:

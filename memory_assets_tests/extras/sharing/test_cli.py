@@ -18,20 +18,7 @@ from memory_assets.memory import MemoryAgent
 from memory_assets_tests.certificates import certificate
 from memory_assets_tests.small_store import small_store
 
-ADA = [
-    "serve",
-    "tokens",
-    "create",
-    "laptop",
-    "--person",
-    "Ada",
-    "--project",
-    "shop",
-    "--scope",
-    "read",
-    "--scope",
-    "write",
-]
+ADA = "serve tokens create laptop --person Ada --project shop --scope read --scope write".split()
 
 
 def test_a_token_is_printed_once_listed_without_its_secret_and_revoked(

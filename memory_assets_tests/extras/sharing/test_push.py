@@ -5,15 +5,14 @@ A recorder between the two sees every byte that goes out.
 
 import hashlib
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from random import Random
-from threading import Thread
 from typing import Any
 
 import orjson
 import pytest
 from pytest import MonkeyPatch
+from starlette.responses import Response
 
 from memory_assets.errors import (
     PushError,
@@ -29,6 +28,7 @@ from memory_assets.extras.sharing.passed_on import read_passed_on
 from memory_assets.extras.sharing.push import Pusher
 from memory_assets.extras.sharing.push_choice import OF_OTHERS
 from memory_assets.extras.sharing.remote_memory import Connection
+from memory_assets.interfaces.guard import read_all
 from memory_assets.interfaces.http import application
 from memory_assets.memory import MemoryAgent
 from memory_assets.stages.capture.index import index_sources
@@ -94,24 +94,25 @@ def laptop(tmp_path: Path) -> Laptop:
 
 def pushed_bytes(store: Store, person: str = BO) -> dict[str, bytes]:
     """What the server has of each session of the person, by the id that it has on their machine."""
+    sources = [ranges for ranges in store.archive.sources().values() if ranges[0].pushed]
     return {
-        ranges[0].pushed.session_id: b"".join(
-            store.archive.read(one.source_id, one.generation, one.byte_from, one.byte_to)
-            for one in ranges
-        )
-        for ranges in store.archive.sources().values()
-        if ranges[0].pushed and ranges[0].pushed.person == person
+        ranges[0].pushed.session_id: content_of(store, ranges)
+        for ranges in sources
+        if ranges[0].pushed.person == person
     }
 
 
 def own_bytes(store: Store) -> dict[str, bytes]:
     return {
-        ranges[0].conversation_id: b"".join(
-            store.archive.read(one.source_id, one.generation, one.byte_from, one.byte_to)
-            for one in ranges
-        )
+        ranges[0].conversation_id: content_of(store, ranges)
         for ranges in store.archive.sources().values()
     }
+
+
+def content_of(store: Store, ranges: list[Any]) -> bytes:
+    return store.archive.read(
+        ranges[0].source_id, ranges[0].generation, ranges[0].byte_from, ranges[-1].byte_to
+    )
 
 
 def token(person: str = BO, name: str = "push") -> str:
@@ -357,56 +358,31 @@ def test_a_person_has_a_limit_on_the_server(
         laptop.pusher(server, token("Zoe")).push()
 
 
-class Strict(BaseHTTPRequestHandler):
-    """A server behind a proxy that takes short requests only, and counts those of a minute."""
-
-    most_bytes, answers = 4_000, [429]
-    taken: list[int] = []
-
-    def do_GET(self) -> None:
-        self._answer(
-            200, {"person": BO, "project": "", "digest": "x", "pieces": 0, "bytes": 0, "held": {}}
-        )
-
-    def do_POST(self) -> None:
-        size = int(self.headers["Content-Length"])
-        self.rfile.read(size)
-        if self.answers:
-            self._answer(self.answers.pop(), {})
-        elif size > self.most_bytes:
-            self._answer(413, None)
-        else:
-            self.taken.append(size)
-            self._answer(200, {"stored": 1, "replaced": 0, "known": 0})
-
-    def _answer(self, status: int, data: Any) -> None:
-        body = (
-            b"<html>Request Entity Too Large</html>"
-            if data is None
-            else orjson.dumps({"ok": status == 200, "data": data})
-        )
-        self.send_response(status)
-        self.send_header("Retry-After", "7")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: Any) -> None:
-        pass
-
-
 def test_requests_are_halved_for_a_proxy_and_wait_for_a_server_that_counts_them(laptop: Laptop):
+    busy, limit, taken, waits = [429], [4_000], list[int](), list[float]()
+
+    async def strict(scope: Any, receive: Any, send: Any) -> None:
+        """A server that counts the requests of a minute, behind a proxy that takes short ones only."""
+        size = sum(len(message.get("body", b"")) for message in await read_all(receive))
+        status = 413 if size > limit[0] else 200
+        status = busy.pop() if size and busy else status
+        taken.extend([size] if size and status == 200 else [])
+        data = {"stored": 1, "replaced": 0, "known": 0, "person": BO, "digest": "x", "held": {}}
+        content = (
+            orjson.dumps({"ok": status == 200, "data": data})
+            if status != 413
+            else b"<html>Too Large</html>"
+        )
+        await Response(content, status, {"Retry-After": "7"})(scope, receive, send)
+
     for number in range(8):
         laptop.write(f"s{number}", 20)
     laptop.take_in()
-    strict = HTTPServer(("127.0.0.1", 0), Strict)
-    Thread(target=strict.serve_forever, daemon=True).start()
-    url, waits = f"http://127.0.0.1:{strict.server_address[1]}", list[float]()
-    Pusher(laptop.store, url, "memtok_x", sleep=waits.append).push()
-    assert waits == [7.0] and len(Strict.taken) >= 4 and max(Strict.taken) <= Strict.most_bytes
-    Strict.most_bytes = 10
-    laptop.write("last", 20)
-    laptop.take_in()
-    with pytest.raises(PushError, match="client_max_body_size"):
+    with served(strict) as url:
         Pusher(laptop.store, url, "memtok_x", sleep=waits.append).push()
-    strict.shutdown()
+        assert waits == [7.0] and len(taken) >= 4 and max(taken) <= limit[0]
+        limit[0] = 10
+        laptop.write("last", 20)
+        laptop.take_in()
+        with pytest.raises(PushError, match="client_max_body_size"):
+            Pusher(laptop.store, url, "memtok_x", sleep=waits.append).push()
