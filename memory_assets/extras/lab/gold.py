@@ -220,6 +220,10 @@ def _why_missed(label: LabelledFact, facts: Sequence[Fact]) -> str:
         return f"{both[0].id} says it, and says another label better"
     if alike:
         return f"{alike[0].id} says it, from other records"
+    return _describe_nearest(label, near)
+
+
+def _describe_nearest(label: LabelledFact, near: Sequence[Fact]) -> str:
     if not near:
         return f"no observation within {REACH} records of its evidence"
     words = content_words(label.text)

@@ -147,7 +147,7 @@ def _folded(text: str) -> str:
 def _memories(turn: TurnReplay, zone: tzinfo, *, with_earlier: bool) -> Iterator[str]:
     injected = [memory for memory in turn.injected if with_earlier or not memory.is_before]
     recalled = [recall for recall in turn.recalled if with_earlier or not recall.is_before]
-    if injected or recalled:
+    if [*injected, *recalled]:
         yield "<h2>Memory by this turn</h2>"
     for memory in injected:
         when = "before" if memory.is_before else "in this turn"
@@ -155,9 +155,12 @@ def _memories(turn: TurnReplay, zone: tzinfo, *, with_earlier: bool) -> Iterator
         yield f"{place}{_folded(memory.text)}"
     for recall in recalled:
         yield f"{_faint(recalled_when(recall, zone))}<ul>"
-        for id, text in recall.memories.items():
-            yield f"<li><code>{_safe(id)}</code> {_safe(text or GONE)}</li>"
+        yield from map(_recalled, recall.memories, recall.memories.values())
         yield "</ul>"
+
+
+def _recalled(id: str, text: str) -> str:
+    return f"<li><code>{_safe(id)}</code> {_safe(text or GONE)}</li>"
 
 
 def _learnt(turn: TurnReplay) -> Iterator[str]:

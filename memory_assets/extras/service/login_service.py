@@ -31,6 +31,7 @@ OUTDATED = "outdated"
 REMOVED = "removed"
 ABSENT = "not installed"
 KEYS_FILE = "service.env"
+KEYS = ("ANTHROPIC_API_KEY", "MEMORY_TODOIST_TOKEN")
 OF_OBJECT_STORE = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_REGION")
 """What a store in an S3 bucket reads from the environment."""
 
@@ -301,10 +302,9 @@ def _unseen_settings(environ: Mapping[str, str]) -> tuple[str, ...]:
     see.
     """
     in_files = {name for file in settings_files(environ) for name in read_file(file)}
-    secrets = ["ANTHROPIC_API_KEY", "MEMORY_TODOIST_TOKEN"]
-    if "store" in in_files or environ.get("MEMORY_STORE"):
-        secrets += OF_OBJECT_STORE
-    keys = sorted(name for name in secrets if environ.get(name))
+    is_in_bucket = "store" in in_files or bool(environ.get("MEMORY_STORE"))
+    secrets = (*KEYS, *OF_OBJECT_STORE) if is_in_bucket else KEYS
+    keys = sorted(filter(environ.get, secrets))
     others = {"MEMORY_DATA", "MEMORY_DEBUG", *keys}
     variables = {name for name in environ if name.startswith("MEMORY_") and environ[name]} - others
     unseen = [name for name in variables if name.removeprefix("MEMORY_").lower() not in in_files]
