@@ -15,7 +15,7 @@ import dagster as dg
 from dagster._core.storage.tags import ASSET_PARTITION_RANGE_START_TAG
 from dagster._utils.schedules import get_latest_completed_cron_tick
 
-from memory_assets.assets.checks.deliver import SPOOL_CHECK, spool_is_read
+from memory_assets.assets.checks.deliver_checks import SPOOL_CHECK, spool_is_read
 from memory_assets.runs import due
 from memory_assets.runs.days import STARTED_BY, buildable, dynamic_grain, stretches, tags_of
 from memory_assets.runs.due import DueRun, due_runs, next_runs, night_runs, runs_of_days

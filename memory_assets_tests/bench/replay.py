@@ -22,7 +22,7 @@ from memory_assets.stages.distill.model.observer import Answered
 from memory_assets.stages.distill.model.parser import ParsedFact, parse_answer
 from memory_assets.stages.distill.standards import MOST_ALLOWED
 from memory_assets.stages.distill.write_gate import GateResult
-from memory_assets.stages.maintain.wording import likeness
+from memory_assets.stages.maintain.text_agreement import likeness
 from memory_assets_tests.bench.gold import RECORDED, capture_labelled
 from memory_assets_tests.bench.row import Row
 from memory_assets_tests.bench.transcripts import LABELS

@@ -8,18 +8,18 @@ from functools import cache
 import dagster as dg
 
 from memory_assets.assets.checks import (  # noqa: F401
-    brief,
-    capture,
-    deliver,
-    distill,
-    embed,
-    friction,
+    brief_checks,
+    capture_checks,
+    deliver_checks,
+    distill_checks,
+    embed_checks,
+    friction_checks,
     library,
-    maintain,
-    quality,
-    recall,
-    reflect,
-    triage,
+    maintain_checks,
+    quality_checks,
+    recall_checks,
+    reflect_checks,
+    triage_checks,
 )
 from memory_assets.assets.checks.common import (
     REGISTERED,

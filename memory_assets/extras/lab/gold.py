@@ -35,7 +35,7 @@ from memory_assets.memory import MemoryAgent
 from memory_assets.stages.distill.day import build_day
 from memory_assets.stages.distill.model.observer import Answered
 from memory_assets.stages.distill.standards import MOST_ALLOWED
-from memory_assets.stages.maintain.wording import agreement, content_words, likeness
+from memory_assets.stages.maintain.text_agreement import agreement, content_words, likeness
 from memory_assets.store.parquet_tables import ParquetTables
 
 Shown = Literal["misses", "wrong", "noise"]

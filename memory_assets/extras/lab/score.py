@@ -21,7 +21,7 @@ from memory_assets.extras.lab.labels import (
     LabelledSession,
     session_id,
 )
-from memory_assets.stages.maintain.wording import agreement, content_words, likeness
+from memory_assets.stages.maintain.text_agreement import agreement, content_words, likeness
 
 WEIGHTS = {"high": 3, "medium": 2, "low": 1}
 """Weight of a label of each priority in recall."""

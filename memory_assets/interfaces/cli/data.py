@@ -22,7 +22,7 @@ from memory_assets.interfaces.cli.commands import (
 )
 from memory_assets.interfaces.cli.everyday import built_reply
 from memory_assets.interfaces.views.next_steps import after_table_export
-from memory_assets.interfaces.views.rows import render_cards, render_facts, render_rows
+from memory_assets.interfaces.views.row_cards import render_cards, render_facts, render_rows
 from memory_assets.interfaces.views.terminal import Reply
 from memory_assets.interfaces.views.transfer import render_backed_up, render_exported
 from memory_assets.schema.vocabulary import FileFormat

@@ -131,7 +131,7 @@ def review(context: typer.Context, as_json: Json = False) -> Reply | None:
 
 
 def _review_on_terminal() -> int:
-    from memory_assets.interfaces.cli.review import ReviewSession
+    from memory_assets.interfaces.cli.review_session import ReviewSession
 
     screen = console()
     if os.name == "nt":

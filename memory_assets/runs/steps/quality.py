@@ -8,14 +8,14 @@ import polars as pl
 
 from memory_assets.runs.results import Markdown, Report, per_partition
 from memory_assets.schema.frames import frame_of
-from memory_assets.stages.maintain.faults import FAULTS
-from memory_assets.stages.maintain.quality import (
+from memory_assets.stages.maintain.fact_quality import (
     GATES,
     count_of,
     loosely_read,
     measure_day,
     share_of,
 )
+from memory_assets.stages.maintain.faults import FAULTS
 from memory_assets.store.store import Store
 from memory_assets.store.telemetry import read_steps
 

@@ -12,7 +12,7 @@ from math import ceil
 from typing import Literal, get_args
 
 from memory_assets.schema.vocabulary import Priority
-from memory_assets.stages.maintain.wording import MOST_CHARS, content_words
+from memory_assets.stages.maintain.text_agreement import MOST_CHARS, content_words
 from memory_assets.text.patterns import patterns_beside
 
 Fault = Literal[

@@ -27,8 +27,8 @@ from memory_assets.stages.maintain.charts import (
     seconds,
     stacked_columns,
 )
+from memory_assets.stages.maintain.fact_quality import count_of, share_of
 from memory_assets.stages.maintain.faults import FAULTS
-from memory_assets.stages.maintain.quality import count_of, share_of
 from memory_assets.stages.recall.log import OUTCOMES, UNKNOWN
 from memory_assets.text.html_page import render_page
 

@@ -5,7 +5,7 @@ import pytest
 
 from memory_assets.stages.distill.day import build_day
 from memory_assets.stages.distill.standards import plan_allowances
-from memory_assets.stages.maintain.quality import find_faulty
+from memory_assets.stages.maintain.fact_quality import find_faulty
 from memory_assets.store.store import Store
 
 NEVER = ("ungrounded", "invented_time", "long", "owner_unheard")

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from memory_assets.interfaces.cli.review import ReviewSession
+from memory_assets.interfaces.cli.review_session import ReviewSession
 from memory_assets.memory import MemoryAgent
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import open_store

@@ -11,7 +11,7 @@ import polars as pl
 from memory_assets.assets.checks.common import Days, check, verdict
 from memory_assets.assets.metadata import bars
 from memory_assets.runs.steps.quality import values_of
-from memory_assets.stages.maintain.quality import (
+from memory_assets.stages.maintain.fact_quality import (
     ASKED_FOR,
     count_of,
     find_faulty,

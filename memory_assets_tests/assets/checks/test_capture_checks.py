@@ -3,7 +3,7 @@
 import pytest
 import zstandard
 
-from memory_assets.assets.checks.capture import coverage, turns_complete
+from memory_assets.assets.checks.capture_checks import coverage, turns_complete
 from memory_assets.store.archive import range_id
 from memory_assets.store.store import Store
 from memory_assets_tests.assets.checks.outcomes import failing

@@ -4,7 +4,7 @@ from functools import partial
 
 import polars as pl
 
-from memory_assets.assets.checks.capture import closed_windows, messages_of_windows
+from memory_assets.assets.checks.capture_checks import closed_windows, messages_of_windows
 from memory_assets.assets.checks.common import REGISTERED, Days, TableCheck, check
 from memory_assets.schema.frames import empty
 from memory_assets.services.models.open_models import sendable

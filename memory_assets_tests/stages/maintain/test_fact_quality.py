@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from memory_assets.schema.frames import check
-from memory_assets.stages.maintain.quality import (
+from memory_assets.stages.maintain.fact_quality import (
     count_of,
     find_faulty,
     find_repeated,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory_assets.stages.maintain.wording import contradict, likeness
+from memory_assets.stages.maintain.text_agreement import contradict, likeness
 
 
 @pytest.mark.parametrize(

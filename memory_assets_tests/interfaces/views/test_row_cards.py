@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memory_assets.interfaces.views.rows import (
+from memory_assets.interfaces.views.row_cards import (
     FIELDS,
     MOMENTS,
     MOST_FIELDS,
