@@ -32,12 +32,8 @@ NEAR = 0.45
 about one thing (a database, its port, its backups) have 0.30 to 0.64 with the built-in model, facts
 about different things at most 0.39."""
 
-_PLACE = (
-    pl.when(scope="project")
-    .then("project")
-    .when(scope="person")
-    .then("person")
-    .otherwise(pl.lit(""))
+_PLACE = pl.coalesce(pl.when(scope=scope).then(scope) for scope in ("project", "person")).fill_null(
+    ""
 )
 """Name of the project or person that an insight is about; empty where it holds everywhere."""
 
@@ -78,13 +74,8 @@ def find_insights(
         retired.to_dicts(),
         key=lambda row: (archived_at.get(row["id"], row["event_at"]), row["event_at"], row["id"]),
     )
-    retired_embeddings = embeddings.join(
-        retired.select("text_hash").unique(), on="text_hash", how="semi"
-    )
-    vectors = matrix_of(
-        pl.Series("text_hash", [row["text_hash"] for row in rows], dtype=pl.String),
-        retired_embeddings,
-    )
+    hashes = pl.Series("text_hash", [row["text_hash"] for row in rows], dtype=pl.String)
+    vectors = matrix_of(hashes, embeddings.join(retired, on="text_hash", how="semi"))
     return frame_of("insights", map(_insight, group(rows, vectors)))
 
 
@@ -116,13 +107,10 @@ def render_page(insights: pl.DataFrame) -> str:
         f"# Archived memories\n\n_{insights['memory_count'].sum():,} facts, out of recall "
         "unless asked for._"
     ]
-    for (place,), group in (
-        insights.with_columns(place=_PLACE).sort("place").group_by("place", maintain_order=True)
-    ):
-        lines = [
-            f"- {text}"
-            for text in group.sort(["event_at", "insight_id"], descending=[True, False])["text"]
-        ]
+    ordered = insights.sort(["event_at", "insight_id"], descending=[True, False])
+    placed = ordered.with_columns(place=_PLACE).sort("place", maintain_order=True)
+    for (place,), group in placed.group_by("place", maintain_order=True):
+        lines = (f"- {text}" for text in group["text"])
         parts += [f"## {place or 'Everywhere'}", "\n".join(lines)]
     return "\n\n".join(parts) + "\n"
 
