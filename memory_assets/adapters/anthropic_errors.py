@@ -92,14 +92,10 @@ class Failures:
         kind = "billing_error" if _is_about_credit(body) else _kind(body)
         if kind in SETUP_ERRORS:
             return self._setup(kind)
-        wrong = (
-            ModelRequestError
-            if kind in ("invalid_request_error", "request_too_large")
-            else ModelBusyError
-        )
-        return wrong(
-            f"{self.model} could not answer a request of a batch: {kind or 'no reason given'}."
-        )
+        is_wrong = kind in ("invalid_request_error", "request_too_large")
+        error = ModelRequestError if is_wrong else ModelBusyError
+        reason = kind or "no reason given"
+        return error(f"{self.model} could not answer a request of a batch: {reason}.")
 
     def of_timeout(self, error: "APITimeoutError") -> ModelError:
         """Returns the error for a server that does not respond."""
@@ -160,13 +156,9 @@ def retry_after(headers: Mapping[str, str], *, is_rate_limit: bool) -> float | N
     exhausted one is reset.
     """
     now = _moment(headers.get("date", "")) or datetime.now(UTC)  # the server's clock, if given
-    waits = [
-        _number(headers.get("retry-after-ms", ""), 0.001),
-        _number(headers.get("retry-after", ""), 1.0),
-    ]
-    retry_at = _moment(headers.get("retry-after", "")) or (
-        _reset(headers) if is_rate_limit else None
-    )
+    after = headers.get("retry-after", "")
+    waits = [_number(headers.get("retry-after-ms", ""), 0.001), _number(after, 1.0)]
+    retry_at = _moment(after) or (_reset(headers) if is_rate_limit else None)
     if retry_at is not None:
         waits.append((retry_at - now).total_seconds())
     return next((max(wait, 0.0) for wait in waits if wait is not None), None)
@@ -179,11 +171,8 @@ def _reset(headers: Mapping[str, str]) -> datetime | None:
         moment = _moment(value) if match else None
         if match and moment:
             moments[match[1]] = moment
-    used_up = [
-        moment
-        for limit, moment in moments.items()
-        if headers.get(f"anthropic-ratelimit-{limit}-remaining") == "0"
-    ]
+    remaining = "anthropic-ratelimit-{}-remaining"
+    used_up = [moments[name] for name in moments if headers.get(remaining.format(name)) == "0"]
     return max(used_up or moments.values(), default=None)
 
 
@@ -226,7 +215,5 @@ def _is_unknown_name(error: BaseException) -> bool:
     """Returns whether name servers do not know the host; without a network they answer
     differently.
     """
-    return isinstance(error, socket.gaierror) and error.errno in (
-        socket.EAI_NONAME,
-        getattr(socket, "EAI_NODATA", None),
-    )
+    unknown = (socket.EAI_NONAME, getattr(socket, "EAI_NODATA", None))
+    return isinstance(error, socket.gaierror) and error.errno in unknown

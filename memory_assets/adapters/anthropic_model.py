@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 from memory_assets.adapters.anthropic_errors import About, Failures
 from memory_assets.errors import ModelBusyError, ModelError, ModelSetupError
-from memory_assets.schema.protocols import Batch, Image, ModelAnswer, ModelRequest
+from memory_assets.schema.protocols import Batch, ModelAnswer, ModelRequest
 from memory_assets.text.words import count_tokens
 
 if TYPE_CHECKING:
@@ -35,24 +35,16 @@ KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
 CONNECT_SECONDS = 10.0
 """Time to connect; an answer may take minutes."""
 
-TAKE_TEMPERATURE = (
-    "claude-haiku-4-5",
-    "claude-sonnet-4-5",
-    "claude-sonnet-4-6",
-    "claude-opus-4-5",
-    "claude-opus-4-6",
+TAKE_TEMPERATURE = tuple(
+    f"claude-{name}" for name in ("haiku-4-5", "sonnet-4-5", "sonnet-4-6", "opus-4-5", "opus-4-6")
 )
 """Models that accept a temperature; later ones reject it."""
 
-CACHED_FROM = (
-    ("haiku-4-5", 4_096),
-    ("opus-4-5", 4_096),
-    ("opus-4-6", 4_096),
-    ("sonnet-4-6", 2_048),
-    ("haiku", 2_048),
-    ("opus-4", 1_024),
-    ("sonnet", 1_024),
-)
+CACHED_FROM = {
+    **dict.fromkeys(("haiku-4-5", "opus-4-5", "opus-4-6"), 4_096),
+    **dict.fromkeys(("sonnet-4-6", "haiku"), 2_048),
+    **dict.fromkeys(("opus-4", "sonnet"), 1_024),
+}
 """Tokens from which a prompt is cached, by part of the model's name; the first that fits."""
 
 LEAST_CACHED = 4_096
@@ -89,25 +81,22 @@ class AnthropicModel:
 
     def submit(self, requests: Mapping[str, ModelRequest]) -> Batch:
         """Submits a batch."""
-        entries: list[Any] = [
-            {"custom_id": name, "params": self._body(request)} for name, request in requests.items()
-        ]
-        return self._batch(
-            self._call(lambda: self._client.messages.batches.create(requests=entries), "batches")
-        )
+        bodies = ((name, self._body(request)) for name, request in requests.items())
+        entries: list[Any] = [{"custom_id": name, "params": body} for name, body in bodies]
+        batches = self._client.messages.batches
+        return self._batch(self._call(lambda: batches.create(requests=entries), "batches"))
 
     def batch(self, batch_id: str) -> Batch:
         """Returns the current state of the batch; raises `ModelRequestError` if the provider does
         not know it.
         """
-        return self._batch(
-            self._call(lambda: self._client.messages.batches.retrieve(batch_id), "batch")
-        )
+        batches = self._client.messages.batches
+        return self._batch(self._call(lambda: batches.retrieve(batch_id), "batch"))
 
     def batches(self, since: datetime) -> Iterator[Batch]:
         """Yields the batches submitted since the moment, the latest first."""
         pages = self._call(lambda: iter(self._client.messages.batches.list(limit=100)), "batches")
-        while (record := self._call(lambda: next(pages, None), "batches")) is not None:
+        for record in iter(lambda: self._call(lambda: next(pages, None), "batches"), None):
             batch = self._batch(record)
             if batch.created_at < since:
                 return
@@ -119,13 +108,8 @@ class AnthropicModel:
         They are read from the configured address: the batch's own URL may point elsewhere.
         """
         path = f"/v1/messages/batches/{quote(batch_id, safe='')}/results"
-        return map(
-            self._entry,
-            filter(
-                bytes.strip,
-                self._call(lambda: self._client.get(path, cast_to=bytes), "batch").splitlines(),
-            ),
-        )
+        content = self._call(lambda: self._client.get(path, cast_to=bytes), "batch")
+        return map(self._entry, filter(bytes.strip, content.splitlines()))
 
     def _entry(self, line: bytes) -> tuple[str, ModelAnswer | ModelError]:
         entry = self._json(line)
@@ -152,19 +136,12 @@ class AnthropicModel:
         """Returns the body of a request: the prompt marked for the cache if it is long enough,
         images before the text.
         """
-        images = [
-            block
-            for number, image in enumerate(request.images, 1)
-            for block in image_blocks(number, image)
-        ]
         temperature = {"temperature": 0} if self.name.startswith(TAKE_TEMPERATURE) else {}
         return {
             "model": self.name,
             "max_tokens": request.max_tokens,
             "system": [{"type": "text", "text": request.system, **self._caching(request.system)}],
-            "messages": [
-                {"role": "user", "content": [*images, {"type": "text", "text": request.material}]}
-            ],
+            "messages": [{"role": "user", "content": content_blocks(request)}],
             **temperature,
         }
 
@@ -172,7 +149,8 @@ class AnthropicModel:
         """Returns the mark for the cache, or nothing where the prompt is below the model's minimum
         and would not be cached.
         """
-        least = next((tokens for name, tokens in CACHED_FROM if name in self.name), LEAST_CACHED)
+        fitting = (tokens for name, tokens in CACHED_FROM.items() if name in self.name)
+        least = next(fitting, LEAST_CACHED)
         return {"cache_control": {"type": "ephemeral"}} if count_tokens(system) >= least else {}
 
     def _answer(self, body: Any, *, seconds: float = 0.0, is_batch: bool = False) -> ModelAnswer:
@@ -205,12 +183,8 @@ class AnthropicModel:
     def _batch(self, record: Any) -> Batch:
         try:
             counts = record.request_counts.model_dump() if record.request_counts else {}
-            return Batch(
-                record.id,
-                record.created_at.astimezone(UTC),
-                record.processing_status == "ended",
-                counts,
-            )
+            is_ended = record.processing_status == "ended"
+            return Batch(record.id, record.created_at.astimezone(UTC), is_ended, counts)
         except AttributeError:
             raise self._failures.not_understood("is not a batch") from None
 
@@ -260,15 +234,19 @@ class AnthropicModel:
             raise self._failures.of_status(error, subject) from None
         except (TypeError, anthropic.AnthropicError) as error:
             raise self._failures.of_sdk(error) from None
-        except (
-            AttributeError,
-            ValueError,
-        ):  # the SDK reads a body of another sort as what it expects
+        # The SDK reads a body of another sort as what it expects.
+        except (AttributeError, ValueError):
             raise self._failures.not_understood("is not JSON of the Messages API") from None
 
 
-def image_blocks(number: int, image: Image) -> list[dict[str, Any]]:
-    """Returns the blocks of an image, with its number before it."""
-    data = base64.b64encode(image.data).decode()
-    source = {"type": "base64", "media_type": image.media_type, "data": data}
-    return [{"type": "text", "text": f"Image {number}:"}, {"type": "image", "source": source}]
+def content_blocks(request: ModelRequest) -> list[dict[str, Any]]:
+    """Returns the blocks of the request: its images, each with its number before it, and its
+    material.
+    """
+    blocks: list[dict[str, Any]] = []
+    for number, image in enumerate(request.images, 1):
+        data = base64.b64encode(image.data).decode()
+        source = {"type": "base64", "media_type": image.media_type, "data": data}
+        blocks.append({"type": "text", "text": f"Image {number}:"})
+        blocks.append({"type": "image", "source": source})
+    return [*blocks, {"type": "text", "text": request.material}]

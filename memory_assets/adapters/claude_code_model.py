@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from memory_assets.adapters.anthropic_model import image_blocks
+from memory_assets.adapters.anthropic_model import content_blocks
 from memory_assets.adapters.harness_model import ClientOutput, HarnessModel, parse_events
 from memory_assets.errors import ModelError
 from memory_assets.schema.protocols import ModelAnswer, ModelRequest
@@ -31,6 +31,14 @@ RETRIES = 2
 """The client's own default retries a wrong key for minutes."""
 
 
+SWITCHED_OFF = (
+    "CLAUDE_CODE_DISABLE_THINKING",
+    "CLAUDE_CODE_DISABLE_ATTACHMENTS",
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
+    "DISABLE_AUTOUPDATER",
+)
+
+
 class ClaudeCodeModel(HarnessModel):
     """A model of Claude Code, such as `claude-code:haiku`."""
 
@@ -41,35 +49,21 @@ class ClaudeCodeModel(HarnessModel):
     def arguments(self, request: ModelRequest, folder: Path) -> list[str]:
         """Returns the arguments for one question without tools, session, hooks or context."""
         (folder / "prompt.md").write_text(request.system, "utf-8")
-        model_arguments = ["--model", self.model] if self.model else []
-        return [
-            "-p",
-            *NOTHING_OF_ITS_OWN,
-            "--system-prompt-file",
-            str(folder / "prompt.md"),
-            *model_arguments,
-            *STREAMS,
-        ]
+        prompt = ["--system-prompt-file", str(folder / "prompt.md")]
+        model = ["--model", self.model] if self.model else []
+        return ["-p", *NOTHING_OF_ITS_OWN, *prompt, *model, *STREAMS]
 
     def question(self, request: ModelRequest) -> str:
         """Returns the user's message as an event."""
-        images = [
-            block
-            for number, image in enumerate(request.images, 1)
-            for block in image_blocks(number, image)
-        ]
-        content = [*images, {"type": "text", "text": request.material}]
-        return json.dumps({"type": "user", "message": {"role": "user", "content": content}}) + "\n"
+        message = {"role": "user", "content": content_blocks(request)}
+        return json.dumps({"type": "user", "message": message}) + "\n"
 
     def environ(self, request: ModelRequest) -> Mapping[str, str]:
         """Returns the limit of the answer, and switches off everything that is no answer."""
         return {
             "CLAUDE_CODE_MAX_OUTPUT_TOKENS": str(max(request.max_tokens, LEAST_ROOM)),
             "CLAUDE_CODE_MAX_RETRIES": str(RETRIES),
-            "CLAUDE_CODE_DISABLE_THINKING": "1",
-            "CLAUDE_CODE_DISABLE_ATTACHMENTS": "1",
-            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-            "DISABLE_AUTOUPDATER": "1",
+            **dict.fromkeys(SWITCHED_OFF, "1"),
         }
 
     def parse(self, output: ClientOutput, folder: Path) -> ModelAnswer:
@@ -84,29 +78,22 @@ class ClaudeCodeModel(HarnessModel):
             text = "".join(_said(events))
             stop_reason = _interrupted(events, stop_reason)
             if not stop_reason:
-                raise self.failure(
-                    str(result.get("result")), result.get("api_error_status"), _reset_at(events)
-                )
+                status = result.get("api_error_status")
+                raise self.failure(str(result.get("result")), status, _reset_at(events))
         elif not text.strip():
-            raise ModelError(
-                f"{self.title} returned an empty answer ({stop_reason}). The next run "
-                "repeats the request."
-            )
+            problem = f"{self.title} returned an empty answer ({stop_reason})."
+            raise ModelError(f"{problem} The next run repeats the request.")
+        usage = result.get("usage") or {}
         return ModelAnswer(
             text=text,
             model=_model_of(result) or self.name,
-            input_tokens=_tokens(result, "input_tokens"),
-            output_tokens=_tokens(result, "output_tokens"),
+            input_tokens=int(usage.get("input_tokens") or 0),
+            output_tokens=int(usage.get("output_tokens") or 0),
             stop_reason=stop_reason,
-            cache_read_tokens=_tokens(result, "cache_read_input_tokens"),
-            cache_write_tokens=_tokens(result, "cache_creation_input_tokens"),
+            cache_read_tokens=int(usage.get("cache_read_input_tokens") or 0),
+            cache_write_tokens=int(usage.get("cache_creation_input_tokens") or 0),
             raw=result,
         )
-
-
-def _tokens(result: Mapping[str, Any], kind: str) -> int:
-    usage = result.get("usage") or {}
-    return int(usage.get(kind) or 0)
 
 
 def _interrupted(events: Sequence[Mapping[str, Any]], stop_reason: str) -> str:
@@ -114,42 +101,27 @@ def _interrupted(events: Sequence[Mapping[str, Any]], stop_reason: str) -> str:
     empty for others.
     """
     errors = {str(event.get("error")) for event in events if event.get("type") == "assistant"}
-    return (
-        "max_tokens"
-        if "max_output_tokens" in errors
-        else stop_reason
-        if stop_reason == "refusal"
-        else ""
-    )
+    if "max_output_tokens" in errors:
+        return "max_tokens"
+    return stop_reason if stop_reason == "refusal" else ""
 
 
 def _said(events: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Yields what the model wrote, without the client's words about failures."""
     for event in events:
         if event.get("type") == "assistant" and not event.get("error"):
-            yield from (
-                block["text"]
-                for block in event["message"]["content"]
-                if block.get("type") == "text"
-            )
+            blocks = event["message"]["content"]
+            yield from (block["text"] for block in blocks if block.get("type") == "text")
 
 
 def _reset_at(events: Sequence[Mapping[str, Any]]) -> datetime | None:
     """Returns when the limit that rejects questions is reset."""
-    limits = (
-        event.get("rate_limit_info") or {}
-        for event in events
-        if event.get("type") == "rate_limit_event"
-    )
-    moments = [limit.get("resetsAt") for limit in limits if limit.get("status") == "rejected"]
-    return next(
-        (
-            datetime.fromtimestamp(moment, UTC)
-            for moment in moments
-            if isinstance(moment, int | float)
-        ),
-        None,
-    )
+    reports = (event for event in events if event.get("type") == "rate_limit_event")
+    for limit in (report.get("rate_limit_info") or {} for report in reports):
+        moment = limit.get("resetsAt")
+        if limit.get("status") == "rejected" and isinstance(moment, int | float):
+            return datetime.fromtimestamp(moment, UTC)
+    return None
 
 
 def _model_of(result: Mapping[str, Any]) -> str | None:

@@ -63,13 +63,10 @@ class CodexModel(HarnessModel):
         options = {name: value for name, value in _configuration().items() if name in WHO_ANSWERS}
         if self.model:
             options["model"] = self.model
-        overrides = {"model_instructions_file": str(folder / "prompt.md")}
-        settings = [
-            *(f"{name}={_toml(value)}" for name, value in {**options, **overrides}.items()),
-            *SETTINGS,
-        ]
+        options["model_instructions_file"] = str(folder / "prompt.md")
+        settings = (f"{name}={_toml(value)}" for name, value in options.items())
         arguments = [*NOTHING_OF_ITS_OWN, "-o", str(folder / "answer.txt")]
-        for setting in settings:
+        for setting in (*settings, *SETTINGS):
             arguments += ["-c", setting]
         for number, image in enumerate(request.images, 1):
             path = folder / f"image-{number}.{SUFFIXES.get(image.media_type, 'png')}"
@@ -84,16 +81,14 @@ class CodexModel(HarnessModel):
         events = list(parse_events(output.out))
         answer = folder / "answer.txt"
         text = answer.read_text("utf-8", "replace") if answer.is_file() else ""
-        if output.exit_code or not text.strip():
-            if output.exit_code:
-                raise self.failure(_last_error(events) or output.err)
+        if output.exit_code:
+            raise self.failure(_last_error(events) or output.err)
+        if not text.strip():
             raise ModelError(
                 f"{self.title} returned an empty answer. The next run repeats the request."
             )
-        usage = next(
-            (event["usage"] for event in reversed(events) if isinstance(event.get("usage"), dict)),
-            {},
-        )
+        usages = (event.get("usage") for event in reversed(events))
+        usage = next((usage for usage in usages if isinstance(usage, dict)), {})
         cached = int(usage.get("cached_input_tokens") or 0)
         return ModelAnswer(
             text=text,
@@ -117,11 +112,8 @@ def _configuration() -> Mapping[str, Any]:
 def _toml(value: Any) -> str:
     """Returns the value as TOML on one line."""
     if isinstance(value, dict):
-        return (
-            "{"
-            + ", ".join(f"{json.dumps(str(name))} = {_toml(item)}" for name, item in value.items())
-            + "}"
-        )
+        members = (f"{json.dumps(str(name))} = {_toml(item)}" for name, item in value.items())
+        return f"{{{', '.join(members)}}}"
     if isinstance(value, list):
         return "[" + ", ".join(map(_toml, value)) + "]"
     return json.dumps(value, ensure_ascii=False)
@@ -129,9 +121,6 @@ def _toml(value: Any) -> str:
 
 def _last_error(events: Sequence[Mapping[str, Any]]) -> str:
     """Returns the message of the last failure; earlier ones were retried."""
-    failures = [
-        event.get("error") or event
-        for event in events
-        if event.get("type") in ("turn.failed", "error")
-    ]
-    return str(failures[-1].get("message", "")) if failures else ""
+    failures = [event for event in events if event.get("type") in ("turn.failed", "error")]
+    last = failures[-1].get("error") or failures[-1] if failures else {}
+    return str(last.get("message", ""))

@@ -42,20 +42,11 @@ class GitHistory(GitWorkspace):
         """Returns the number of commits that added or removed one of these blobs, or are among the
         ids themselves.
         """
-        output = self._git(
-            "log",
-            "--all",
-            "--root",
-            "-m",
-            "--raw",
-            "--no-abbrev",
-            "--format=commit %H",
-            may_fail=True,
-        ).stdout
+        options = ("--all", "--root", "-m", "--raw", "--no-abbrev", "--format=commit %H")
         commits = set()
         commit = ""
         wanted_ids = frozenset(ids)
-        for line in output.decode("utf-8", "replace").splitlines():
+        for line in self._text("log", *options).splitlines():
             if line.startswith("commit "):
                 commit = line.removeprefix("commit ")
             if not wanted_ids.isdisjoint(line.removeprefix("commit ").split(" ")):
@@ -79,22 +70,14 @@ class GitHistory(GitWorkspace):
             "fast-export", "--all", "--show-original-ids", "--signed-tags=strip", "--reencode=no"
         ).stdout
         marks = self.root / ".git" / "memory_assets.marks"
-        self._git(
-            "fast-import",
-            "--force",
-            "--quiet",
-            f"--export-marks={marks}",
-            stdin=_masked(exported, mask),
-        )
+        options = ("--force", "--quiet", f"--export-marks={marks}")
+        self._git("fast-import", *options, stdin=_masked(exported, mask))
         new_ids = dict(line.removeprefix(":").split(" ") for line in marks.read_text().splitlines())
         marks.unlink()
         self._git("read-tree", "HEAD")
         self._drop_unreachable()
-        id_pairs = (
-            (id.decode(), new_ids[mark.decode()])
-            for mark, id in ORIGINAL.findall(exported)
-            if mark.decode() in new_ids
-        )
+        marked = ((mark.decode(), id.decode()) for mark, id in ORIGINAL.findall(exported))
+        id_pairs = ((id, new_ids[mark]) for mark, id in marked if mark in new_ids)
         return {old_id: new_id for old_id, new_id in id_pairs if old_id != new_id}
 
     def _drop_unreachable(self) -> None:

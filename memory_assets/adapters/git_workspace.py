@@ -30,6 +30,9 @@ BRANCH = "main"
 ABANDONED_SECONDS = 5.0
 """git holds its lock files for milliseconds; an older one was left by a killed process."""
 
+LATEST_COMMITS = 50
+"""In which lines are looked for that we removed."""
+
 PUSH_SECONDS = 60.0
 """Timeout of a push."""
 
@@ -43,22 +46,16 @@ _REMOTE = re.compile(
 """A URL of these transports, `user@host:path`, or a path."""
 
 _OPTIONS = {
-    "core.autocrlf": "false",
-    "core.attributesFile": os.devnull,
-    "core.excludesFile": os.devnull,
-    "core.fsmonitor": "false",
-    "core.hooksPath": os.devnull,
-    "core.quotePath": "false",
+    **dict.fromkeys(("core.autocrlf", "core.fsmonitor", "core.quotePath"), "false"),
+    **dict.fromkeys(("core.attributesFile", "core.excludesFile", "core.hooksPath"), os.devnull),
     "commit.gpgsign": "false",
     "gc.auto": "0",
 }
 _ENVIRONMENT = {
+    **dict.fromkeys(("GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"), OURS[0]),
+    **dict.fromkeys(("GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"), OURS[1]),
     "GIT_CONFIG_GLOBAL": os.devnull,
     "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_AUTHOR_NAME": OURS[0],
-    "GIT_AUTHOR_EMAIL": OURS[1],
-    "GIT_COMMITTER_NAME": OURS[0],
-    "GIT_COMMITTER_EMAIL": OURS[1],
     "GIT_TERMINAL_PROMPT": "0",
     "LC_ALL": "C.UTF-8",
 }
@@ -134,9 +131,8 @@ class GitWorkspace:
         """Commits the files as they are on disk and returns the commit, or None if nothing
         changed.
         """
-        return self.commit_content(
-            message, {path: bytes_of(self.root / path) for path in paths}, author=author
-        )
+        contents = {path: bytes_of(self.root / path) for path in paths}
+        return self.commit_content(message, contents, author=author)
 
     def commit_by_hand(self, paths: Sequence[str], owner: str) -> str | None:
         """Commits a person's changes of the files since our last commit, in their name."""
@@ -149,18 +145,13 @@ class GitWorkspace:
         nothing changed.
         """
         committed = self._blobs()
-        changed = {
-            path: content
-            for path, content in contents.items()
-            if committed.get(path) != _blob_id(content)
-        }
+        files = sorted(contents.items())
+        changed = [file for file in files if committed.get(file[0]) != _blob_id(file[1])]
         if not changed:
             return None
         parent = self.head()
         index = {"GIT_INDEX_FILE": str(self.root / ".git" / "memory_assets.index")}
-        entries = b"".join(
-            self._index_entry(path, content) for path, content in sorted(changed.items())
-        )
+        entries = b"".join(self._index_entry(*file) for file in changed)
         self._git("read-tree", *([parent] if parent else ["--empty"]), variables=index)
         self._git("update-index", "-z", "--index-info", stdin=entries, variables=index)
         tree = self._git("write-tree", variables=index).stdout.decode().strip()
@@ -189,9 +180,8 @@ class GitWorkspace:
         never was.
         """
         commits = self.history(path)
-        last = next(
-            (commit for commit in commits if commit.at <= moment), commits[-1] if commits else None
-        )
+        earlier = (commit for commit in commits if commit.at <= moment)
+        last = next(earlier, commits[-1] if commits else None)
         return None if last is None else self._content(last.id, path) or b""
 
     def missing(self) -> list[str]:
@@ -207,12 +197,8 @@ class GitWorkspace:
 
     def history(self, path: str, limit: int = 1_000_000) -> list[Commit]:
         """Returns the commits that touched the file, newest first."""
-        process = self._git("log", f"-{limit}", "-z", _FORMAT, "--", path, may_fail=True)
-        return [
-            _commit(entry)
-            for entry in process.stdout.decode("utf-8", "replace").split("\0")
-            if entry.strip()
-        ]
+        log = self._text("log", f"-{limit}", "-z", _FORMAT, "--", path)
+        return [_commit(entry) for entry in log.split("\0") if entry.strip()]
 
     def commit_of_line(self, path: str, number: int) -> Commit | None:
         """Returns the commit that added the line (from 1) of the file on disk; None if it is not
@@ -224,23 +210,20 @@ class GitWorkspace:
         id = blamed.stdout.split(b" ", 1)[0].decode()
         if blamed.returncode != 0 or not id.strip("0"):
             return None
-        return _commit(self._git("show", "-s", _FORMAT, id).stdout.decode("utf-8", "replace"))
+        return _commit(self._text("show", "-s", _FORMAT, id))
 
     def changed_lines(self, since: str | None, paths: Sequence[str]) -> list[ChangedLine]:
         """Returns the lines of the files that differ between the commit and the last one, each with
         its latest commit.
         """
         range = f"{since}..HEAD" if since else "HEAD"
-        ends = (since or EMPTY_TREE, "HEAD")
         options = ("--unified=0", "--no-color", "--no-ext-diff", "--no-renames", "--no-prefix")
-        diff = self._git("diff", *options, *ends, "--", *paths, may_fail=True).stdout.decode(
-            "utf-8", "replace"
-        )
+        diff = self._text("diff", *options, since or EMPTY_TREE, "HEAD", "--", *paths)
         lines = list(_lines_of(diff))
-        latest: dict[str, str] = {}
-        for path in {line.path for line in lines}:
-            log = self._git("log", "-1", "--format=%h", range, "--", path, may_fail=True)
-            latest[path] = log.stdout.decode().strip()
+        latest = {
+            path: self._text("log", "-1", "--format=%h", range, "--", path).strip()
+            for path in {line.path for line in lines}
+        }
         return [
             replace(line, commit=self._short_commit_of(line) or latest[line.path]) for line in lines
         ]
@@ -259,28 +242,18 @@ class GitWorkspace:
             check_remote(remote)
         except SettingsError as error:
             return str(error)
-        options = (
-            "--quiet",
-            "--no-verify",
-            "--no-signed",
-            "--recurse-submodules=no",
-            "--end-of-options",
-        )
+        options = "--quiet --no-verify --no-signed --recurse-submodules=no --end-of-options".split()
         arguments = ("push", *options, remote, f"HEAD:refs/heads/{BRANCH}")
         try:
             process = self._run(arguments, variables=self._users(remote), seconds=PUSH_SECONDS)
         except subprocess.TimeoutExpired:
-            return (
-                f"{remote} did not answer within {PUSH_SECONDS:.0f} s; the next triage pushes "
-                "again."
-            )
+            waited = f"{remote} did not answer within {PUSH_SECONDS:.0f} s"
+            return f"{waited}; the next triage pushes again."
         if process.returncode == 0:
             return None
-        problem = process.stderr.decode("utf-8", "replace").strip().splitlines()
-        return (
-            f"The history could not be pushed to {remote}: "
-            f"{problem[0][:300] if problem else 'git gave no reason'}."
-        )
+        lines = process.stderr.decode("utf-8", "replace").strip().splitlines()
+        problem = lines[0][:300] if lines else "git gave no reason"
+        return f"The history could not be pushed to {remote}: {problem}."
 
     @staticmethod
     def _users(remote: str) -> dict[str, str | None]:
@@ -289,20 +262,18 @@ class GitWorkspace:
         """
         users: dict[str, str | None] = {"GIT_ALLOW_PROTOCOL": TRANSPORTS}
         if not _FOLDER.fullmatch(remote):
-            users |= {
-                "GIT_CONFIG_GLOBAL": os.environ.get("GIT_CONFIG_GLOBAL"),
-                "GIT_CONFIG_NOSYSTEM": None,
-            }
+            users["GIT_CONFIG_GLOBAL"] = os.environ.get("GIT_CONFIG_GLOBAL")
+            users["GIT_CONFIG_NOSYSTEM"] = None
         return users
 
     def lines_lost_by_us(
-        self, path: str, lost: Callable[[bytes, bytes], list[bytes]], limit: int = 50
+        self, path: str, lost: Callable[[bytes, bytes], list[bytes]]
     ) -> list[tuple[str, list[bytes]]]:
         """Returns our last commits of the file that removed lines, with these lines; `lost`
         compares two versions.
         """
         commits = []
-        for commit in self.history(path, limit):
+        for commit in self.history(path, LATEST_COMMITS):
             old_content = self._content(f"{commit.id}^", path) if commit.is_ours else None
             if old_content is not None:
                 lost_lines = lost(old_content, self._content(commit.id, path) or b"")
@@ -328,27 +299,21 @@ class GitWorkspace:
         """
         entry = b"0 " + b"0" * 40
         if content is not None:
-            entry = (
-                b"100644 "
-                + self._git(
-                    "hash-object", "-w", "--no-filters", "--stdin", stdin=content
-                ).stdout.strip()
-            )
+            written = self._git("hash-object", "-w", "--no-filters", "--stdin", stdin=content)
+            entry = b"100644 " + written.stdout.strip()
         return entry + f"\t{path}\0".encode("utf-8", "surrogateescape")
 
     def _commit_tree(self, tree: str, parent: str | None, message: str, author: str | None) -> str:
-        variables = (
-            {"GIT_AUTHOR_NAME": author, "GIT_AUTHOR_EMAIL": f"{author}@localhost"} if author else {}
-        )
+        names = {"GIT_AUTHOR_NAME": author, "GIT_AUTHOR_EMAIL": f"{author}@localhost"}
         parents = ["-p", parent] if parent else []
-        process = self._git(
-            "commit-tree",
-            tree,
-            *parents,
-            stdin=message.strip().encode() + b"\n",
-            variables=variables,
-        )
+        content = message.strip().encode() + b"\n"
+        arguments = ("commit-tree", tree, *parents)
+        process = self._git(*arguments, stdin=content, variables=names if author else {})
         return process.stdout.decode().strip()
+
+    def _text(self, *arguments: str) -> str:
+        """Returns what git prints; nothing where it fails."""
+        return self._git(*arguments, may_fail=True).stdout.decode("utf-8", "replace")
 
     def _git(
         self,
@@ -374,15 +339,10 @@ class GitWorkspace:
         variables: Mapping[str, str | None] | None = None, *, seconds: float | None = None,
     ) -> subprocess.CompletedProcess[bytes]:  # fmt: skip
         """Runs git; variables that are None are unset."""
-        inherited = {
-            name: value for name, value in os.environ.items() if not name.startswith("GIT_")
-        }
+        inherited = ((name, value) for name, value in os.environ.items() if name[:4] != "GIT_")
         # Even inside another repository.
-        repository = {
-            "GIT_DIR": str(self.root / ".git"),
-            "GIT_WORK_TREE": str(self.root),
-        }
-        variables_to_set = {**inherited, **repository, **_ENVIRONMENT, **(variables or {})}
+        repository = {"GIT_DIR": str(self.root / ".git"), "GIT_WORK_TREE": str(self.root)}
+        variables_to_set = {**dict(inherited), **repository, **_ENVIRONMENT, **(variables or {})}
         environment = {name: value for name, value in variables_to_set.items() if value is not None}
         options = [word for name, value in _OPTIONS.items() for word in ("-c", f"{name}={value}")]
         try:
@@ -396,9 +356,8 @@ class GitWorkspace:
             )
         except FileNotFoundError as error:
             if not self.root.is_dir():
-                return subprocess.CompletedProcess(
-                    arguments, 128, b"", f"{self.root} does not exist".encode()
-                )
+                problem = f"{self.root} does not exist".encode()
+                return subprocess.CompletedProcess(arguments, 128, b"", problem)
             raise StoreError(
                 "git is not installed; it keeps the history of MEMORY.md. Install git, then "
                 "try again."
@@ -406,27 +365,24 @@ class GitWorkspace:
 
     def _clear_abandoned_locks(self) -> None:
         """Waits until git's lock files are removed, and deletes those left by a killed process."""
-        for lock in [
-            *(self.root / ".git").glob("*.lock"),
-            *(self.root / ".git" / "refs").rglob("*.lock"),
-        ]:
+        git = self.root / ".git"
+        for lock in [*git.glob("*.lock"), *(git / "refs").rglob("*.lock")]:
             deadline = time.monotonic() + ABANDONED_SECONDS
-            while (
-                lock.exists()
-                and time.monotonic() < deadline
-                and time.time() - lock.stat().st_mtime < ABANDONED_SECONDS
-            ):
+            while lock.exists() and time.monotonic() < deadline and _is_fresh(lock):
                 time.sleep(0.05)
             lock.unlink(missing_ok=True)
 
 
 def _blob_id(content: bytes | None) -> str | None:
     """Returns git's id of the content."""
-    return (
-        None
-        if content is None
-        else hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
-    )
+    if content is None:
+        return None
+    blob = b"blob %d\0" % len(content) + content
+    return hashlib.sha1(blob, usedforsecurity=False).hexdigest()
+
+
+def _is_fresh(lock: Path) -> bool:
+    return time.time() - lock.stat().st_mtime < ABANDONED_SECONDS
 
 
 def _commit(entry: str) -> Commit:

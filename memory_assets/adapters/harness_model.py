@@ -32,7 +32,7 @@ from memory_assets.errors import (
     ModelRequestError,
     ModelSetupError,
 )
-from memory_assets.schema.protocols import Batch, ModelAnswer, ModelRequest
+from memory_assets.schema.protocols import ModelAnswer, ModelRequest
 from memory_assets.text.patterns import patterns_beside
 
 INSTALLED_IN = (".local/bin", ".claude/local", ".npm-global/bin", ".bun/bin", ".volta/bin")
@@ -99,17 +99,11 @@ class HarnessModel(ABC):
         """Returns the answer; raises `ModelSetupError`, `ModelBusyError` or `ModelRequestError`."""
         program = self._find()
         began = time.monotonic()
-        with (
-            self._alone(),
-            tempfile.TemporaryDirectory(
-                prefix="memory-model-", ignore_cleanup_errors=True
-            ) as scratch,
-        ):
-            folder = Path(scratch)
-            arguments = self.arguments(request, folder)
-            output = self._run(
-                [program, *arguments], self.environ(request), self.question(request), folder
-            )
+        scratch = tempfile.TemporaryDirectory(prefix="memory-model-", ignore_cleanup_errors=True)
+        with self._alone(), scratch as name:
+            folder = Path(name)
+            command = [program, *self.arguments(request, folder)]
+            output = self._run(command, self.environ(request), self.question(request), folder)
             if output.killed_by is not None:
                 raise ModelBusyError(
                     f"{self.title} was killed (signal {output.killed_by}); the next run asks again."
@@ -194,26 +188,13 @@ class HarnessModel(ABC):
             f"{self.title} failed{status_note}. Run `{self.program}` yourself to see why."
         )
 
-    def submit(self, requests: Mapping[str, ModelRequest]) -> Batch:
+    def has_no_batches(self, *_: Any, **__: Any) -> NoReturn:
         """Raises `ModelSetupError`: no harness answers batches."""
-        self._has_no_batches()
-
-    def batch(self, batch_id: str) -> Batch:
-        """Raises `ModelSetupError`: no harness answers batches."""
-        self._has_no_batches()
-
-    def batches(self, since: datetime) -> Iterator[Batch]:
-        """Raises `ModelSetupError`: no harness answers batches."""
-        self._has_no_batches()
-
-    def results(self, batch_id: str) -> Iterator[tuple[str, ModelAnswer | ModelError]]:
-        """Raises `ModelSetupError`: no harness answers batches."""
-        self._has_no_batches()
-
-    def _has_no_batches(self) -> NoReturn:
         raise ModelSetupError(
             f"{self.title} answers no batches. Set MEMORY_MODEL_BATCHES=auto or never."
         )
+
+    submit = batch = batches = results = has_no_batches
 
     def _find(self) -> str:
         program = find_program(self.program)
@@ -243,24 +224,22 @@ class HarnessModel(ABC):
         call, nor this process.
         """
         (folder / "question.txt").write_text(question, "utf-8")
-        (empty := folder / "empty").mkdir()
+        empty = folder / "empty"
+        empty.mkdir()
         inherited = {name: value for name, value in os.environ.items() if name not in OF_A_SESSION}
-        environ = {
-            **inherited,
-            **self._environ,
-            **variables,
-            "PATH": _search_path(Path(command[0])),
-        }
+        environ = {**inherited, **self._environ, **variables}
+        # The folder of the client may hold the node that it needs.
+        places = (os.environ.get("PATH", ""), str(Path(command[0]).parent))
+        environ["PATH"] = os.pathsep.join(filter(None, places))
         alive, keeps_alive = os.pipe()
         try:
             with as_file(files("memory_assets.adapters").joinpath("client_guard.py")) as guard:
                 words = [sys.executable, "-I", str(guard), str(folder), *command]
-                pipe = subprocess.PIPE
                 process = subprocess.Popen(
                     words,
                     stdin=alive,
-                    stdout=pipe,
-                    stderr=pipe,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
                     cwd=empty,
                     env=environ,
                     start_new_session=os.name == "posix",
@@ -306,10 +285,3 @@ def parse_events(out: str) -> Iterator[dict[str, Any]]:
             continue
         if isinstance(event, dict):
             yield event
-
-
-def _search_path(program: Path) -> str:
-    """Returns the search path with the folder of the client, which may hold the node that it
-    needs.
-    """
-    return os.pathsep.join(filter(None, [os.environ.get("PATH", ""), str(program.parent)]))
