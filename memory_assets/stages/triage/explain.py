@@ -44,12 +44,8 @@ class ProvenanceStep:
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the step and all behind it as plain values."""
-        return {
-            "kind": self.kind,
-            "id": self.id,
-            **self.facts,
-            "behind": [step.to_dict() for step in self.behind],
-        }
+        behind = [step.to_dict() for step in self.behind]
+        return {"kind": self.kind, "id": self.id, **self.facts, "behind": behind}
 
     def find(self, *kinds: str) -> Iterator["ProvenanceStep"]:
         """Yields the steps of these kinds, itself included."""
@@ -82,9 +78,8 @@ class Explanation:
         A commit, a note or a file has no records to verify; what comes from a session must have
         some.
         """
-        if not any(self.root.find("record", "note", "file")) and any(
-            self.root.find("observation", "proposal", "memory")
-        ):
+        has_end = any(self.root.find("record", "note", "file"))
+        if not has_end and any(self.root.find("observation", "proposal", "memory")):
             return False
         quoted = {step.facts["quote"] for step in self.records if step.facts["quote"]}
         held = {step.facts["quote"] for step in self.records if step.facts["holds_quote"]}
@@ -120,60 +115,46 @@ class _Tracer:
     def entry(self, target: str, workspace: Workspace) -> ProvenanceStep | None:
         for path in memory_files(workspace.root):
             lines = read_memory(workspace, path).replace("\r\n", "\n").split("\n")
-            if number := _find_line(target, lines):
-                text, commit = lines[number - 1], workspace.commit_of_line(path, number)
-                promoted = [
-                    one
-                    for one in self._promotions()
-                    if _essence(one.payload["line"]) == _essence(text)
-                ]
-                is_by_hand = not promoted and (commit is None or not commit.is_ours)
-                facts = {
-                    "line": number,
-                    "text": text,
-                    "is_hand_written": is_by_hand,
-                    "is_committed": commit is not None,
-                }
-                behind = [self._promoted(one) for one in promoted[-1:]]
-                if commit:
-                    made = {
-                        "author": commit.author,
-                        "at": commit.at.isoformat(),
-                        "message": commit.message,
-                    }
-                    behind.insert(0, ProvenanceStep("commit", commit.id, made))
-                return ProvenanceStep("entry", f"{path}:{number}", facts, tuple(behind))
+            number = _find_line(target, lines)
+            if number:
+                return self._line(path, number, lines[number - 1], workspace)
         return None
 
+    def _line(self, path: str, number: int, text: str, workspace: Workspace) -> ProvenanceStep:
+        commit = workspace.commit_of_line(path, number)
+        line = _essence(text)
+        promoted = [e for e in self._promotions() if _essence(e.payload["line"]) == line]
+        facts = {
+            "line": number,
+            "text": text,
+            "is_hand_written": not promoted and (commit is None or not commit.is_ours),
+            "is_committed": commit is not None,
+        }
+        behind = [self._promoted(event) for event in promoted[-1:]]
+        if commit:
+            about = {"author": commit.author, "at": commit.at.isoformat()}
+            about["message"] = commit.message
+            behind.insert(0, ProvenanceStep("commit", commit.id, about))
+        return ProvenanceStep("entry", f"{path}:{number}", facts, tuple(behind))
+
     def proposal(self, target: str) -> ProvenanceStep | None:
-        promoted = next(
-            (e for e in self.events if e.kind in (PROMOTED, PATCHED) and e.target == target), None
-        )
-        if promoted is not None:
-            return self._promoted(promoted)
-        is_it = pl.col("proposal_id") == target
-        found = (
-            self.tables.read("friction").filter(is_it).to_dicts()
-            or read_proposals(self.tables).filter(is_it).to_dicts()
-        )
-        if not found:
+        for event in self.events:
+            if event.kind in (PROMOTED, PATCHED) and event.target == target:
+                return self._promoted(event)
+        frictions = self.tables.read("friction").filter(proposal_id=target)
+        rows = frictions.to_dicts()
+        rows = rows or read_proposals(self.tables).filter(proposal_id=target).to_dicts()
+        if not rows:
             return None
-        state = (
-            self.tables.scan("decisions")
-            .filter(is_it)
-            .select("state", "reason")
-            .collect()
-            .to_dicts()
-        )
-        facts = {name: found[0][name] for name in ("section", "text")} | (state[0] if state else {})
+        proposal = rows[0]
+        decisions = self.tables.scan("decisions").filter(proposal_id=target)
+        states = decisions.select("state", "reason").collect().to_dicts()
+        facts = {name: proposal[name] for name in ("section", "text")}
+        facts |= states[0] if states else {}
         about = ("entry", "kind", "title", "target", "old", "new", "severity")
-        facts |= {name: found[0][name] for name in about if found[0].get(name)}
-        return ProvenanceStep(
-            "proposal",
-            target,
-            facts,
-            self._grounds(gather_evidence(found[0], self.tables, self.archive)),
-        )
+        facts |= {name: proposal[name] for name in about if proposal.get(name)}
+        grounds = self._grounds(gather_evidence(proposal, self.tables, self.archive))
+        return ProvenanceStep("proposal", target, facts, grounds)
 
     def memory(self, target: str) -> ProvenanceStep | None:
         observed = self._with_id("observations", target)
@@ -182,42 +163,32 @@ class _Tracer:
         holds = pl.col("observation_ids").list.contains(observed[0]["id"])
         memories = self.tables.scan("memories").filter(holds).collect().to_dicts()
         ids = memories[0]["observation_ids"] if memories else [observed[0]["id"]]
-        asked = {
-            "memory_id": ids[0],
-            "reflection_id": "",
-            "observation_ids": ids,
-            "session_ids": [],
-        }
+        about = {"memory_id": ids[0], "reflection_id": "", "observation_ids": ids}
+        evidence = gather_evidence({**about, "session_ids": []}, self.tables, self.archive)
         names = ("text", "state", "confidence", "category", "merged_count")
         facts = {name: memories[0][name] for name in names} if memories else {}
         if memories and memories[0]["tags"]:
             facts["tags"] = ", ".join(memories[0]["tags"])
-        return ProvenanceStep(
-            "memory",
-            ids[0],
-            facts,
-            self._observations(gather_evidence(asked, self.tables, self.archive)),
-        )
+        return ProvenanceStep("memory", ids[0], facts, self._observations(evidence))
 
     def note(self, target: str) -> ProvenanceStep | None:
         """Returns a note, which ends at its line in the ledger, with what it corrected."""
         prefix = _id_prefix(target)
         notes = (event for event in self.events if event.kind in (NOTED, CORRECTED) and prefix)
-        event = next(
-            (one for one in notes if note_id(one).replace("-", "").startswith(prefix)), None
-        )
+        named = (event for event in notes if note_id(event).replace("-", "").startswith(prefix))
+        event = next(named, None)
         if event is None:
             return None
-        text, session = event.payload["text"], event.payload["session"]
         facts = {
-            "text": text,
+            "text": event.payload["text"],
             "told_by": event.actor,
             "told_at": event.at.isoformat(),
             "event": event.id,
         }
-        before = event.target if event.kind == CORRECTED else None
-        corrected = before and (self.memory(before) or self.note(before))
-        facts |= {"session": session} if session else {}
+        if event.payload["session"]:
+            facts["session"] = event.payload["session"]
+        earlier = event.target if event.kind == CORRECTED else None
+        corrected = earlier and (self.memory(earlier) or self.note(earlier))
         return ProvenanceStep("note", note_id(event), facts, (corrected,) if corrected else ())
 
     def file(self, target: str) -> ProvenanceStep | None:
@@ -225,50 +196,45 @@ class _Tracer:
         found = self._with_id("harness_memories", target)
         if not found:
             return None
-        row, lines = found[0], ", ".join(str(line + 1) for line in found[0]["lines"])
+        row = found[0]
         facts = {
             "text": row["text"],
             "harness": row["observer"],
             "project": row["project"],
-            "lines": lines,
+            "lines": ", ".join(str(line + 1) for line in row["lines"]),
+            "changed_at": row["event_at"].isoformat(),
         }
-        return ProvenanceStep(
-            "file", row["path"], {**facts, "changed_at": row["event_at"].isoformat()}
-        )
+        return ProvenanceStep("file", row["path"], facts)
 
     def _with_id(self, table: str, target: str) -> list[dict[str, Any]]:
         """Returns the rows whose id begins with the target."""
-        starts = pl.col("id").str.replace_all("-", "").str.starts_with(prefix := _id_prefix(target))
+        prefix = _id_prefix(target)
+        starts = pl.col("id").str.replace_all("-", "").str.starts_with(prefix)
         return self.tables.scan(table).filter(starts).collect().to_dicts() if prefix else []
 
     def _promotions(self) -> list[Event]:
         return [event for event in self.events if event.kind == PROMOTED]
 
     def _promoted(self, promoted: Event) -> ProvenanceStep:
-        said = promoted.payload
+        edit = promoted.payload
         decided = winner_of([event for event in self.events if event.target == promoted.target])
         facts = {
-            "section": said["section"],
+            "section": edit["section"],
             "decided_by": promoted.actor,
             "promoted_at": promoted.at.isoformat(),
         }
-        facts |= {name: said[name] for name in ("target", "patch") if name in said}
+        facts |= {name: edit[name] for name in ("target", "patch") if name in edit}
         if decided is not None:
-            facts |= {
-                "decision": decided.kind,
-                "reason": decided.payload.get("reason", "approved by a person"),
-            }
-        behind = self._grounds(said)
-        if line := said.get("replaces"):
-            facts |= {"replaces": line}
-            earlier = [
-                one
-                for one in self._promotions()
-                if one.payload["line"] == line and one.moment < promoted.moment
-            ]
-            behind += tuple(
-                ProvenanceStep("entry", line, {}, (self._promoted(one),)) for one in earlier[-1:]
-            )
+            facts["decision"] = decided.kind
+            facts["reason"] = decided.payload.get("reason", "approved by a person")
+        behind = self._grounds(edit)
+        line = edit.get("replaces")
+        if line:
+            facts["replaces"] = line
+            of_line = (event for event in self._promotions() if event.payload["line"] == line)
+            earlier = [event for event in of_line if event.moment < promoted.moment]
+            steps = (self._promoted(event) for event in earlier[-1:])
+            behind += tuple(ProvenanceStep("entry", line, {}, (step,)) for step in steps)
         return ProvenanceStep("proposal", promoted.target, facts, behind)
 
     def _grounds(self, payload: Row) -> tuple[ProvenanceStep, ...]:
@@ -276,14 +242,10 @@ class _Tracer:
         and notes.
         """
         observations = self._observations(payload)
-        if id := payload["reflection_id"]:
-            found = (
-                self.tables.scan("reflections")
-                .filter(pl.col("reflection_id") == id)
-                .select("day", "project")
-                .collect()
-            )
-            facts = [{"day": str(day), "project": project} for day, project in found.iter_rows()]
+        id = payload["reflection_id"]
+        if id:
+            rows = self.tables.scan("reflections").filter(reflection_id=id).select("day", "project")
+            facts = [{"day": str(day), "project": name} for day, name in rows.collect().iter_rows()]
             return (ProvenanceStep("reflection", id, facts[0] if facts else {}, observations),)
         notes = (self.note(id) for id in payload["observation_ids"])
         return (*observations, *(note for note in notes if note))
@@ -293,65 +255,46 @@ class _Tracer:
         by_id: dict[str, list[dict[str, Any]]] = defaultdict(list)
         for record in payload["evidence"]:
             by_id[record["observation_id"]].append(record)
-        steps = [
-            ProvenanceStep(
-                "message", one["message_id"], {"session": one["session_id"]}, (self._record(one),)
-            )
-            for one in by_id.pop("", ())
-        ]
+        steps = []
+        for record in by_id.pop("", ()):
+            about = (record["message_id"], {"session": record["session_id"]})
+            steps.append(ProvenanceStep("message", *about, (self._record(record),)))
         for id, records in by_id.items():
             first = records[0]
-            facts = {
-                "shown_as": first["shown_as"],
-                "session": first["session_id"],
-                "quote": first["quote"],
-            }
-            facts |= self._replay(first["session_id"], first["message_id"])
-            held = tuple(self._record(record) for record in records)
-            segment = ProvenanceStep(
-                "segment", first["segment_id"], {"window": first["window_id"]}, held
-            )
+            session = first["session_id"]
+            facts = {"shown_as": first["shown_as"], "session": session, "quote": first["quote"]}
+            facts |= self._replay(session, first["message_id"])
+            about = (first["segment_id"], {"window": first["window_id"]})
+            segment = ProvenanceStep("segment", *about, tuple(map(self._record, records)))
             steps.append(ProvenanceStep("observation", id, facts, (segment,)))
         return tuple(steps)
 
     def _replay(self, session: str, message: str) -> dict[str, str]:
         """Returns the command that shows the turn of the session in which the message was said."""
-        is_said = (pl.col("session_id") == session) & pl.col("message_ids").list.contains(message)
-        scans = [
-            self.tables.scan(name).filter(is_said).select("turn")
-            for name in ("checkpoints", "checkpoints_open")
-        ]
-        turns = pl.concat(scans).collect()["turn"]
+        has_message = pl.col("message_ids").list.contains(message)
+        scans = [self.tables.scan(name) for name in ("checkpoints", "checkpoints_open")]
+        rows = [scan.filter(has_message, session_id=session).select("turn") for scan in scans]
+        turns = pl.concat(rows).collect()["turn"]
         return {"replay": replay_command(session, self._sessions, turns[0])} if turns.len() else {}
 
     @cached_property
     def _sessions(self) -> list[str]:
-        return (
-            self.tables.scan("windows")
-            .select("session_id")
-            .unique()
-            .collect()["session_id"]
-            .to_list()
-        )
+        windows = self.tables.scan("windows").select("session_id")
+        return windows.unique().collect()["session_id"].to_list()
 
     def _record(self, record: Row) -> ProvenanceStep:
+        place = [record[name] for name in ("source_id", "generation", "byte_from", "byte_to")]
         try:
-            content = self.archive.read(
-                record["source_id"], record["generation"], record["byte_from"], record["byte_to"]
-            )
+            content = self.archive.read(*place)
         except TranscriptError:
             content = b""
         decoded = open_reader(record["harness"], record["path"]).read(content).text
-        is_unchanged = hashlib.sha256(content).hexdigest() == record[
-            "sha256"
-        ] and self.archive.verify(record["resource_id"])
+        is_same = hashlib.sha256(content).hexdigest() == record["sha256"]
+        copied = ("path", "line", "byte_from", "byte_to", "sha256", "quote")
         facts = {
             "message": record["message_id"],
-            **{
-                name: record[name]
-                for name in ("path", "line", "byte_from", "byte_to", "sha256", "quote")
-            },
-            "is_unchanged": is_unchanged,
+            **{name: record[name] for name in copied},
+            "is_unchanged": is_same and self.archive.verify(record["resource_id"]),
             "holds_quote": squeezed(record["quote"]) in squeezed(decoded),
         }
         return ProvenanceStep("record", record["resource_id"], facts)

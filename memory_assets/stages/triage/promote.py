@@ -14,6 +14,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -95,13 +96,11 @@ def read_memory(workspace: Workspace, path: str = MEMORY_MD) -> str:
 
 def read_lines(workspace: Workspace) -> dict[str, frozenset[str]]:
     """Returns the entries of each file as they are written."""
-    return {
-        path: frozenset(
-            render_entry(entry.on, entry.text)
-            for entry in read_entries(read_memory(workspace, path))
-        )
-        for path in memory_files(workspace.root)
-    }
+    lines = {}
+    for path in memory_files(workspace.root):
+        entries = read_entries(read_memory(workspace, path))
+        lines[path] = frozenset(render_entry(entry.on, entry.text) for entry in entries)
+    return lines
 
 
 def carry_out(
@@ -124,20 +123,17 @@ def carry_out(
     """
     _begin_files(workspace, ledger)
     _take_back_overruled(decisions, proposals, workspace, ledger, owner, order, files)
-    promotions, moved = (
-        ledger.events([PROMOTED]),
-        {event.target for event in ledger.events([MOVED])},
-    )
-    _commit_left_over_moves(plan_moves(proposals, promotions, moved), workspace, order)
+    moved = {event.target for event in ledger.events([MOVED])}
+    begun = plan_moves(proposals, ledger.events([PROMOTED]), moved)
+    _commit_left_over_moves(begun, workspace, order)
     commits = _commits_of(workspace, _SUBJECT)
-    planned = _plan_edits(
-        decisions, proposals, standing_edits(ledger), commits, read_lines(workspace)
-    )
+    about = (standing_edits(ledger), commits, read_lines(workspace))
+    planned = _plan_edits(decisions, proposals, *about)
     edits = [edit for edit in planned if files is None or edit.path in files]
     for edit in edits:
-        if edit.proposal_id not in commits and (
-            commit := _commit_left_over(edit, workspace, order)
-        ):
+        is_open = edit.proposal_id not in commits
+        commit = _commit_left_over(edit, workspace, order) if is_open else None
+        if commit:
             commits[edit.proposal_id] = commit
     workspace.commit_by_hand(memory_files(workspace.root), owner)
     unreadable: list[TranscriptError] = []
@@ -148,23 +144,15 @@ def carry_out(
             unreadable.append(error)
             continue
         commit = commits.get(edit.proposal_id) or _make(edit, workspace, owner, order)
-        replaced = {"replaces": edit.replaces} if edit.replaces else {}
-        payload = {
-            "path": edit.path,
-            "section": edit.section,
-            "line": edit.line,
-            **replaced,
-            "commit": commit,
-            **evidence,
-        }
+        payload = {"path": edit.path, "section": edit.section, "line": edit.line}
+        if edit.replaces:
+            payload["replaces"] = edit.replaces
+        payload |= {"commit": commit, **evidence}
         ledger.append(edit.kind, edit.proposal_id, payload, actor=edit.actor)
     if unreadable:
         raise unreadable[0]
-    moves = [
-        one
-        for one in plan_moves(proposals, ledger.events([PROMOTED]), moved)
-        if files is None or one.path in files
-    ]
+    all_moves = plan_moves(proposals, ledger.events([PROMOTED]), moved)
+    moves = [move for move in all_moves if files is None or move.path in files]
     _carry_out_moves(moves, workspace, ledger, owner, order)
     return [edit.proposal_id for edit in edits]
 
@@ -184,9 +172,8 @@ def _plan_edits(
     """
     recorded = {event.target: event.payload["commit"] for event in events}
     done = {id for id, commit in recorded.items() if commit is None or id in committed}
-    promoted = sorted(
-        (row for row in decisions if row["state"] == "promoted"), key=lambda row: row["proposal_id"]
-    )
+    promoted = [row for row in decisions if row["state"] == "promoted"]
+    promoted.sort(key=lambda row: row["proposal_id"])
     known = [row for row in promoted if row["proposal_id"] in proposals]
     added = [row["proposal_id"] for row in known if row["entry"] is None]
     homes = plan_homes(added, proposals, [event for event in events if event.kind == PROMOTED])
@@ -212,16 +199,18 @@ def standing_edits(ledger: Ledger) -> list[Event]:
     standing: list[Event] = []
     for event in ledger.events([PROMOTED, RETIRED, TAKEN_BACK]):
         if event.kind == TAKEN_BACK:
-            # Earlier releases noted none, and took all lines of the proposal back.
-            line = event.payload.get("replaces")
-            standing = [
-                one
-                for one in standing
-                if one.target != event.target or line not in (None, one.payload["line"])
-            ]
+            standing = [edit for edit in standing if not _takes_back(event, edit)]
         else:
             standing.append(event)
     return standing
+
+
+def _takes_back(event: Event, edit: Event) -> bool:
+    """Returns whether the event took the edit back; earlier releases noted no line, and took all of
+    the proposal back.
+    """
+    line = event.payload.get("replaces")
+    return edit.target == event.target and line in (None, edit.payload["line"])
 
 
 def take_back(
@@ -258,14 +247,13 @@ def _take_back_overruled(
         if files is None or event.payload.get("path", MEMORY_MD) in files:
             made[event.target].append(event)
     for row in (row for row in decisions if row["proposal_id"] in made):
-        edits = {event.payload["line"]: event for event in reversed(made[row["proposal_id"]])}
-        is_promoted, how = (
-            row["state"] == "promoted",
-            {"reason": f"overruled: {row['reason']}", "actor": row["actor"]},
-        )
+        events = made[row["proposal_id"]]
+        edits = {event.payload["line"]: event for event in reversed(events)}
+        how = {"reason": f"overruled: {row['reason']}", "actor": row["actor"]}
+        is_promoted = row["state"] == "promoted"
         if is_promoted:
-            first, wanted = made[row["proposal_id"]][0].payload["line"], _line_of(row, proposals)
-            del edits[wanted if wanted in edits else first]
+            wanted = _line_of(row, proposals)
+            del edits[wanted if wanted in edits else events[0].payload["line"]]
         for event in edits.values():
             back = _reverse_of(event)
             edit = replace(back, line="", is_taken_back=False) if is_promoted else back
@@ -274,48 +262,45 @@ def _take_back_overruled(
 
 def _reverse_of(event: Event) -> Edit:
     """Returns the edit that undoes the one of this record."""
-    done = event.payload
-    path, before = done.get("path", MEMORY_MD), done.get("replaces", "")
-    return Edit(
-        event.target, done["section"], before, done["line"], "", "", (), path, is_taken_back=True
-    )
+    edit = event.payload
+    lines = (edit.get("replaces", ""), edit["line"])
+    path = edit.get("path", MEMORY_MD)
+    return Edit(event.target, edit["section"], *lines, "", "", (), path, is_taken_back=True)
 
 
 def _record_taken_back(
     edit: Edit, workspace: Workspace, ledger: Ledger, owner: str, order: Sequence[str]
 ) -> None:
     commit = _make(edit, workspace, owner, order)
-    payload = {
-        "path": edit.path,
-        "section": edit.section,
-        "replaces": edit.replaces,
-        "commit": commit,
-    }
+    place = {"path": edit.path, "section": edit.section}
+    payload = {**place, "replaces": edit.replaces, "commit": commit}
     ledger.append(TAKEN_BACK, edit.proposal_id, payload, actor=edit.actor)
 
 
 def _line_of(row: Row, proposals: Mapping[str, Row]) -> str:
     """Returns the line that a promoted decision asks for; empty where it removes one."""
-    return (
-        render_entry(proposals[row["proposal_id"]]["event_on"], row["text"]) if row["text"] else ""
-    )
+    if not row["text"]:
+        return ""
+    return render_entry(proposals[row["proposal_id"]]["event_on"], row["text"])
 
 
 def _commits_of(workspace: Workspace, subjects: re.Pattern[str]) -> dict[str, str]:
     """Returns the last commits of ours with such a subject, by proposal; none for what was taken
     back after it.
     """
-    history = [
-        commit for path in memory_files(workspace.root) for commit in workspace.history(path)
-    ]
-    found: dict[str, str] = {}
+    commits: dict[str, str] = {}
     undone: set[str] = set()
-    for commit in (commit for commit in history if commit.is_ours):  # the newest of a file first
-        if back := _BACK.match(commit.message):
-            undone |= {back[1]} - found.keys()
-        elif (subject := subjects.match(commit.message)) and subject[1] not in undone:
-            found[subject[1]] = commit.id
-    return found
+    # The newest of a file first.
+    for commit in chain.from_iterable(map(workspace.history, memory_files(workspace.root))):
+        back = _BACK.match(commit.message)
+        subject = subjects.match(commit.message)
+        if not commit.is_ours:
+            continue
+        if back:
+            undone |= {back[1]} - commits.keys()
+        elif subject and subject[1] not in undone:
+            commits[subject[1]] = commit.id
+    return commits
 
 
 def _begin_files(workspace: Workspace, ledger: Ledger) -> None:
@@ -323,9 +308,8 @@ def _begin_files(workspace: Workspace, ledger: Ledger) -> None:
     committed.
     """
     written = {event.payload.get("path", MEMORY_MD) for event in ledger.events([PROMOTED, MOVED])}
-    for path in sorted(
-        path for path in {MEMORY_MD, *written} if not (workspace.root / path).exists()
-    ):
+    missing = (path for path in {MEMORY_MD, *written} if not (workspace.root / path).exists())
+    for path in sorted(missing):
         if path == MEMORY_MD and workspace.at_head(path) is None:
             workspace.commit_content("Begin MEMORY.md", {path: NEW_FILE.encode()})
         if workspace.at_head(path) is not None:
@@ -341,18 +325,16 @@ def _carry_out_moves(
     A line that a person has changed is in neither file, and stays theirs. Repeating a move only
     writes its record.
     """
-    lines, known = read_lines(workspace), _commits_of(workspace, _MOVE) if moves else {}
-    for one in moves:
-        said, id = one.promotion.payload, one.promotion.target
-        if said["line"] in lines[MEMORY_MD] or said["line"] in lines.get(one.path, ()):
-            _, gone = (_make(half, workspace, owner, order) for half in _halves(one))
-            payload = {
-                "path": one.path,
-                "section": said["section"],
-                "replaces": said["line"],
-                "commit": gone or known.get(id),
-            }
-            ledger.append(MOVED, id, payload, actor=one.promotion.actor)
+    lines = read_lines(workspace)
+    commits = _commits_of(workspace, _MOVE) if moves else {}
+    for move in moves:
+        id = move.promotion.target
+        edit = move.promotion.payload
+        if edit["line"] in lines[MEMORY_MD] or edit["line"] in lines.get(move.path, ()):
+            _, removal = (_make(half, workspace, owner, order) for half in _halves(move))
+            payload = {"path": move.path, "section": edit["section"], "replaces": edit["line"]}
+            payload["commit"] = removal or commits.get(id)
+            ledger.append(MOVED, id, payload, actor=move.promotion.actor)
 
 
 def _commit_left_over_moves(
@@ -365,30 +347,34 @@ def _commit_left_over_moves(
     have been replaced.
     """
     lines = read_lines(workspace)
-    begun = [one for one in moves if one.promotion.payload["line"] in lines.get(one.path, ())]
-    paths = {MEMORY_MD, *(one.path for one in begun)}
+    begun = [move for move in moves if move.promotion.payload["line"] in lines.get(move.path, ())]
     dirty = {
         path
-        for path in paths
+        for path in {MEMORY_MD, *(move.path for move in begun)}
         if bytes_of(workspace.root / path) not in (None, workspace.at_head(path))
     }
-    for half in (half for one in begun for half in _halves(one) if half.path in dirty):
-        _commit_left_over(half, workspace, order)
+    for half in chain.from_iterable(map(_halves, begun)):
+        if half.path in dirty:
+            _commit_left_over(half, workspace, order)
 
 
-def _halves(one: Move) -> Iterator[Edit]:
+def _halves(move: Move) -> Iterator[Edit]:
     """Yields the two edits of a move: the line in its project's file, and its removal from
     MEMORY.md.
     """
-    said, actor = one.promotion.payload, one.promotion.actor
-    how = {
-        "reason": "its project has a file of its own",
-        "actor": actor,
-        "session_ids": (),
-        "moves_to": one.path,
-    }
-    there = Edit(one.promotion.target, said["section"], said["line"], "", path=one.path, **how)
-    yield from (there, replace(there, line="", replaces=said["line"], path=MEMORY_MD))
+    edit = move.promotion.payload
+    there = Edit(
+        move.promotion.target,
+        edit["section"],
+        edit["line"],
+        "",
+        reason="its project has a file of its own",
+        actor=move.promotion.actor,
+        session_ids=(),
+        path=move.path,
+        moves_to=move.path,
+    )
+    yield from (there, replace(there, line="", replaces=edit["line"], path=MEMORY_MD))
 
 
 def new_file(path: str) -> bytes:
@@ -403,7 +389,9 @@ def lost_lines(before: bytes, after: bytes) -> list[bytes]:
     """Returns the lines of the file that are gone afterwards, in order (an insertion loses
     none).
     """
-    rest, at, lost = after.splitlines(), 0, list[bytes]()
+    rest = after.splitlines()
+    at = 0
+    lost = []
     for line in before.splitlines():
         if line in rest[at:]:
             at = rest.index(line, at) + 1
@@ -416,14 +404,12 @@ def _commit_left_over(edit: Edit, workspace: Workspace, order: Sequence[str]) ->
     """Commits an edit that a killed run made and did not commit, so that it is not taken for a
     person's.
     """
-    there, last = bytes_of(workspace.root / edit.path) or b"", workspace.at_head(edit.path) or b""
-    changed = edit.change(last, order)
-    is_made = edit.line.encode() in there and edit.change(there, order) is None
-    return (
-        workspace.commit_content(_message(edit), {edit.path: changed})
-        if is_made and changed is not None
-        else None
-    )
+    content = bytes_of(workspace.root / edit.path) or b""
+    changed = edit.change(workspace.at_head(edit.path) or b"", order)
+    is_made = edit.line.encode() in content and edit.change(content, order) is None
+    if not is_made or changed is None:
+        return None
+    return workspace.commit_content(_message(edit), {edit.path: changed})
 
 
 def _make(edit: Edit, workspace: Workspace, owner: str, order: Sequence[str]) -> str | None:
@@ -447,9 +433,8 @@ def _message(edit: Edit) -> str:
     what = "add to" if not edit.replaces else "replace in" if edit.line else "retire from"
     what = "take back in" if edit.is_taken_back else what
     subject = f"move to {edit.moves_to}" if edit.moves_to else f"{what} {edit.section}"
-    lines = "\n".join(
-        f"{mark}{line}" for mark, line in (("Before: ", edit.replaces), ("", edit.line)) if line
-    )
+    replaced = f"Before: {edit.replaces}" if edit.replaces else ""
+    lines = "\n".join(filter(None, (replaced, edit.line)))
     sessions = "\n".join(f"Session: {session}" for session in edit.session_ids)
     reason = f"Reason: {edit.reason}\nDecided-by: {edit.actor}"
     return f"{edit.proposal_id}: {subject}\n\n{lines}\n\n{reason}\n{sessions}\n"

@@ -167,15 +167,10 @@ class Triage:
         decisions = self.read_decisions()
         pending = decisions.filter(pl.col("state") == "pending").to_dicts()
         waiting = {row["proposal_id"]: shown_text(row) for row in pending}
-        reading = read_review(
-            _text(self.workspace.at_head(REVIEW_MD)),
-            _text(there),
-            waiting,
-            states.overrulable(decisions),
-        )
-        return ReviewFile(
-            there, reading, frozenset(row["proposal_id"] for row in pending if not row["text"])
-        )
+        texts = (_text(self.workspace.at_head(REVIEW_MD)), _text(there))
+        reading = read_review(*texts, waiting, states.overrulable(decisions))
+        retiring = frozenset(row["proposal_id"] for row in pending if not row["text"])
+        return ReviewFile(there, reading, retiring)
 
     def apply_review_edits(self, seen: bytes | None) -> AppliedDecisions:
         """Appends what a person changed in REVIEW.md to the ledger, and commits the file as they
@@ -189,45 +184,36 @@ class Triage:
             return AppliedDecisions(warnings=[BEING_EDITED])
         if review.reading.is_undecided:
             return AppliedDecisions(warnings=list(review.reading.warnings))
+        owner = self.rules.owner
         masked = _masked(seen)
-        if (
-            masked is not None
-            and masked != seen
-            and not replace_if_same(self.workspace.root / REVIEW_MD, seen, masked)
-        ):
-            return AppliedDecisions(warnings=[BEING_EDITED])
-        applied = append_decisions(
-            review.reading, self.ledger, self.rules.owner, REVIEW_MD, retiring=review.retiring
-        )
-        self.workspace.commit_content(
-            "Edited by hand", {REVIEW_MD: masked}, author=self.rules.owner
-        )
+        if masked is not None and masked != seen:
+            is_written = replace_if_same(self.workspace.root / REVIEW_MD, seen, masked)
+            if not is_written:
+                return AppliedDecisions(warnings=[BEING_EDITED])
+        retiring = review.retiring
+        applied = append_decisions(review.reading, self.ledger, owner, REVIEW_MD, retiring=retiring)
+        self.workspace.commit_content("Edited by hand", {REVIEW_MD: masked}, author=owner)
         return applied
 
     def amend(self) -> pl.DataFrame:
         """Numbers the changes that entries of MEMORY.md need, and returns the table
         `amendments`.
         """
-        dated = self._merged().join(
-            self.tables.read("proposals", columns=["proposal_id", "event_on"]), on="proposal_id"
-        )
+        dates = self.tables.read("proposals", columns=["proposal_id", "event_on"])
+        merged = self._merged().join(dates, on="proposal_id")
         statuses = self.entry_statuses()
-        events, memories, planned = self.ledger.events(), self.tables.read("memories"), []
         undecided = self._undecided()
+        events = self.ledger.events()
+        how = (self.tables.read("memories"), events, merged, self.rules.zone)
+        planned = []
         for path in memory_files(self.workspace.root):
-            size, own = (
-                len(read_memory(self.workspace, path).encode()),
-                [s for s in statuses if s.path == path],
-            )
-            contradicting = list(
-                self._contradictions(own, [row for row in undecided if home_of(row) == path])
-            )
-            planned += plan_amendments(
-                own, size, memories, events, dated, self.rules.zone, contradicting
-            )
-        for number, payload in number_amendments(
-            planned, events, self.rules.today, first=self.rules.first_number
-        ):
+            size = len(read_memory(self.workspace, path).encode())
+            entries = [status for status in statuses if status.path == path]
+            proposals = [row for row in undecided if home_of(row) == path]
+            contradicting = list(self._contradictions(entries, proposals))
+            planned += plan_amendments(entries, size, *how, contradicting)
+        first = self.rules.first_number
+        for number, payload in number_amendments(planned, events, self.rules.today, first=first):
             self.ledger.append(NUMBERED, number, payload, actor=states.RULES)
         return read_amendments(self.ledger.events([NUMBERED]))
 
@@ -236,21 +222,19 @@ class Triage:
         behalf.
         """
         planned = plan_retirements(self.entry_statuses(), proposal_ids)
-        events, first = self.ledger.events(), self.rules.first_number
+        events = self.ledger.events()
+        first = self.rules.first_number
         for number, payload in number_amendments(planned, events, self.rules.today, first=first):
             self.ledger.append(NUMBERED, number, payload, actor=self.rules.owner)
 
     def entry_statuses(self) -> list[EntryStatus]:
         """Returns the status of each entry of MEMORY.md and of the projects' files."""
-        merged = self._merged().to_dicts()
-        events, memories = self.ledger.events([PROMOTED, NUMBERED]), self.tables.read("memories")
-        return [
-            one
-            for path in memory_files(self.workspace.root)
-            for one in statuses_of(
-                read_memory(self.workspace, path), events, memories, merged, path
-            )
-        ]
+        events = self.ledger.events([PROMOTED, NUMBERED])
+        about = (events, self.tables.read("memories"), self._merged().to_dicts())
+        statuses: list[EntryStatus] = []
+        for path in memory_files(self.workspace.root):
+            statuses += statuses_of(read_memory(self.workspace, path), *about, path)
+        return statuses
 
     def list_entries(self) -> pl.DataFrame:
         """Returns the table `entries`."""
@@ -258,12 +242,10 @@ class Triage:
 
     def earn_trust(self) -> pl.DataFrame:
         """Returns the table `trust`."""
-        proposed = [
-            row for row in read_proposals(self.tables).iter_rows(named=True) if not is_friction(row)
-        ]
-        return read_trust(
-            proposed, self.ledger.events([states.APPROVED, states.REJECTED]), self.rules.trust_after
-        )
+        rows = read_proposals(self.tables).iter_rows(named=True)
+        proposals = [row for row in rows if not is_friction(row)]
+        events = self.ledger.events([states.APPROVED, states.REJECTED])
+        return read_trust(proposals, events, self.rules.trust_after)
 
     def decide_all(self) -> pl.DataFrame:
         """Decides by rules and expiry what they can, as ledger events, and returns the table
@@ -279,8 +261,8 @@ class Triage:
 
     def _ask_person(self) -> None:
         """Records which proposals a person is asked about from now on, and which of them later."""
-        decisions, proposals = self.read_decisions().to_dicts(), self.current()
-        new, displaced = choose_asked(decisions, proposals)
+        decisions = self.read_decisions().to_dicts()
+        new, displaced = choose_asked(decisions, self.current())
         for id in displaced:
             self.ledger.append(states.POSTPONED, id, {}, actor=states.RULES)
         for id in [*new, *self._refused(decisions)[1]]:
@@ -288,84 +270,65 @@ class Triage:
 
     def _refused(self, decisions: Sequence[Row]) -> tuple[list[str], list[str]]:
         """Returns the refused proposals on the page, and those of them that are new."""
-        return choose_refused(
-            decisions, self.ledger.events(states.KINDS), self.rules.now, self.rules.review_days
-        )
+        events = self.ledger.events(states.KINDS)
+        return choose_refused(decisions, events, self.rules.now, self.rules.review_days)
 
     def _decide_once(self) -> tuple[dict[str, str], bool]:
         """Decides each undecided proposal; returns why the others wait, and whether one was merged
         into another.
         """
-        proposals, decisions = self.current(), self.read_decisions().to_dicts()
-        written = {
-            path: read_entries(read_memory(self.workspace, path))
-            for path in memory_files(self.workspace.root)
-        }
+        proposals = self.current()
+        decisions = self.read_decisions().to_dicts()
+        paths = memory_files(self.workspace.root)
+        written = {path: read_entries(read_memory(self.workspace, path)) for path in paths}
         lines = frozenset().union(*read_lines(self.workspace).values())
-        unwritten, guarded, owner = (
-            _unwritten(decisions, proposals, lines),
-            self.rules.guarded,
-            self.rules.owner,
-        )
-        waiting: dict[str, str] = {}
-        reviews = {
-            row["proposal_id"]: row
-            for row in self.tables.read("model_reviews").iter_rows(named=True)
-        }
+        unwritten = _unwritten(decisions, proposals, lines)
+        rows = self.tables.read("model_reviews").iter_rows(named=True)
+        reviews = {row["proposal_id"]: row for row in rows}
+        guarded = self.rules.guarded
+        how = {"guarded": guarded, "owner": self.rules.owner}
         trusted = trusted_in(self.earn_trust())
         others: dict[tuple[str, str], list[Row]] = defaultdict(list)
         for row in filter(auto.is_rejected_by_person, decisions):
             others[place_of(proposals[row["proposal_id"]])].append(row)
         frictions = [row for row in decisions if is_friction(row) and row["state"] == "pending"]
-        amendments, typed, is_merged = (
-            self._asked_amendments(decisions),
-            self._typed(decisions, proposals),
-            False,
-        )
+        amendments = self._asked_amendments(decisions)
+        typed = self._typed(decisions, proposals)
+        waiting: dict[str, str] = {}
+        is_merged = False
+        undecided = [row for row in decisions if row["state"] in ("pending", states.EXPIRED)]
         # Recurring problems come last: if rules promote a proposal that says the same, nobody has
         # to be asked.
-        for decision in sorted(
-            (row for row in decisions if row["state"] in ("pending", states.EXPIRED)),
-            key=is_friction,
-        ):
+        for decision in sorted(undecided, key=is_friction):
             id = decision["proposal_id"]
             proposal = _as_decided(proposals[id], decision, typed)
-            is_amendment, project, place = (
-                decision["entry"] is not None,
-                project_of(proposal),
-                place_of(proposal),
-            )
-            own = written.get(path_of(project), []) if project else []
-            entries = [
-                *written[MEMORY_MD],
-                *own,
-                *(entry for other, entry in unwritten if other in ("", project)),
-            ]
-            known = auto.KnownLines(
-                entries, others[place], frictions, amendments.get(id, ""), self.comparison
-            )
+            is_amendment = decision["entry"] is not None
+            project = project_of(proposal)
+            place = place_of(proposal)
+            entries = list(written[MEMORY_MD])
+            entries += written.get(path_of(project), []) if project else []
+            entries += [entry for other, entry in unwritten if other in ("", project)]
+            about = (entries, others[place], frictions, amendments.get(id, ""), self.comparison)
+            known = auto.KnownLines(*about)
             if is_friction(decision):
                 ruling = auto.decide_friction(proposal, lines, decisions, known)
             elif is_amendment:
                 ruling = auto.decide_amendment(proposal, lines)
             else:
-                ruling = auto.decide(proposal, known, guarded=guarded, owner=owner, trusted=trusted)
+                ruling = auto.decide(proposal, known, **how, trusted=trusted)
             review = reviews.get(id)
-            if (
-                ruling.state == "pending"
-                and review
-                and review["text_hash"] == text_hash(decision["text"])
-            ):
+            is_reviewed = review and review["text_hash"] == text_hash(decision["text"])
+            if ruling.state == "pending" and review and is_reviewed:
                 ruling = auto.follow_review(review, proposal, guarded)
             if ruling.state == "promoted" and not is_amendment:
                 # So that a second proposal of this round that says the same is merged and not
                 # promoted beside it.
                 text = ruling.text or proposal["text"]
-                unwritten.append(
-                    (project, Entry(0, proposal["section"], proposal["event_on"], text))
-                )
+                entry = Entry(0, proposal["section"], proposal["event_on"], text)
+                unwritten.append((project, entry))
             is_merged |= bool(ruling.into)
-            if (reason := self._append_ruling(ruling, decision)) is not None:
+            reason = self._append_ruling(ruling, decision)
+            if reason is not None:
                 waiting[id] = reason
                 others[place].append(decision)
         return waiting, is_merged
@@ -374,27 +337,19 @@ class Triage:
         """Makes and commits each promoted edit of the files, or of all, that was not made yet;
         returns its proposals.
         """
-        decisions, current = self.read_decisions().to_dicts(), self.current()
-        proposals = {
-            row["proposal_id"]: {**current[row["proposal_id"]], "text": row["text"]}
-            for row in decisions
-        }
-        return carry_out(
-            [
-                row
-                for row in decisions
-                if proposals[row["proposal_id"]].get("target", MEMORY_MD) == MEMORY_MD
-            ],
-            proposals,
-            self.workspace,
-            self.ledger,
-            owner=self.rules.owner,
-            order=self.rules.sections,
-            evidence_of=lambda proposal_id: gather_evidence(
-                proposals[proposal_id], self.tables, self.archive
-            ),
-            files=files,
-        )
+        decisions = self.read_decisions().to_dicts()
+        current = self.current()
+        texts = {row["proposal_id"]: row["text"] for row in decisions}
+        proposals = {id: {**current[id], "text": text} for id, text in texts.items()}
+        target_of = {id: row.get("target", MEMORY_MD) for id, row in proposals.items()}
+        lines = [row for row in decisions if target_of[row["proposal_id"]] == MEMORY_MD]
+
+        def evidence_of(proposal_id: str) -> dict[str, Any]:
+            return gather_evidence(proposals[proposal_id], self.tables, self.archive)
+
+        where = (self.workspace, self.ledger)
+        how = {"owner": self.rules.owner, "order": self.rules.sections, "files": files}
+        return carry_out(lines, proposals, *where, evidence_of=evidence_of, **how)
 
     def take_back(self, proposal_id: str) -> None:
         """Reopens a proposal that a person decided, and takes its edit of a file of entries
@@ -410,9 +365,8 @@ class Triage:
         promoted = self.tables.read("decisions").filter(pl.col("state") == "promoted")
         approved = {row["proposal_id"]: row for row in promoted.iter_rows(named=True)}
         wanted = sorted(set(approved) - {event.target for event in self.ledger.events([PATCHED])})
-        frictions = self.tables.read("friction").filter(
-            (pl.col("target") != MEMORY_MD) & pl.col("proposal_id").is_in(wanted)
-        )
+        is_wanted = (pl.col("target") != MEMORY_MD) & pl.col("proposal_id").is_in(wanted)
+        frictions = self.tables.read("friction").filter(is_wanted)
         for friction in frictions.iter_rows(named=True):
             decision = approved[friction["proposal_id"]]
             path = write_patch(friction, decision["text"], self.workspace)
@@ -421,11 +375,10 @@ class Triage:
                 "target": friction["target"],
                 "patch": path,
                 "line": decision["text"],
+                **gather_evidence(friction, self.tables, self.archive),
             }
-            evidence = gather_evidence(friction, self.tables, self.archive)
-            self.ledger.append(
-                PATCHED, friction["proposal_id"], {**payload, **evidence}, actor=decision["actor"]
-            )
+            actor = decision["actor"]
+            self.ledger.append(PATCHED, friction["proposal_id"], payload, actor=actor)
         return frictions["proposal_id"].to_list()
 
     def write_review(
@@ -439,15 +392,18 @@ class Triage:
         review items of recurring problems.
         """
         path = self.workspace.root / REVIEW_MD
-        there, last = bytes_of(path), self.workspace.at_head(REVIEW_MD)
+        there = bytes_of(path)
+        last = self.workspace.at_head(REVIEW_MD)
         if there is not None and there != last:
             return False
         rows, pending_count = self._page(shown or {})
         before = _text(last) or ""
-        updated = f"{self.rules.now:%Y-%m-%dT%H:%M:%SZ}"
-        notes = read_notes(before)
         review = render_review(
-            rows, updated=updated, notes=notes, count=pending_count, contradicted=contradicted
+            rows,
+            updated=f"{self.rules.now:%Y-%m-%dT%H:%M:%SZ}",
+            notes=read_notes(before),
+            count=pending_count,
+            contradicted=contradicted,
         )
         text = match_format(review, before)
         if there is not None and _without_dates(text) == _without_dates(before):
@@ -463,66 +419,46 @@ class Triage:
         proposals.
         """
         reasons = dict(self.tables.read("decisions", columns=["proposal_id", "reason"]).iter_rows())
-        decisions, proposals = self.read_decisions(reasons).to_dicts(), self.current()
-        around = {
-            id: {"heading": one.heading, "why": one.why, "details": one.details}
-            for id, one in shown.items()
-        }
+        decisions = self.read_decisions(reasons).to_dicts()
+        proposals = self.current()
         of_all = read_lines(self.workspace)[MEMORY_MD]
-        pending = [
-            {**proposals[row["proposal_id"]], **row}
-            for row in decisions
-            if row["state"] == "pending"
-        ]
-        asked = sorted((row for row in pending if row["expires_at"] is not None), key=usefulness)
-        rows = [
-            {
-                **row,
-                "why": row["reason"],
-                "place": ALL_PROJECTS if row["entry"] in of_all else place_name(row),
-                **around.get(row["proposal_id"], {}),
-            }
-            for row in asked
-        ]
-        refused, known = self._refused(decisions)[0], {row["proposal_id"]: row for row in decisions}
-        about = {"heading": REFUSED, "details": ()}
-        return [
-            *rows,
-            *({**known[id], "why": known[id]["reason"], **about} for id in refused),
-        ], len(pending)
+        waiting = [row for row in decisions if row["state"] == "pending"]
+        pending = [{**proposals[row["proposal_id"]], **row} for row in waiting]
+        items: list[dict[str, Any]] = []
+        asked = (row for row in pending if row["expires_at"] is not None)
+        for row in sorted(asked, key=usefulness):
+            place = ALL_PROJECTS if row["entry"] in of_all else place_name(row)
+            item = {**row, "why": row["reason"], "place": place}
+            friction = shown.get(row["proposal_id"])
+            if friction:
+                item |= {name: getattr(friction, name) for name in ("heading", "why", "details")}
+            items.append(item)
+        decision_of = {row["proposal_id"]: row for row in decisions}
+        for id in self._refused(decisions)[0]:
+            why = decision_of[id]["reason"]
+            items.append({**decision_of[id], "why": why, "heading": REFUSED, "details": ()})
+        return items, len(pending)
 
     def _append_ruling(self, ruling: Ruling, decision: Row) -> str | None:
         """Appends a decision, or returns why the proposal is pending; an expired one can only be
         promoted.
         """
         if ruling.state == "pending" and states.is_expired(decision, self.rules.now):
-            payload = {
-                "state": states.EXPIRED,
-                "tier": 3,
-                "reason": f"nobody decided within {self.rules.review_days} days",
-            }
+            reason = f"nobody decided within {self.rules.review_days} days"
+            payload = {"state": states.EXPIRED, "tier": 3, "reason": reason}
             self.ledger.append(states.DECIDED, decision["proposal_id"], payload, actor=states.CLOCK)
             return None
-        if ruling.state == "pending" or (
-            decision["state"] == states.EXPIRED and ruling.state != "promoted"
-        ):
+        is_over = decision["state"] == states.EXPIRED and ruling.state != "promoted"
+        if ruling.state == "pending" or is_over:
             return ruling.reason if decision["state"] == "pending" else None
-        said = {
-            name: value for name in ("entry", "text", "into") if (value := getattr(ruling, name))
-        }
+        payload = {name: getattr(ruling, name) for name in ("state", "tier", "reason")}
+        payload["version"] = TRIAGE_VERSION
         if ruling.state == states.PROMOTED and decision["text"]:
             # So that a later release words the line as it was decided.
-            said = {
-                "text": decision["text"],
-                **said,
-            }
-        payload = {
-            "state": ruling.state,
-            "tier": ruling.tier,
-            "reason": ruling.reason,
-            "version": TRIAGE_VERSION,
-            **said,
-        }
+            payload["text"] = decision["text"]
+        for name in ("entry", "text", "into"):
+            if getattr(ruling, name):
+                payload[name] = getattr(ruling, name)
         self.ledger.append(states.DECIDED, decision["proposal_id"], payload, actor=ruling.actor)
         return None
 
@@ -530,16 +466,12 @@ class Triage:
         """Returns the state of each proposal by the present ledger; `waiting` holds why the rules
         left one to a person.
         """
-        proposals, days = read_proposals(self.tables), self.rules.review_days
-        return states.fold_decisions(
-            proposals, self.ledger.events(), review_days=days, waiting=waiting
-        )
+        how = {"review_days": self.rules.review_days, "waiting": waiting}
+        return states.fold_decisions(read_proposals(self.tables), self.ledger.events(), **how)
 
     def _merged(self) -> pl.DataFrame:
         """Returns the proposals that repeat an entry, with the entry."""
-        return self.read_decisions().filter(
-            (pl.col("state") == "merged") & pl.col("entry").is_not_null()
-        )
+        return self.read_decisions().filter(pl.col("entry").is_not_null(), state="merged")
 
     def current(self) -> dict[str, dict[str, Any]]:
         """Returns proposals, amendments and recurring problems as they are now, by id."""
@@ -547,17 +479,11 @@ class Triage:
 
     def _undecided(self) -> list[dict[str, Any]]:
         """Returns the pending proposals of new lines whose memory still holds."""
-        proposals, pending = (
-            self.current(),
-            self.read_decisions().filter(pl.col("state") == "pending"),
-        )
-        rows = (
-            row
-            for row in pending.iter_rows(named=True)
-            if row["entry"] is None and not is_friction(row)
-        )
-        found = [_as_decided(proposals[row["proposal_id"]], row, {}) for row in rows]
-        return [row for row in found if row.get("memory_state") not in GIVEN_UP]
+        proposals = self.current()
+        pending = self.read_decisions().filter(pl.col("entry").is_null(), state="pending")
+        rows = [row for row in pending.iter_rows(named=True) if not is_friction(row)]
+        decided = [_as_decided(proposals[row["proposal_id"]], row, {}) for row in rows]
+        return [row for row in decided if row.get("memory_state") not in GIVEN_UP]
 
     def _contradictions(
         self, statuses: Sequence[EntryStatus], undecided: Sequence[Row]
@@ -566,10 +492,12 @@ class Triage:
         proposal.
         """
         for proposal in undecided:
-            for one in statuses:
-                is_newer = proposal["event_on"] >= one.entry.on
-                if is_newer and self.comparison.contradicts(proposal["text"], one.entry.text):
-                    yield one, {**proposal, "support": auto.support_of(proposal, self.rules.owner)}
+            for status in statuses:
+                entry = status.entry
+                is_newer = proposal["event_on"] >= entry.on
+                if is_newer and self.comparison.contradicts(proposal["text"], entry.text):
+                    support = auto.support_of(proposal, self.rules.owner)
+                    yield status, {**proposal, "support": support}
                     break
 
     def _asked_amendments(self, decisions: Sequence[Row]) -> dict[str, str]:
@@ -577,17 +505,13 @@ class Triage:
         proposal.
         """
         pending = {row["proposal_id"] for row in decisions if row["state"] == "pending"}
-        keys = {
-            event.payload["key"]: event.target
-            for event in self.ledger.events([NUMBERED])
-            if event.target in pending
-        }
         start = contradiction_key("")[:-1]
-        return {
-            key.removeprefix(start).split(":")[0]: id
-            for key, id in keys.items()
-            if key.startswith(start)
-        }
+        amendments = {}
+        for event in self.ledger.events([NUMBERED]):
+            key = event.payload["key"] if event.target in pending else ""
+            if key.startswith(start):
+                amendments[key.removeprefix(start).split(":")[0]] = event.target
+        return amendments
 
     def _typed(
         self, decisions: Sequence[Row], proposals: Mapping[str, Row]
@@ -597,37 +521,27 @@ class Triage:
         Where it has pasted evidence, also the sessions that say it outside pasted text; where it
         names a host, also the hosts of the owner's own commands.
         """
-        waiting = {
-            row["proposal_id"]: proposals[row["proposal_id"]]["observation_ids"]
-            for row in decisions
-            if row["state"] in ("pending", states.EXPIRED)
-            and row["entry"] is None
-            and not is_friction(row)
-        }
+        undecided = (row for row in decisions if row["state"] in ("pending", states.EXPIRED))
+        new = [row["proposal_id"] for row in undecided if _is_new_line(row)]
+        waiting = {id: proposals[id]["observation_ids"] for id in new}
         behind = {id for ids in waiting.values() for id in ids}
         words = read_typed_words(behind, self.tables)
-        rows = (
-            self.tables.scan("observations")
-            .filter(pl.col("id").is_in(list(behind)))
-            .select("id", "session_id")
-            .collect()
-        )
-        typed = {id: session for id, session in rows.iter_rows() if id not in words.pasted}
-        found: dict[str, dict[str, Any]] = {}
+        observations = self.tables.scan("observations").filter(pl.col("id").is_in(list(behind)))
+        rows = observations.select("id", "session_id").collect().iter_rows()
+        typed = {id: session for id, session in rows if id not in words.pasted}
+        about: dict[str, dict[str, Any]] = {}
         naming = {row["proposal_id"] for row in decisions if names_host(row["text"])}
         hosts = read_own_hosts(self.tables) if naming.intersection(waiting) else frozenset[str]()
         for proposal_id, ids in waiting.items():
             is_owners = proposals[proposal_id]["author"] == "owner"
-            found[proposal_id] = {
-                "is_standing_order": is_owners and not words.standing.isdisjoint(ids)
-            }
+            is_order = is_owners and not words.standing.isdisjoint(ids)
+            about[proposal_id] = {"is_standing_order": is_order}
             if words.pasted.intersection(ids):
-                found[proposal_id]["typed_session_ids"] = list(
-                    dict.fromkeys(typed[id] for id in ids if id in typed)
-                )
+                sessions = dict.fromkeys(typed[id] for id in ids if id in typed)
+                about[proposal_id]["typed_session_ids"] = list(sessions)
             if proposal_id in naming:
-                found[proposal_id]["own_hosts"] = hosts
-        return found
+                about[proposal_id]["own_hosts"] = hosts
+        return about
 
 
 def append_decisions(
@@ -642,20 +556,16 @@ def append_decisions(
     changed, only decided.
     """
     applied = AppliedDecisions(warnings=list(reading.warnings))
-    decided: list[tuple[str, str, dict[str, Any]]] = [
-        *(
-            (states.APPROVED, id, {"text": text} if text else {})
-            for id, text in reading.approved.items()
-        ),
-        *((states.REJECTED, id, {"reason": f"struck from {surface}"}) for id in reading.rejected),
-        *((states.EDITED, id, {"text": text}) for id, text in reading.edited.items()),
-    ]
+    decided: list[tuple[str, str, dict[str, Any]]] = []
+    for id, text in reading.approved.items():
+        decided.append((states.APPROVED, id, {"text": text} if text else {}))
+    struck = {"reason": f"struck from {surface}"}
+    decided += [(states.REJECTED, id, struck) for id in reading.rejected]
+    decided += [(states.EDITED, id, {"text": text}) for id, text in reading.edited.items()]
     for kind, proposal_id, payload in decided:
         if proposal_id in retiring and "text" in payload:
-            warning = (
-                f"{surface} rewords {proposal_id}, which asks whether its line may go; it was "
-                "not decided."
-            )
+            question = "which asks whether its line may go"
+            warning = f"{surface} rewords {proposal_id}, {question}; it was not decided."
             applied.warnings.append(warning)
             continue
         ledger.append(kind, proposal_id, {**payload, "surface": surface}, actor=owner)
@@ -668,15 +578,10 @@ def waits_for_review(tables: ParquetTables, reviews: pl.DataFrame) -> list[dict[
     recurring problems.
     """
     proposals = read_current(tables)
-    pending = tables.read("decisions").filter(pl.col("state") == "pending").sort("proposal_id")
-    rows = unreviewed(
-        (row for row in pending.iter_rows(named=True) if not is_friction(row)), reviews
-    )
-    return [
-        {**proposals[row["proposal_id"]], "text": row["text"]}
-        for row in rows
-        if row["proposal_id"] in proposals
-    ]
+    pending = tables.read("decisions").filter(state="pending").sort("proposal_id")
+    rows = (row for row in pending.iter_rows(named=True) if not is_friction(row))
+    waiting = [row for row in unreviewed(rows, reviews) if row["proposal_id"] in proposals]
+    return [{**proposals[row["proposal_id"]], "text": row["text"]} for row in waiting]
 
 
 def session_days(tables: ParquetTables) -> dict[str, date]:
@@ -689,12 +594,12 @@ def _as_decided(proposal: Row, decision: Row, typed: Mapping[str, Row]) -> dict[
     """Returns a proposal in the words of its decision, with its own words and what was typed of
     it.
     """
-    return {
-        **proposal,
-        "text": decision["text"],
-        "said": proposal["text"],
-        **typed.get(decision["proposal_id"], {}),
-    }
+    texts = {"text": decision["text"], "said": proposal["text"]}
+    return {**proposal, **texts, **typed.get(decision["proposal_id"], {})}
+
+
+def _is_new_line(decision: Row) -> bool:
+    return decision["entry"] is None and not is_friction(decision)
 
 
 def _unwritten(
@@ -703,18 +608,14 @@ def _unwritten(
     """Returns the entries of promotions that no file holds, with their projects: not written yet,
     or removed by a person.
     """
-    found = [
-        (project_of(proposal), Entry(0, row["section"], proposal["event_on"], row["text"]))
-        for row in decisions
-        if row["state"] == "promoted"
-        and row["entry"] is None
-        and (proposal := proposals.get(row["proposal_id"]))
-    ]
-    return [
-        (project, entry)
-        for project, entry in found
-        if render_entry(entry.on, entry.text) not in lines
-    ]
+    unwritten = []
+    for row in decisions:
+        proposal = proposals.get(row["proposal_id"])
+        if row["state"] == "promoted" and row["entry"] is None and proposal:
+            entry = Entry(0, row["section"], proposal["event_on"], row["text"])
+            if render_entry(entry.on, entry.text) not in lines:
+                unwritten.append((project_of(proposal), entry))
+    return unwritten
 
 
 def _without_dates(text: str) -> str:
