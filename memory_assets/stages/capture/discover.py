@@ -15,12 +15,12 @@ import os
 import re
 import sqlite3
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 from typing import BinaryIO, cast
@@ -160,7 +160,8 @@ def find_files(folders: Sequence[Path], *, since: datetime | None = None) -> Fou
     left_out: dict[Path, str] = {}
     unread: dict[Path, str] = {}
     named = [folder.expanduser().absolute() for folder in folders]
-    for path in dict.fromkeys(path for folder in named for path in _walk(folder, left_out)):
+    paths = chain.from_iterable(_walk(folder, left_out) for folder in named)
+    for path in dict.fromkeys(paths):
         try:
             file = _look_at(path, is_given=path in named)
         except _NoReaderError as error:
@@ -172,20 +173,23 @@ def find_files(folders: Sequence[Path], *, since: datetime | None = None) -> Fou
         else:
             if file:
                 transcripts[path] = file
-    oldest = since.timestamp() * 1e9 if since else 0
-    recent = {path: file for path, file in transcripts.items() if file.mtime_ns >= oldest}
-    older = transcripts.keys() - recent.keys()
-    missed = (
-        LeftOutFile(str(path), reason)
-        for path, reason in left_out.items()
-        if _changed_at(path) >= oldest
-    )
+    recent, older, missed = _split(transcripts, left_out, since)
     return FoundFiles(
-        [recent[path] for path in _without_twins(recent)],
-        sorted(missed, key=lambda file: file.path),
+        [transcripts[path] for path in _without_twins(recent)],
+        [LeftOutFile(str(path), left_out[path]) for path in missed],
         [transcripts[path] for path in _without_twins(older)],
         Counter(unread[path] for path in _without_twins(unread)),
     )
+
+
+def _split(
+    transcripts: Mapping[Path, TranscriptFile], left_out: Iterable[Path], since: datetime | None
+) -> tuple[set[Path], set[Path], list[Path]]:
+    """Returns the transcripts that changed since then, the older ones, and what else changed."""
+    oldest = since.timestamp() * 1e9 if since else 0
+    recent = {path for path, file in transcripts.items() if file.mtime_ns >= oldest}
+    missed = (path for path in left_out if _changed_at(path) >= oldest)
+    return recent, transcripts.keys() - recent, sorted(missed, key=str)
 
 
 def _reason_of(path: Path, error: Exception) -> str | None:
@@ -199,11 +203,8 @@ def _reason_of(path: Path, error: Exception) -> str | None:
 
 def _without_twins(paths: Collection[Path]) -> list[Path]:
     """Returns the paths in order, without compressed files that lie beside the plain one."""
-    plain = set(paths)
-    return sorted(
-        (path for path in paths if not (path.suffix in _TWINS and path.with_suffix("") in plain)),
-        key=str,
-    )
+    twins = {path for path in paths if path.suffix in _TWINS and path.with_suffix("") in paths}
+    return sorted(set(paths) - twins, key=str)
 
 
 def harness_of(path: Path) -> Harness | None:
@@ -236,18 +237,14 @@ def _walk(folder: Path, left_out: dict[Path, str]) -> Iterator[Path]:
         return
     for parent, folders, names in os.walk(folder, onerror=fail):
         is_deepest = len(Path(parent).parts) - len(folder.parts) == DEEPEST
-        folders[:] = (
-            [] if is_deepest else [name for name in folders if name not in _SKIPPED_FOLDERS]
-        )
+        searched = [] if is_deepest else folders
+        folders[:] = [name for name in searched if name not in _SKIPPED_FOLDERS]
         yield from (Path(parent, name) for name in names if _is_candidate(name))
 
 
 def _missing(path: Path, error: OSError) -> TranscriptError:
-    why = (
-        "does not exist"
-        if isinstance(error, FileNotFoundError)
-        else f"cannot be read ({error.strerror})"
-    )
+    is_missing = isinstance(error, FileNotFoundError)
+    why = "does not exist" if is_missing else f"cannot be read ({error.strerror})"
     return TranscriptError(
         f"The transcript path {path} {why}. Correct or remove it in MEMORY_SOURCES, or "
         "grant reading."
@@ -265,11 +262,8 @@ def _is_candidate(name: str) -> bool:
     """Returns whether the file is worth a look."""
     if name in _NOT_TRANSCRIPTS or name.startswith(".") or name.endswith(_UNFINISHED):
         return False
-    return bool(
-        _LINES.search(name)
-        or name.endswith(_DATABASES)
-        or (name.endswith(_RENAMED) and _OF_SESSION.search(name))
-    )
+    is_renamed = name.endswith(_RENAMED) and _OF_SESSION.search(name)
+    return bool(_LINES.search(name) or name.endswith(_DATABASES) or is_renamed)
 
 
 def _look_at(path: Path, *, is_given: bool = False) -> TranscriptFile | None:
@@ -283,18 +277,15 @@ def _look_at(path: Path, *, is_given: bool = False) -> TranscriptFile | None:
     try:
         if not S_ISREG(status.st_mode):
             raise _NotTakenInError("it is not a regular file")
-        recogniser, compression = _judge(
-            str(path), status.st_size, status.st_mtime_ns, status.st_ino
-        )
+        state = (status.st_size, status.st_mtime_ns, status.st_ino)
+        recogniser, compression = _judge(str(path), *state)
     except _NotTakenInError:
         if is_named:
             raise
         return None
     if recogniser.harness is None:
         raise _NoReaderError(recogniser.title)
-    return TranscriptFile(
-        path, recogniser.harness, status.st_size, status.st_mtime_ns, status.st_ino, compression
-    )
+    return TranscriptFile(path, recogniser.harness, *state, compression)
 
 
 @lru_cache(maxsize=100_000)
@@ -308,9 +299,8 @@ def _judge(path: str, size: int, *_: int) -> tuple[Recogniser, str]:
         begins = stream.read(len(_SQLITE))
     if begins == _SQLITE:
         return _judge_database(Path(path)), ""
-    compression = next(
-        (name for magic, name in _COMPRESSED.items() if begins.startswith(magic)), ""
-    )
+    kinds = (name for magic, name in _COMPRESSED.items() if begins.startswith(magic))
+    compression = next(kinds, "")
     if compression not in ("", "zstd", "gzip"):
         raise _NotTakenInError(f"it is compressed with {compression}; unpack it")
     count = 0
@@ -341,12 +331,8 @@ def _judge_database(path: Path) -> Recogniser:
     mode = "mode=ro" if Path(f"{path}-wal").exists() else "immutable=1"
     try:
         with closing(sqlite3.connect(f"{path.as_uri()}?{mode}", uri=True)) as database:
-            names = [
-                name
-                for (name,) in database.execute(
-                    "SELECT name FROM sqlite_schema WHERE type = 'table'"
-                )
-            ]
+            query = "SELECT name FROM sqlite_schema WHERE type = 'table'"
+            names = [name for (name,) in database.execute(query)]
     except sqlite3.Error as error:
         raise _NotTakenInError(f"it is an SQLite file that cannot be opened: {error}") from error
     recogniser = recognise_tables(names)
@@ -362,9 +348,8 @@ def _open(path: Path, compression: str) -> BinaryIO:
     stream = path.open("rb")
     if not compression:
         return stream
-    reader = zstandard.ZstdDecompressor().stream_reader(
-        stream, read_across_frames=True, closefd=True
-    )
+    decompressor = zstandard.ZstdDecompressor()
+    reader = decompressor.stream_reader(stream, read_across_frames=True, closefd=True)
     return io.BufferedReader(cast(io.RawIOBase, reader))
 
 

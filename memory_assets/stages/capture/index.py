@@ -126,11 +126,12 @@ def _rows_of(archive: Archive, first: Range, state: _State) -> Iterator[dict[str
         message_id = _give_pushed_ids(parsed, identifier, first)
         if parsed.native_id is not None:
             line_of.setdefault(parsed.native_id, line.number)
-        kept_from_line = line_of.get(parsed.kept_from) if parsed.kept_from else None
+        kept_from_line = line_of.get(parsed.kept_from or "")
         if parsed.kept_from and kept_from_line is None and continues:
             raise _CannotContinueError
-        if parsed.repository is None and parsed.cwd is not None:
-            parsed.repository = (ranges[line.resource_id].repositories or {}).get(parsed.cwd)
+        if parsed.repository is None:
+            repositories = ranges[line.resource_id].repositories or {}
+            parsed.repository = repositories.get(parsed.cwd or "")
         yield _row(first, line, parsed, message_id, kept_from_line)
     state.generation = first.generation
     state.seed = seed

@@ -10,7 +10,7 @@ middle of tool output over 4,000 characters is cut; the archive has all of it.
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from itertools import islice
+from itertools import count, islice
 from typing import Any
 
 import polars as pl
@@ -39,6 +39,7 @@ transcripts the furthest such call was 15 lines back."""
 
 NAME_CHARS = 72
 FILES = ("files_read", "files_modified")
+OF_RECORD = tuple("message_id line byte_from byte_to resource_id author kind is_user_turn".split())
 OF_LAST_WINDOW = (
     "day", "harness", "path", "project", "folder", "person", "branch", "parent_session_id",
     "version", "title",
@@ -62,14 +63,13 @@ def build_messages(
     windows: pl.DataFrame, tables: ParquetTables, archive: Archive, now: datetime
 ) -> Iterator[pl.DataFrame]:
     """Yields the messages of the windows as frames of the table, in batches."""
+    ordered = windows.sort("source_id", "window_id")
     messages = (
         row
-        for (source,), source_windows in windows.sort("source_id", "window_id").group_by(
-            "source_id", maintain_order=True
-        )
+        for (source,), source_windows in ordered.group_by("source_id", maintain_order=True)
         for row in _messages_of(str(source), source_windows, tables, archive, now)
     )
-    while rows := list(islice(messages, BATCH_ROWS)):
+    for rows in iter(lambda: list(islice(messages, BATCH_ROWS)), []):
         yield mask_frame(schemas.frame_of("messages", rows))
 
 
@@ -77,23 +77,14 @@ def build_sessions(
     windows: pl.DataFrame, messages: pl.DataFrame | pl.LazyFrame, tables: ParquetTables
 ) -> pl.DataFrame:
     """Returns one row for each session that closed a window on the day."""
-    turns = (
-        messages.lazy()
-        .filter("is_user_turn")
-        .select("session_id", "event_at", "ordinal", "text")
-        .collect()
-    )
-    first_turns = (
-        turns.sort("event_at", "ordinal")
-        .group_by("session_id", maintain_order=True)
-        .agg(pl.first("text"))
-    )
-    placed = windows.select(
-        "session_id", "source_id", pl.col("message_ids").alias("message_id")
-    ).explode("message_id")
-    records = tables.scan("records", windows["source_id"].unique()).select(
-        "source_id", "message_id", *FILES
-    )
+    turns = messages.lazy().filter("is_user_turn")
+    turns = turns.select("session_id", "event_at", "ordinal", "text").collect()
+    ordered = turns.sort("event_at", "ordinal")
+    first_turns = ordered.group_by("session_id", maintain_order=True).agg(pl.first("text"))
+    placed = windows.select("session_id", "source_id", message_id="message_ids")
+    placed = placed.explode("message_id")
+    records = tables.scan("records", windows["source_id"].unique())
+    records = records.select("source_id", "message_id", *FILES)
     touched = records.filter(pl.any_horizontal(pl.col(FILES).list.len() > 0)).collect()
     files = (
         placed.join(touched, on=("source_id", "message_id"))
@@ -105,33 +96,25 @@ def build_sessions(
         "user_turn_count"),
         window_count=pl.len(),
     )  # fmt: skip
-    rows = sessions.join(first_turns, on="session_id", how="left").join(
-        files, on="session_id", how="left"
-    )
-    return schemas.frame_of("sessions", (_session(row) for row in rows.iter_rows(named=True)))
+    rows = sessions.join(first_turns, "session_id", "left").join(files, "session_id", "left")
+    return schemas.frame_of("sessions", map(_session, rows.iter_rows(named=True)))
 
 
 def _messages_of(
     source: str, windows: pl.DataFrame, tables: ParquetTables, archive: Archive, now: datetime
 ) -> Iterator[dict[str, Any]]:
-    placed = windows.select("window_id", pl.col("message_ids").alias("message_id")).explode(
-        "message_id"
-    )
+    placed = windows.select("window_id", message_id="message_ids").explode("message_id")
     rows = own_messages(_rows_of(source, placed["message_id"], tables, archive, now))
     wanted = placed.join(rows, on="message_id").sort("window_id", "generation", "line")
-    window_of = {
-        window["window_id"]: window
-        for window in windows.drop("message_ids", "lines").iter_rows(named=True)
-    }
-    ordinal: dict[str, int] = defaultdict(int)
-    for (window_id, generation), group in wanted.group_by(
-        "window_id", "generation", maintain_order=True
-    ):
+    rows_of_windows = windows.drop("message_ids", "lines").iter_rows(named=True)
+    window_of = {window["window_id"]: window for window in rows_of_windows}
+    ordinals: dict[str, Iterator[int]] = defaultdict(count)
+    groups = wanted.group_by("window_id", "generation", maintain_order=True)
+    for (window_id, generation), group in groups:
         window = window_of[window_id]
         record_at = {row["line"]: row for row in group.iter_rows(named=True)}
         for number, parsed in _parsed_lines(window, archive, int(str(generation)), record_at):
-            yield _message(window, record_at[number], parsed, ordinal[window["window_id"]])
-            ordinal[window["window_id"]] += 1
+            yield _message(window, record_at[number], parsed, next(ordinals[window["window_id"]]))
 
 
 def _rows_of(
@@ -143,11 +126,9 @@ def _rows_of(
     records, captured = tables.scan("records", [source]), archive.resources(source)
     is_wanted = pl.col("message_id").is_in(ids.implode())
     rows = conversation(records.filter(is_wanted), captured, now, extra=PLACED)
-    return (
-        conversation(records, captured, now, extra=PLACED).filter(is_wanted)
-        if rows["is_guessed"].any()
-        else rows
-    )
+    if not rows["is_guessed"].any():
+        return rows
+    return conversation(records, captured, now, extra=PLACED).filter(is_wanted)
 
 
 def _parsed_lines(
@@ -160,9 +141,8 @@ def _parsed_lines(
     open calls.
     """
     first, last = min(wanted), max(wanted)
-    reader = open_reader(
-        window["harness"], window["path"], session_id=original_session(window["session_id"])
-    )
+    session = original_session(window["session_id"])
+    reader = open_reader(window["harness"], window["path"], session_id=session)
     for line in archive.lines(window["source_id"], generation, from_line=first - LINES_BEFORE):
         if line.number > last:
             return
@@ -175,28 +155,17 @@ def _parsed_lines(
 def _message(
     window: Mapping[str, Any], record: Mapping[str, Any], parsed: Parsed, ordinal: int
 ) -> dict[str, Any]:
-    copied = (
-        "message_id",
-        "line",
-        "byte_from",
-        "byte_to",
-        "resource_id",
-        "author",
-        "kind",
-        "is_user_turn",
-    )
+    is_text = record["kind"] == "text"
     return {
         **{name: window[name] for name in ("session_id", "window_id", "day")},
-        **{name: record[name] for name in copied},
+        **{name: record[name] for name in OF_RECORD},
         **{name: getattr(parsed, name) for name in ("tool_name", "is_error", "image_count")},
         "model": record["model"],
         "harness_version": record["version"] or window["version"],
         "ordinal": ordinal,
         "event_at": record["at"],
         "is_time_guessed": record["is_guessed"],
-        "text": parsed.text
-        if record["kind"] == "text"
-        else cut_middle(parsed.text, TOOL_OUTPUT_CHARS),
+        "text": parsed.text if is_text else cut_middle(parsed.text, TOOL_OUTPUT_CHARS),
         "text_chars": len(parsed.text),
     }
 
@@ -211,12 +180,9 @@ def cut_middle(text: str, limit: int) -> str:
 
 
 def _session(row: dict[str, Any]) -> dict[str, Any]:
-    title, turn = row.pop("title"), row.pop("text")
+    title = row.pop("title")
+    turn = row.pop("text")
     name = title or shortened(squeezed(turn or ""), NAME_CHARS) or row["session_id"]
     duration = (row["ended_at"] - row["started_at"]).total_seconds()
-    return {
-        **row,
-        "name": name,
-        "duration_seconds": duration,
-        **{kind: row[kind] or [] for kind in FILES},
-    }
+    files = {kind: row[kind] or [] for kind in FILES}
+    return {**row, "name": name, "duration_seconds": duration, **files}

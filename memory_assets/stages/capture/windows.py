@@ -84,9 +84,8 @@ class WindowRules:
         """Returns the rules for one session, with its signals; a sub-agent ends with the session
         that it was spawned by.
         """
-        signals, above = (
-            self.signals.get(id, HookSignals()) for id in (session_id, spawned_by or "")
-        )
+        signals = self.signals.get(session_id, HookSignals())
+        above = self.signals.get(spawned_by or "", HookSignals())
         ended = (*self.flushes, *signals.ended, *above.ended)
         return replace(self, flushes=ended, compacting=tuple(sorted(signals.compacting)))
 
@@ -151,12 +150,9 @@ class _OpenWindow:
 
     def next(self, *, is_continued: bool) -> "_OpenWindow":
         """Returns the window after this one."""
-        return _OpenWindow(
-            [],
-            session_turns=self.session_turns,
-            is_continued=is_continued,
-            compacted_at=self.compacted_at,
-        )
+        turns = self.session_turns
+        at = self.compacted_at
+        return _OpenWindow(session_turns=turns, is_continued=is_continued, compacted_at=at)
 
     def is_over(self, rules: WindowRules, at: datetime) -> bool:
         """Returns whether it has messages and the session ended after them."""
@@ -199,40 +195,31 @@ def plan_windows(
 
 def _with_sharing(windows: pl.DataFrame, shared: pl.DataFrame) -> pl.DataFrame:
     """Returns the windows with the other files that have messages of theirs."""
-    repeated = (
+    others = (
         windows.select("window_id", "source_id", message_id="message_ids")
         .explode("message_id")
         .join(shared, "message_id")
-    )
-    others = (
-        repeated.explode("sources")
+        .explode("sources")
         .filter(pl.col("sources") != pl.col("source_id"))
         .group_by("window_id")
+        .agg(shared_with=pl.col("sources").unique().sort())
     )
-    joined = windows.drop("shared_with").join(
-        others.agg(shared_with=pl.col("sources").unique().sort()), "window_id", "left"
-    )
-    return (
-        joined.with_columns(pl.col("shared_with").fill_null([]))
-        .select(windows.columns)
-        .sort("window_id")
-    )
+    joined = windows.drop("shared_with").join(others, "window_id", "left")
+    filled = joined.with_columns(pl.col("shared_with").fill_null([]))
+    return filled.select(windows.columns).sort("window_id")
 
 
 def cut_sessions(
     owned: pl.DataFrame, records: pl.LazyFrame, resources: pl.DataFrame, rules: WindowRules
 ) -> pl.DataFrame:
     """Returns the windows of the messages that sessions own."""
-    origins = {
-        row["source_id"]: row
-        for row in resources.unique("source_id", keep="last", maintain_order=True).to_dicts()
-    }
+    latest = resources.unique("source_id", keep="last", maintain_order=True)
+    origins = {row["source_id"]: row for row in latest.to_dicts()}
     facts = find_facts(records)
     windows = []
     for source, rows in _rows_by_source(owned):
-        closed = list(
-            _cut(rows, rules.of(origins[source]["conversation_id"], _spawner(rows, facts[source])))
-        )
+        spawned_by = _spawner(rows, facts[source])
+        closed = list(_cut(rows, rules.of(origins[source]["conversation_id"], spawned_by)))
         nexts = [window.rows[0].place for window in closed[1:]]
         for window, until in zip(closed, [*nexts, FOREVER], strict=True):
             windows.append(_window(window, until, origins[source], facts[source], rules))
@@ -327,7 +314,8 @@ def _window(
 ) -> dict[str, Any]:
     """Returns the row of a window; `until` is where the session's next window begins."""
     rows = window.rows
-    session, last = origin["conversation_id"], rows[-1].place
+    session = origin["conversation_id"]
+    last = rows[-1].place
     ended = max(row.at for row in rows)
     ids = [row.message_id for row in rows]
     folder = facts.first("cwd") or ""
@@ -351,10 +339,7 @@ def _window(
         "chars": sum(row.chars for row in rows),
         "project": project_of(facts.first("repository", last), folder),
         "folder": folder,
-        "person": rules.pushers.get(origin["source_id"])
-        or person_of(
-            folder, rules.people, rules.owner, is_own=origin["source_id"] in rules.own_sources
-        ),
+        "person": _person(origin["source_id"], folder, rules),
         # Harnesses write the title after the last message, and again before the next one.
         "title": facts.as_of("title", (until[0], until[1] - 1)),
         "parent_session_id": facts.first("parent_session_id"),
@@ -363,6 +348,12 @@ def _window(
         "shared_with": [],
     }
     return {**window_row, "fingerprint": _fingerprint(window_row, rows)}
+
+
+def _person(source: str, folder: str, rules: WindowRules) -> str:
+    is_own = source in rules.own_sources
+    pusher = rules.pushers.get(source)
+    return pusher or person_of(folder, rules.people, rules.owner, is_own=is_own)
 
 
 _FINGERPRINTED = (
@@ -374,9 +365,8 @@ _FINGERPRINTED = (
 
 def _fingerprint(window: Mapping[str, Any], rows: list[_Row]) -> str:
     places = (f"{row.message_id}@{row.generation}:{row.line}:{row.at.isoformat()}" for row in rows)
-    return hashlib.sha256(
-        "\x1f".join([*(str(window[name]) for name in _FINGERPRINTED), *places]).encode()
-    ).hexdigest()
+    parts = (*(str(window[name]) for name in _FINGERPRINTED), *places)
+    return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()
 
 
 def plan_windows_incrementally(
@@ -396,18 +386,16 @@ def plan_windows_incrementally(
     ids differ), any source may own them now, and all windows are planned. After a change of the
     rules (zone, people, lengths, a flush), call `plan_windows`.
     """
-    if not set(changed) <= set(tables.parts("records")) or _lost_messages(
-        tables, earlier_windows, changed
-    ):
+    are_there = set(changed) <= set(tables.parts("records"))
+    if not are_there or _lost_messages(tables, earlier_windows, changed):
         return plan_windows(tables.scan("records"), resources, rules)
     planned = sources_to_plan(tables, earlier_windows, changed)
     if not planned:
         return earlier_windows
     planned_resources = resources.filter(pl.col("source_id").is_in(planned))
     unchanged = earlier_windows.filter(~pl.col("source_id").is_in(planned))
-    return pl.concat(
-        [unchanged, plan_windows(tables.scan("records", planned), planned_resources, rules)]
-    ).sort("window_id")
+    windows = plan_windows(tables.scan("records", planned), planned_resources, rules)
+    return pl.concat([unchanged, windows]).sort("window_id")
 
 
 def sources_to_plan(
@@ -415,13 +403,9 @@ def sources_to_plan(
 ) -> list[str]:
     """Returns the sources whose windows may differ from before, sorted."""
     ids = _message_ids(tables, changed).implode()
-    owned = (
-        earlier_windows.lazy()
-        .select("source_id", "status", pl.col("message_ids").alias("message_id"))
-        .explode("message_id")
-    )
-    touched = owned.filter((pl.col("status") == "open") | pl.col("message_id").is_in(ids))
-    sources = {*changed, *touched.select("source_id").unique().collect()["source_id"]}
+    owned = earlier_windows.select("source_id", "status", "message_ids").explode("message_ids")
+    touched = owned.filter((pl.col("status") == "open") | pl.col("message_ids").is_in(ids))
+    sources = {*changed, *touched["source_id"]}
     return sorted(_with_families(sources, earlier_windows))
 
 
@@ -432,7 +416,8 @@ def _with_families(sources: set[str], windows: pl.DataFrame) -> set[str]:
     for source, other in pairs.iter_rows():
         beside[source].add(other)
         beside[other].add(source)
-    family, waiting = set(sources), list(sources)
+    family = set(sources)
+    waiting = list(sources)
     while waiting:
         new = beside[waiting.pop()] - family
         family |= new
@@ -449,10 +434,5 @@ def _lost_messages(
 
 
 def _message_ids(tables: ParquetTables, sources: Collection[str]) -> pl.Series:
-    return (
-        tables.scan("records", sources)
-        .select("message_id")
-        .drop_nulls()
-        .unique()
-        .collect()["message_id"]
-    )
+    ids = tables.scan("records", sources).select("message_id")
+    return ids.drop_nulls().unique().collect()["message_id"]
