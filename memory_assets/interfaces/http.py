@@ -45,7 +45,9 @@ class TooLargeError(MemoryAssetsError):
 STATUS: tuple[tuple[int, tuple[type[MemoryAssetsError], ...]], ...] = (
     (413, (TooLargeError, errors.QuotaError)),
     (409, (errors.PushError,)),
+    (401, (errors.TokenError,)),
     (403, (errors.ScopeError,)),
+    (429, (errors.TooManyWritesError,)),
     (404, (errors.UnknownIdError, errors.UnknownMemoryError)),
     (409, (errors.MemoryGoneError, errors.ReviewError, errors.StoreBusyError)),
     (400, (QuestionError, errors.TableError, errors.NoteError)),
@@ -92,8 +94,8 @@ def application(host: str, *, is_writing: bool = False, access: ServerAccess = O
 
 async def _not_found(request: Request, error: Exception) -> Response:
     """Answers requests for unknown addresses with the same envelope."""
-    known = ", ".join(f"/{verb.name}" for verb in VERBS)
-    message = f"There is no {request.method} {request.url.path[:80]}; choose from {known}."
+    addresses = ", ".join(f"/{verb.name}" for verb in VERBS)
+    message = f"There is no {request.method} {request.url.path[:80]}; choose from {addresses}."
     return respond(failed(QuestionError(message)), getattr(error, "status_code", 404))
 
 

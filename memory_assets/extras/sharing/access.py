@@ -24,18 +24,13 @@ from typing import Any
 
 from starlette.responses import Response
 
-from memory_assets.errors import (
-    MemoryAssetsError,
-    ScopeError,
-    StoreError,
-    TokenError,
-    TooManyWritesError,
-)
+from memory_assets.errors import MemoryAssetsError, ScopeError, TokenError, TooManyWritesError
 from memory_assets.extras.sharing.shared_memory import SharedMemory
 from memory_assets.extras.sharing.tokens import AccessScope, AccessToken, AccessTokens
 from memory_assets.extras.sharing.visibility import Reader
-from memory_assets.interfaces.envelope import failed, to_json
+from memory_assets.interfaces.envelope import failed
 from memory_assets.interfaces.guard import App, Receive, Scope, Send
+from memory_assets.interfaces.http import respond, status_of
 from memory_assets.interfaces.server_access import METHOD
 from memory_assets.memory.places import find_store
 from memory_assets.store.service_log import FOLDER, MOST_BYTES, OLDER_FILES
@@ -227,17 +222,12 @@ def _bearer(scope: Scope) -> str:
 
 
 def _response_to(error: MemoryAssetsError, wait: int) -> Response:
-    status = 503 if isinstance(error, StoreError) else 500
-    headers: dict[str, str] = {}
+    response = respond(failed(error), status_of(error))
     if isinstance(error, TokenError):
-        status = 401
-        headers = {"WWW-Authenticate": 'Bearer realm="memory_assets"'}
-    elif isinstance(error, ScopeError):
-        status = 403
+        response.headers["WWW-Authenticate"] = 'Bearer realm="memory_assets"'
     elif isinstance(error, TooManyWritesError):
-        status = 429
-        headers = {"Retry-After": str(wait)}
-    return Response(to_json(failed(error)), status, headers, media_type="application/json")
+        response.headers["Retry-After"] = str(wait)
+    return response
 
 
 class AuditLog:

@@ -264,7 +264,7 @@ def render_pushed(pushed: "Pushed") -> Parts:
     if rows:
         yield table("project", "sessions", "new kB", rows=rows, numbers=("sessions", "new kB"))
     if pushed.is_dry_run and sessions:
-        rows = [[one.project, one.session_id, _kilobytes(one.bytes)] for one in sessions]
+        rows = [[item.project, item.session_id, _kilobytes(item.bytes)] for item in sessions]
         yield table("project", "session", "new kB", rows=rows[:MOST_SESSIONS], numbers=("new kB",))
         if len(rows) > MOST_SESSIONS:
             yield dim(f"and {len(rows) - MOST_SESSIONS:,} more; --json lists all")
@@ -302,15 +302,8 @@ def answer_types() -> dict[str, Any]:
     from memory_assets.extras.sharing.push import Pushed
     from memory_assets.interfaces.json_schema import fields
 
-    without_secret = {
-        "id": str,
-        "name": str,
-        "person": str,
-        "project": str,
-        "scopes": list[str],
-        "created_at": str,
-        "revoked_at": str,
-    }
+    names = "id name person project scopes created_at revoked_at".split()
+    without_secret = {**dict.fromkeys(names, str), "scopes": list[str]}
     return {
         "serve tokens create": fields(**without_secret, token=str),
         "serve tokens list": fields(tokens=list[dict[str, Any]]),

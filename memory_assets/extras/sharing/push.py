@@ -9,10 +9,10 @@ A piece in which words were forgotten since is sent again with these words maske
 import hashlib
 import hmac
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeVar
-from urllib.parse import urlencode
 
 import orjson
 
@@ -47,7 +47,7 @@ REQUEST_CHARS = 1_000_000
 arrive.
 """
 
-MOST_IN_REQUEST = 200
+MOST_IN_BATCH = 200
 MASKED_BYTES = 8_000_000
 """Pieces that are masked together: masking costs as much for a short text as for a megabyte."""
 
@@ -101,18 +101,6 @@ class Pushed:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass
-class _Progress:
-    """What a push has done so far."""
-
-    pieces: int = 0
-    replaced: int = 0
-    sent_bytes: int = 0
-    requests: int = 0
-    failed: dict[str, str] = field(default_factory=dict)
-    """Sources that could not be sent as a whole, with the reason."""
-
-
 class Pusher:
     """Pushes the sessions of one store to one server."""
 
@@ -135,6 +123,10 @@ class Pusher:
         self.url = url.rstrip("/")
         self.client = hmac.new(store.key, b"push", hashlib.sha256).hexdigest()[:16]
         self._record = open_record(store, self.url)
+        self._counts: Counter[str] = Counter()
+        """Of `Pushed`, and of requests."""
+        self._failed: dict[str, str] = {}
+        """Sources that could not be sent as a whole, with the reason."""
 
     @property
     def is_first(self) -> bool:
@@ -159,26 +151,19 @@ class Pusher:
                 "--person YOU --scope push` makes one; "
                 "here, put it into the environment as MEMORY_PUSH_TOKEN."
             )
-        connection = Connection(self.url, self._token)
-        progress = _Progress()
+        self._connection = Connection(self.url, self._token)
         sources, left_out = choose(self._store)
-        person = self._compare(connection)
+        person = self._compare()
         waiting = self._waiting(sources)
         sessions = tuple(map(self._session, waiting))
         try:
-            self._send_all(connection, waiting, progress)
+            self._send_all(waiting)
         finally:
             self._record.save()
+        del self._counts["requests"]
+        warnings = tuple(self._failed.values())
         return Pushed(
-            self.url,
-            False,
-            sessions,
-            left_out,
-            person,
-            progress.pieces,
-            progress.replaced,
-            progress.sent_bytes,
-            tuple(progress.failed.values()),
+            self.url, False, sessions, left_out, person, warnings=warnings, **self._counts
         )
 
     def _waiting(self, sources: Sequence[PushSource]) -> list[PushSource]:
@@ -196,88 +181,80 @@ class Pusher:
         last = source.ranges[-1]
         return SessionToPush(last.conversation_id, source.project, last.path, new_bytes)
 
-    def _compare(self, connection: Connection) -> str:
+    def _compare(self) -> str:
         """Makes the record equal to what the server has, and returns whose it is there."""
-        holdings = self._ask(connection, {"client": self.client})
+        path = f"push?client={self.client}"
+        holdings = self._data_of(self._send_patiently(path))
         if holdings["digest"] != self._record.digest:
-            holdings = self._ask(connection, {"client": self.client, "listed": "true"})
+            holdings = self._data_of(self._send_patiently(f"{path}&listed=true"))
             self._record.replace_held(holdings["held"] or {})
         return str(holdings["person"])
 
-    def _ask(self, connection: Connection, query: dict[str, str]) -> dict[str, Any]:
-        answer = self._patiently(lambda: connection.send(f"push?{urlencode(query)}"))
-        return self._data(connection, answer)
-
-    def _send_all(
-        self, connection: Connection, sources: Sequence[PushSource], progress: _Progress
-    ) -> None:
-        pieces = self._pieces(sources, progress)
-        sizes = ((piece, len(piece.content)) for piece in pieces)
-        for request in _batches(sizes, REQUEST_CHARS, MOST_IN_REQUEST):
-            self._send(connection, request, progress)
-            if progress.requests % SAVED_EVERY == 0:
+    def _send_all(self, sources: Sequence[PushSource]) -> None:
+        pieces = self._pieces(sources)
+        for batch in _batches(pieces, lambda piece: len(piece.content), REQUEST_CHARS):
+            self._send(batch)
+            if self._counts["requests"] % SAVED_EVERY == 0:
                 self._record.save()
-        whole = [source for source in sources if source.source_id not in progress.failed]
+        whole = [source for source in sources if source.source_id not in self._failed]
         self._record.fingerprints |= {source.source_id: source.fingerprint for source in whole}
 
-    def _pieces(self, sources: Sequence[PushSource], progress: _Progress) -> Iterator[Piece]:
+    def _pieces(self, sources: Sequence[PushSource]) -> Iterator[Piece]:
         """Yields the masked pieces that the server does not have as they are, in order."""
         mask = masking(tombstones_of(self._store))
-        sizes = ((piece, len(piece.raw)) for piece in self._raw_pieces(sources, progress))
-        for batch in _batches(sizes, MASKED_BYTES):
+        for batch in _batches(
+            self._raw_pieces(sources), lambda piece: len(piece.raw), MASKED_BYTES
+        ):
             masked = mask([piece.raw for piece in batch])
             for raw_piece, (content, _) in zip(batch, masked, strict=True):
                 piece = to_piece(raw_piece, without_long_strings(content))
                 is_held = piece.sha256 == raw_piece.sent_before
-                if is_held or piece.source_id in progress.failed:
+                if is_held or piece.source_id in self._failed:
                     continue
                 if len(content) <= LONGEST_PIECE:
                     yield piece
                     continue
                 session = original_session(raw_piece.entry.conversation_id)
-                progress.failed[piece.source_id] = (
+                self._failed[piece.source_id] = (
                     f"The rest of session {session} was not pushed: a line of {len(content):,} "
                     "bytes is longer than a server takes."
                 )
 
-    def _raw_pieces(self, sources: Sequence[PushSource], progress: _Progress) -> Iterator[RawPiece]:
+    def _raw_pieces(self, sources: Sequence[PushSource]) -> Iterator[RawPiece]:
         for source in track(sources, "Pushing sessions"):
             held = self._record.held.get(source.source_id, ())
             try:
                 yield from pieces_of(self._store.archive, source.ranges, held)
             except TranscriptError as error:
-                progress.failed[source.source_id] = f"A session was not pushed: {error}"
+                self._failed[source.source_id] = f"A session was not pushed: {error}"
 
-    def _send(self, connection: Connection, pieces: Sequence[Piece], progress: _Progress) -> None:
+    def _send(self, pieces: Sequence[Piece]) -> None:
         """Sends the pieces as one request, or as two where it is too large; notes what the server
         confirms.
         """
         rows = [piece.model_dump() for piece in pieces]
         body = orjson.dumps({"client": self.client, "pieces": rows})
-        answer = self._patiently(lambda: connection.send("push", body))
-        progress.sent_bytes += len(body)
-        progress.requests += 1
-        if answer.status in SMALLER and b'"QuotaError"' not in answer.content:
-            if len(pieces) == 1:
-                raise PushError(
-                    f"{self.url} takes no request of {len(body):,} bytes. Allow requests of "
-                    "4 MB in the proxy before it "
-                    "(`client_max_body_size 4m` of nginx), then push again: it goes on "
-                    "where it stopped."
-                )
-            half = len(pieces) // 2
-            self._send(connection, pieces[:half], progress)
-            self._send(connection, pieces[half:], progress)
+        answer = self._send_patiently("push", body)
+        self._counts.update(sent_bytes=len(body), requests=1)
+        if answer.status not in SMALLER or b'"QuotaError"' in answer.content:
+            stored = self._data_of(answer)
+            for piece in pieces:
+                self._record.confirm(piece.source_id, piece.held)
+            self._counts.update(pieces=stored["stored"], replaced=stored["replaced"])
             return
-        stored = self._data(connection, answer)
-        for piece in pieces:
-            self._record.confirm(piece.source_id, piece.held)
-        progress.pieces += stored["stored"]
-        progress.replaced += stored["replaced"]
+        if len(pieces) == 1:
+            raise PushError(
+                f"{self.url} takes no request of {len(body):,} bytes. Allow requests of 4 MB in "
+                "the proxy before it (`client_max_body_size 4m` of nginx), then push again: it "
+                "goes on where it stopped."
+            )
+        half = len(pieces) // 2
+        self._send(pieces[:half])
+        self._send(pieces[half:])
 
-    def _data(self, connection: Connection, answer: Response) -> dict[str, Any]:
+    def _data_of(self, answer: Response) -> dict[str, Any]:
         try:
-            return connection.envelope_of(answer)["data"]
+            return self._connection.envelope_of(answer)["data"]
         except TokenError:
             raise TokenError(
                 f"{self.url} does not accept the token: it is wrong, or was revoked. What "
@@ -285,7 +262,7 @@ class Pusher:
                 "owner for a new token (`memory serve tokens create`), and set MEMORY_PUSH_TOKEN."
             ) from None
 
-    def _patiently(self, send: Callable[[], Response]) -> Response:
+    def _send_patiently(self, path: str, body: bytes | None = None) -> Response:
         """Returns the answer; waits while the server is busy or counts too many requests, and sends
         again after a lost line.
         """
@@ -293,7 +270,7 @@ class Pusher:
         lost = 0
         while True:
             try:
-                answer = send()
+                answer = self._connection.send(path, body)
             except UnreachableError:
                 lost += 1
                 if lost > LOST_RETRIES:
@@ -307,18 +284,16 @@ class Pusher:
             waited += wait
 
 
-def _batches(
-    sized: Iterable[tuple[T, int]], most_size: int, most_items: int | None = None
-) -> Iterator[list[T]]:
+def _batches(items: Iterable[T], size_of: Callable[[T], int], most: int) -> Iterator[list[T]]:
     """Yields the items in lists of at most this size together, and of at least one item."""
     batch: list[T] = []
     size = 0
-    for item, item_size in sized:
-        if batch and (size + item_size > most_size or len(batch) == most_items):
+    for item in items:
+        if batch and (size + size_of(item) > most or len(batch) == MOST_IN_BATCH):
             yield batch
             batch = []
             size = 0
         batch.append(item)
-        size += item_size
+        size += size_of(item)
     if batch:
         yield batch

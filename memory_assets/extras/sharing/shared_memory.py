@@ -22,22 +22,15 @@ from memory_assets.extras.sharing.visibility import (
     readable_by,
     visible_proposals,
 )
+from memory_assets.memory import verb_answers as types
 from memory_assets.memory.agent import AN_ID, MEMORIES, Asking, MemoryAgent
 from memory_assets.schema import requests
 from memory_assets.schema.protocols import Model
-from memory_assets.services.forget.forget import Forgetting
 from memory_assets.services.notes import remember as notes
-from memory_assets.services.notes.feedback import Rating
 from memory_assets.services.review.open_triage import read_pending, take_along
-from memory_assets.services.review.proposals import Decided, Pending, Review, Reviewed, pending_from
+from memory_assets.services.review.proposals import Reviewed, pending_from
 from memory_assets.services.search.answers import Readable
-from memory_assets.services.search.latest_briefing import Briefing
-from memory_assets.services.search.why_not import WhyNot
 from memory_assets.services.settings.which_store import present_settings
-from memory_assets.stages.brief.due import Triggers
-from memory_assets.stages.recall.cited_answer import CitedAnswer
-from memory_assets.stages.recall.results import Answer
-from memory_assets.stages.triage.explain import Explanation, ProvenanceStep
 from memory_assets.store.ready import file_name
 from memory_assets.store.settings import Settings
 from memory_assets.store.store import Store
@@ -82,7 +75,7 @@ class SharedMemory(MemoryAgent):
         now: datetime | None = None,
         asker: str | None = None,
         **options: Any,
-    ) -> Answer:
+    ) -> types.Answer:
         """Returns the few readable memories that help; the person who asks is always that of the
         token.
 
@@ -102,12 +95,12 @@ class SharedMemory(MemoryAgent):
         *,
         model: Model | None = None,
         **options: Any,
-    ) -> CitedAnswer:
+    ) -> types.CitedAnswer:
         """Returns an answer from everything that is readable."""
         request = self._in_project(requests.AnswerRequest.of(question, **options))
         return super().answer(request, model=model)
 
-    def remember(self, text: str | requests.RememberRequest, **options: Any) -> notes.Noted:
+    def remember(self, text: str | requests.RememberRequest, **options: Any) -> types.Noted:
         """Saves a fact of the person; without a project, of that of the token. Corrects only
         readable memories.
         """
@@ -122,7 +115,7 @@ class SharedMemory(MemoryAgent):
             take_along(self._whole, noted.replaces, text=noted.text)
         return noted
 
-    def forget(self, target: str | requests.ForgetRequest, **options: Any) -> Forgetting:
+    def forget(self, target: str | requests.ForgetRequest, **options: Any) -> types.Forgetting:
         """Erases a memory of the person's own sessions; raises `ScopeError` for anything else."""
         request = requests.ForgetRequest.of(target, **options)
         if not AN_ID.fullmatch(request.target.strip()):
@@ -140,17 +133,19 @@ class SharedMemory(MemoryAgent):
             raise ScopeError(f"{request.target} {OF_OTHERS}")
         return self._owners.forget(memory["id"], apply=True) if request.apply else preview
 
-    def feedback(self, memory_ids: Any, **options: Any) -> Rating:
+    def feedback(self, memory_ids: Any, **options: Any) -> types.Rating:
         """Records that readable memories helped, or did not."""
         request = requests.FeedbackRequest.of(memory_ids, **options)
         ids = tuple(map(self._readable_id, request.memory_ids))
         return super().feedback(request.model_copy(update={"memory_ids": ids}))
 
-    def brief(self, session: str | requests.BriefRequest | None = None, **options: Any) -> Briefing:
+    def brief(
+        self, session: str | requests.BriefRequest | None = None, **options: Any
+    ) -> types.Briefing:
         """Returns the entries of the token's project and the person's own preferences."""
         requests.BriefRequest.of(session, **options)
         name = f"{file_name(self.reader.project)}.md" if self.reader.project else "MEMORY.md"
-        return Briefing(answers.briefing_for(self._whole, self.reader), Path(name), None)
+        return types.Briefing(answers.briefing_for(self._whole, self.reader), Path(name), None)
 
     def take_in(self, given: Mapping[str, Any]) -> Stored:
         """Archives pieces of sessions that the person's machine pushes."""
@@ -164,10 +159,10 @@ class SharedMemory(MemoryAgent):
         """Returns what the person may read of the project's file of entries."""
         return memory_md_of(self._whole, self.reader)
 
-    def triggers(self, on: str | date | requests.TriggersRequest | None = None) -> Triggers:
+    def triggers(self, on: str | date | requests.TriggersRequest | None = None) -> types.Triggers:
         """Returns the dates that the person mentioned."""
         day = requests.TriggersRequest.of(on).day(self.settings.clock(), self.settings.zone)
-        return Triggers(answers.triggers_for(self._whole, self.reader, day))
+        return types.Triggers(answers.triggers_for(self._whole, self.reader, day))
 
     def status(  # pyright: ignore[reportIncompatibleMethodOverride]
         self, request: requests.StatusRequest | None = None
@@ -177,7 +172,7 @@ class SharedMemory(MemoryAgent):
 
     def explain(
         self, target: str | requests.ExplainRequest, **options: Any
-    ) -> Explanation | WhyNot:
+    ) -> types.Explanation | types.WhyNot:
         """Returns where a readable memory comes from: down to the bytes if only the person's own
         sessions say it.
         """
@@ -189,18 +184,20 @@ class SharedMemory(MemoryAgent):
             return self._explained_proposal(name)
         return self._explained_memory(name, name, request.question)
 
-    def _explained_words(self, words: str, question: str | None) -> Explanation | WhyNot:
+    def _explained_words(
+        self, words: str, question: str | None
+    ) -> types.Explanation | types.WhyNot:
         result = answers.find_says(self.recall(words, probe=True), words)
         if result is None:
-            return WhyNot(words, "not captured", NOT_READABLE)
+            return types.WhyNot(words, "not captured", NOT_READABLE)
         if result.kind in MEMORIES:
             return self._explained_memory(words, result.memory_id, question)
         says = shortened(result.text, 200)
-        return WhyNot(words, "not observed", OWN_MESSAGE, says=says, session=result.session)
+        return types.WhyNot(words, "not observed", OWN_MESSAGE, says=says, session=result.session)
 
     def _explained_memory(
         self, target: str, memory_id: str, question: str | None
-    ) -> Explanation | WhyNot:
+    ) -> types.Explanation | types.WhyNot:
         """Returns where the memory comes from; with a question, whether it is among the results."""
         if question is None:
             return self._origin(memory_id)
@@ -208,36 +205,36 @@ class SharedMemory(MemoryAgent):
         result_ids = [result.memory_id for result in self.recall(question, probe=True).results]
         if full_id not in result_ids:
             because = "it is not among what fits the question best"
-            return WhyNot(target, "out-ranked", because, full_id)
+            return types.WhyNot(target, "out-ranked", because, full_id)
         because = f"it is result {result_ids.index(full_id) + 1} of {len(result_ids)}"
-        return WhyNot(target, "recalled", because, full_id)
+        return types.WhyNot(target, "recalled", because, full_id)
 
-    def _origin(self, memory_id: str) -> Explanation:
+    def _origin(self, memory_id: str) -> types.Explanation:
         memory, is_own = answers.explained_memory(self._whole, self.reader, memory_id)
         if is_own:
             return self._owners.origin_of(memory["id"])
         return answers.outline_of(memory_id, memory)
 
-    def _explained_proposal(self, proposal_id: str) -> Explanation:
+    def _explained_proposal(self, proposal_id: str) -> types.Explanation:
         for proposal in self.pending():
             if proposal.proposal_id == proposal_id:
                 names = ("section", "text", "reason", "confidence", "project")
                 facts = {name: getattr(proposal, name) for name in names}
-                step = ProvenanceStep("shared proposal", proposal_id, facts)
-                return Explanation(proposal_id, step)
+                step = types.ProvenanceStep("shared proposal", proposal_id, facts)
+                return types.Explanation(proposal_id, step)
         raise UnknownIdError(f"There is no proposal {proposal_id} that waits and that you may see.")
 
-    def review(self, request: requests.ReviewRequest | None = None) -> Review:
+    def review(self, request: requests.ReviewRequest | None = None) -> types.Review:
         """Returns the pending proposals that the person may see."""
         pending = self.pending()
-        return Review(pending, pending_count=len(pending))
+        return types.Review(pending, pending_count=len(pending))
 
-    def pending(self) -> tuple[Pending, ...]:
+    def pending(self) -> tuple[types.Pending, ...]:
         """Returns the pending proposals without those that are about another person."""
         rows = visible_proposals(self._whole, self.reader, read_pending(self._whole))
         return tuple(map(pending_from, rows))
 
-    def decide(self, decision: str | requests.DecideRequest, **options: Any) -> Decided:
+    def decide(self, decision: str | requests.DecideRequest, **options: Any) -> types.Decided:
         """Decides proposals of projects that the person reviews; raises `ScopeError` for others."""
         request = requests.DecideRequest.of(decision, **options)
         projects = {proposal.proposal_id: proposal.project for proposal in self.pending()}

@@ -40,6 +40,7 @@ LOCK_SECONDS = 5.0
 """A request waits so long for a run that writes; then the client asks again."""
 
 GIGABYTE = 1_000_000_000
+POSITION = {"generation", "byte_from", "byte_to", "line_from", "line_to", "starts_with_newline"}
 AGAIN = "Run `memory data push` again: it asks for the list."
 
 
@@ -106,16 +107,19 @@ def _range(
     source_id = hashlib.sha256(origin.encode()).hexdigest()[:20]
     session_id = mask_text(piece.session_id)[0]
     first_at, last_at = times_of(content)
+    sender = Sender(
+        person=reader.person,
+        client=client,
+        source_id=piece.source_id,
+        session_id=session_id,
+        sha256=piece.sha256,
+    )
     return Range(
+        **piece.model_dump(include=POSITION),
         id=range_id(source_id, piece.generation, piece.byte_from),
         source_id=source_id,
         harness=piece.harness,
         path=mask_text(piece.path)[0],
-        generation=piece.generation,
-        byte_from=piece.byte_from,
-        byte_to=piece.byte_to,
-        line_from=piece.line_from,
-        line_to=piece.line_to,
         sha256=hashlib.sha256(content).hexdigest(),
         raw_hmac=hmac.new(store.key, content, hashlib.sha256).hexdigest(),
         content_at=first_at,
@@ -124,15 +128,8 @@ def _range(
         created_at=store.settings.clock(),
         masked_count=masked_count,
         masking_version=version_of("resources"),
-        starts_with_newline=piece.starts_with_newline,
         repositories=mask_names(piece.repositories),
-        pushed=Sender(
-            person=reader.person,
-            client=client,
-            source_id=piece.source_id,
-            session_id=session_id,
-            sha256=piece.sha256,
-        ),
+        pushed=sender,
     )
 
 
