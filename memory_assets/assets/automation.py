@@ -93,12 +93,11 @@ def _is_loaded(loaded: dg.RepositoryDefinition | None, request: dg.RunRequest) -
     first = request.tags.get(ASSET_PARTITION_RANGE_START_TAG)
     if loaded is None or first is None or request.job_name is None:
         return True
-    found = (
-        loaded.asset_graph.get(dg.AssetKey(table.name)).partitions_def
-        for table in tables_in(request.job_name)
-    )
-    cut = next((one for one in found if isinstance(one, dg.TimeWindowPartitionsDefinition)), None)
-    return cut is None or first >= str(cut.get_first_partition_key())
+    for table in tables_in(request.job_name):
+        partitions = loaded.asset_graph.get(dg.AssetKey(table.name)).partitions_def
+        if isinstance(partitions, dg.TimeWindowPartitionsDefinition):
+            return first >= str(partitions.get_first_partition_key())
+    return True
 
 
 def next_requests(instance: dg.DagsterInstance, store: Store, *, busy: bool) -> list[dg.RunRequest]:
@@ -160,20 +159,11 @@ def event_requests(store: Store, busy: bool) -> list[dg.RunRequest]:
     if busy:
         return []
     if due.events_wait(store) and not is_alive(store, WORKER):
-        return [
-            _request(
-                DueRun("capture", None, due.capture_state(store)), _hour(store), by="spooled_events"
-            )
-        ]
-    requested = {
-        "reflect": due.days_asked_for(store),
-        "find_friction": due.friction_asked_for(store),
-    }
-    return [
-        _request(run, by="spooled_events")
-        for job, days in requested.items()
-        for run in runs_of_days(job, days)
-    ]
+        capture = DueRun("capture", None, due.capture_state(store))
+        return [_request(capture, _hour(store), by="spooled_events")]
+    runs = runs_of_days("reflect", due.days_asked_for(store))
+    runs += runs_of_days("find_friction", due.friction_asked_for(store))
+    return [_request(run, by="spooled_events") for run in runs]
 
 
 @dg.sensor(
@@ -312,20 +302,21 @@ def overdue_requests(instance: dg.DagsterInstance, store: Store) -> list[dg.RunR
     store. A failed run is requested again an hour later.
     """
     now = store.settings.clock()
-    found = list[dg.RunRequest]()
-    for name, job, cron, requests, _ in sorted(SCHEDULES, key=lambda one: [*JOBS].index(one[1])):
-        slot = get_latest_completed_cron_tick(cron, now, store.settings.timezone)
-        if now >= slot + GRACE and is_missed(store, name, job, slot):
-            asked = requests(MissedTime(instance, slot), store, job, name)
-            if not asked and not next_runs(store):  # else something may be due once that is read
-                note_slot(store, name, slot)
-            found += [
-                _late(request, job, hash_of(name, slot, _hour(store), request.run_key))
-                for request in asked
-            ]
-            if asked and name == "nightly":
-                return found  # what is due after it is known once it has read what nobody read
-    return found
+    overdue = list[dg.RunRequest]()
+    for schedule in sorted(SCHEDULES, key=lambda schedule: [*JOBS].index(schedule.job)):
+        name = schedule.name
+        slot = get_latest_completed_cron_tick(schedule.cron, now, store.settings.timezone)
+        if now < slot + GRACE or not is_missed(store, name, schedule.job, slot):
+            continue
+        requests = schedule.requests(MissedTime(instance, slot), store, schedule.job, name)
+        if not requests and not next_runs(store):  # else something may be due once that is read
+            note_slot(store, name, slot)
+        for request in requests:
+            key = hash_of(name, slot, _hour(store), request.run_key)
+            overdue.append(_late(request, schedule.job, key))
+        if requests and name == "nightly":
+            break  # what is due after it is known once it has read what nobody read
+    return overdue
 
 
 def _late(request: dg.RunRequest, job: str, key: str) -> dg.RunRequest:
@@ -351,38 +342,34 @@ def overdue_jobs(
     )
 
 
-SENSORS = [
-    new_transcripts,
-    spooled_events,
-    observations_accumulated,
-    review_changes,
-    overdue_jobs,
-]
+SENSORS = [new_transcripts, spooled_events, observations_accumulated, review_changes, overdue_jobs]
 """The sensors that start runs."""
 
 
 def make_schedules(zone: str) -> list[dg.ScheduleDefinition]:
     """Returns the schedules in the owner's zone."""
+    return [_make_schedule(schedule, zone) for schedule in SCHEDULES]
 
-    def make(name: str, job: str, cron: str, requests, description: str) -> dg.ScheduleDefinition:
-        def request(context: dg.ScheduleEvaluationContext, store: dg.ResourceParam[Store]):
-            slot = context.scheduled_execution_time
-            if (ran := last_run(store, job)) and ran >= slot:
-                return dg.SkipReason(
-                    f"{job} ran at {ran:%H:%M} UTC, after this time of the schedule."
-                )
-            found = _loaded(context, requests(context, store, job, name))
-            # Else `overdue_jobs` asks again once that is read.
-            if not found and not next_runs(store):
-                note_slot(store, name, slot)
-            return found or dg.SkipReason("Nothing is due.")
 
-        how: dict[str, Any] = {
-            "execution_timezone": zone,
-            "default_status": dg.DefaultScheduleStatus.RUNNING,
-        }
-        return dg.schedule(
-            job=ASSET_JOBS[job], cron_schedule=cron, name=name, description=description, **how
-        )(request)
+def _make_schedule(schedule: Schedule, zone: str) -> dg.ScheduleDefinition:
+    job = schedule.job
 
-    return [make(*schedule) for schedule in SCHEDULES]
+    def request(context: dg.ScheduleEvaluationContext, store: dg.ResourceParam[Store]):
+        slot = context.scheduled_execution_time
+        ran = last_run(store, job)
+        if ran and ran >= slot:
+            return dg.SkipReason(f"{job} ran at {ran:%H:%M} UTC, after this time of the schedule.")
+        requests = _loaded(context, schedule.requests(context, store, job, schedule.name))
+        # Else `overdue_jobs` asks again once that is read.
+        if not requests and not next_runs(store):
+            note_slot(store, schedule.name, slot)
+        return requests or dg.SkipReason("Nothing is due.")
+
+    return dg.schedule(
+        job=ASSET_JOBS[job],
+        cron_schedule=schedule.cron,
+        name=schedule.name,
+        description=schedule.description,
+        execution_timezone=zone,
+        default_status=dg.DefaultScheduleStatus.RUNNING,
+    )(request)

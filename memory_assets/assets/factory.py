@@ -6,7 +6,7 @@ never text of messages or observations: Dagster keeps metadata for ever, out of 
 forgetting.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import lru_cache
@@ -26,13 +26,7 @@ from memory_assets.runs.materialise import data_version, materialise
 from memory_assets.runs.results import Report, counts_of
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.protocols import PartInfo
-from memory_assets.schema.tables import (
-    DYNAMIC,
-    TABLES,
-    WHOLE,
-    Table,
-    built_together,
-)
+from memory_assets.schema.tables import DYNAMIC, TABLES, WHOLE, Table, built_together
 from memory_assets.schema.vocabulary import Category
 from memory_assets.store.settings import Settings
 from memory_assets.store.store import Store
@@ -57,6 +51,8 @@ RETRY = dg.RetryPolicy(max_retries=2, delay=5, backoff=dg.Backoff.EXPONENTIAL)
 BUSY_RETRIES = 2
 WAIT_SECONDS = 20.0
 LONGEST_WAIT_SECONDS = 600.0
+
+UNCHANGED = "Unchanged; the last one that has rows."
 
 Partitions = Mapping[str, dg.PartitionsDefinition]
 """The partitions of each grain."""
@@ -112,64 +108,71 @@ def _asset(
     tables: Sequence[Table], versions: Mapping[str, str], partitions: Partitions
 ) -> dg.AssetsDefinition:
     lead = tables[-1]
-    policy = (
-        dg.BackfillPolicy.single_run()
-        if lead.grain in DYNAMIC
-        else dg.BackfillPolicy.multi_run(DAYS_PER_RUN)
-    )
+    checks = [
+        dg.AssetCheckSpec(name, asset=table.name, description=description)
+        for table in tables
+        for name, description in table.checks
+    ]
 
     @dg.multi_asset(
         name="_".join(table.name for table in tables),
         specs=[_spec(table, versions[table.name], partitions) for table in tables],
-        check_specs=[
-            dg.AssetCheckSpec(name, asset=t.name, description=doc)
-            for t in tables
-            for name, doc in t.checks
-        ],
-        backfill_policy=policy if lead.is_partitioned else None,
+        check_specs=checks,
+        backfill_policy=_backfill_policy(lead),
         retry_policy=RETRY,
         pool=lead.pool,
-        can_subset=len(tables)
-        > 1,  # so that the UI asks nothing when one of them is chosen; all of them are written
+        # So that the UI asks nothing when one of them is chosen; all of them are written.
+        can_subset=len(tables) > 1,
     )
     def build(
         context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]
     ) -> Iterator[dg.MaterializeResult]:
         hold(store, context.run_id)
         keys = context.partition_keys if lead.is_partitioned else [WHOLE]
-        report = _materialise(
-            store, tables, keys, ask_again=context.run.tags.get(ASK_AGAIN) != "false"
-        )
+        is_asking = context.run.tags.get(ASK_AGAIN) != "false"
+        report = _materialise(store, tables, keys, ask_again=is_asking)
         for warning in report.warnings:
             context.log.warning(warning)
         for line in report.log:
             context.log.info(line)
         for table in tables:
-            recorded = _recorded(store, table, keys, report)
-            if dg.AssetKey(table.name) in context.selected_asset_keys:
-                yield _result(context, table, recorded)
-            else:
-                _log(context, table, recorded, recorded.by_partition or {None: {}})
-            if (
-                key := _last_with_rows(store, table, keys, is_late=STARTED_BY in context.run.tags)
-            ) is not None:
-                _log(
-                    context,
-                    table,
-                    recorded,
-                    {key: {"confirmed": "Unchanged; the last one that has rows."}},
-                )
+            yield from _results(context, store, table, keys, report)
 
     return build
 
 
+def _backfill_policy(table: Table) -> dg.BackfillPolicy | None:
+    if not table.is_partitioned:
+        return None
+    if table.grain in DYNAMIC:
+        return dg.BackfillPolicy.single_run()
+    return dg.BackfillPolicy.multi_run(DAYS_PER_RUN)
+
+
+def _results(
+    context: dg.AssetExecutionContext,
+    store: Store,
+    table: Table,
+    keys: Sequence[str],
+    report: Report,
+) -> Iterator[dg.MaterializeResult]:
+    """Yields the result of the table, where it is selected, and logs other materialisations."""
+    recorded = _recorded(store, table, keys, report)
+    if dg.AssetKey(table.name) in context.selected_asset_keys:
+        yield _result(context, table, recorded)
+    else:
+        _log(context, table, recorded, recorded.by_partition or {None: {}})
+    last = _last_with_rows(store, table, keys, is_late=STARTED_BY in context.run.tags)
+    if last is not None:
+        _log(context, table, recorded, {last: {"confirmed": UNCHANGED}})
+
+
 def _spec(table: Table, version: str, partitions: Partitions) -> dg.AssetSpec:
-    columns = (
-        {"dagster/column_schema": column_schema(table.name), "dagster/table_name": table.name}
-        if table.record
-        else {}
-    )
-    fresh = {"kept_fresh_by": dg.MetadataValue.md(kept_fresh_by(table))}
+    metadata: dict[str, Any] = {}
+    if table.record:
+        metadata["dagster/column_schema"] = column_schema(table.name)
+        metadata["dagster/table_name"] = table.name
+    metadata["kept_fresh_by"] = dg.MetadataValue.md(kept_fresh_by(table))
     return dg.AssetSpec(
         table.name,
         description=table.description,
@@ -179,7 +182,7 @@ def _spec(table: Table, version: str, partitions: Partitions) -> dg.AssetSpec:
         kinds=set(table.kinds),
         tags=tags_of(table),
         code_version=version,
-        metadata={**columns, **fresh},
+        metadata=metadata,
         partitions_def=partitions.get(table.grain),
         freshness_policy=policy_of(table),
     )
@@ -203,16 +206,16 @@ def code_version(table: Table, settings: Settings) -> str:
     marks partitions as stale.
     """
     values = settings_of(settings, table)
+    settings_hash = hash_of(*values)[:8] if values else ""
     asks = ASKS[table.name](settings) if table.name in ASKS else ""
-    return " ".join(filter(None, [table.version, hash_of(*values)[:8] if values else "", asks]))
+    return " ".join(filter(None, [table.version, settings_hash, asks]))
 
 
 def _dep(table: Table, upstream: Table) -> dg.AssetDep:
     """Returns the dependency; a scope reads every partition of a table with other partitions."""
     reads_all = table.grain == "scope" and upstream.is_partitioned and upstream.grain != "scope"
-    return dg.AssetDep(
-        upstream.name, partition_mapping=dg.AllPartitionMapping() if reads_all else None
-    )
+    mapping = dg.AllPartitionMapping() if reads_all else None
+    return dg.AssetDep(upstream.name, partition_mapping=mapping)
 
 
 def _materialise(
@@ -227,9 +230,8 @@ def _materialise(
         raise dg.Failure(str(error), allow_retries=False) from error
     except ModelBusyError as error:
         wait = WAIT_SECONDS if error.retry_after_seconds is None else error.retry_after_seconds
-        raise dg.RetryRequested(
-            max_retries=BUSY_RETRIES, seconds_to_wait=min(wait, LONGEST_WAIT_SECONDS)
-        ) from error
+        wait = min(wait, LONGEST_WAIT_SECONDS)
+        raise dg.RetryRequested(max_retries=BUSY_RETRIES, seconds_to_wait=wait) from error
 
 
 @dataclass(frozen=True)
@@ -248,17 +250,14 @@ def _recorded(store: Store, table: Table, keys: Sequence[str], report: Report) -
     report_more = REPORTS.get(table.name)
     more = report_more(store, table.name, keys) if report_more else Report()
     parts = store.tables.parts(table.name) if table.record else {}
-    by_partition = {}
+    by_partition: dict[str, dict[str, Any]] = {}
     for key in keys if table.is_partitioned else ():
-        rows = (
-            {"dagster/partition_row_count": parts[key].rows if key in parts else 0}
-            if table.record
-            else {}
-        )
-        by_partition[key] = shown(
-            {**rows, **report.by_partition.get(key, {}), **more.by_partition.get(key, {})}
-        )
-    figures = {**_sizes(store, table, keys, parts), **report.figures, **more.figures}
+        figures = report.by_partition.get(key, {}) | more.by_partition.get(key, {})
+        if table.record:
+            count = parts[key].rows if key in parts else 0
+            figures = {"dagster/partition_row_count": count} | figures
+        by_partition[key] = shown(figures)
+    figures = _counts(store, table, keys, parts) | report.figures | more.figures
     checks = [
         dg.AssetCheckResult(
             check_name=name,
@@ -268,12 +267,25 @@ def _recorded(store: Store, table: Table, keys: Sequence[str], report: Report) -
         )
         for name, problem in report.checks.items()
     ]
-    return _Recorded(
-        data_version(store, table, keys),
-        {**shown(figures), **column_lineage(table)},
-        by_partition,
-        checks,
-    )
+    metadata = shown(figures) | column_lineage(table)
+    return _Recorded(data_version(store, table, keys), metadata, by_partition, checks)
+
+
+def _counts(
+    store: Store, table: Table, keys: Sequence[str], parts: Mapping[str, PartInfo]
+) -> dict[str, Any]:
+    """Returns the rows and the size of a table, and how often each value of some columns occurs."""
+    if not table.record:
+        return {}
+    counts: dict[str, Any] = {"dagster/row_count": sum(info.rows for info in parts.values())}
+    if table.is_partitioned:
+        counts["rows_in_run"] = sum(parts[key].rows for key in keys if key in parts)
+    counts["megabytes"] = round(sum(info.bytes for info in parts.values()) / 1e6, 3)
+    if table.plots:
+        of_run = keys if table.is_partitioned else None
+        rows = store.tables.read(table.name, of_run, columns=table.plots)
+        counts |= {f"{name}_mix": counts_of(rows, name) for name in table.plots}
+    return counts
 
 
 def _result(
@@ -299,16 +311,12 @@ def _log(
 ) -> None:
     """Records a materialisation of each of the partitions that is no output of the step."""
     code = context.assets_def.code_versions_by_key.get(dg.AssetKey(table.name))
-    tags = {
-        name: value
-        for name, value in ((DATA_VERSION_TAG, recorded.version), (CODE_VERSION_TAG, code))
-        if value
-    }
-    for key, metadata in by_partition.items():
+    versions = {DATA_VERSION_TAG: recorded.version, CODE_VERSION_TAG: code}
+    tags = {name: version for name, version in versions.items() if version}
+    for key, more in by_partition.items():
+        metadata = {**recorded.metadata, **more}
         context.log_event(
-            dg.AssetMaterialization(
-                table.name, partition=key, tags=tags, metadata={**recorded.metadata, **metadata}
-            )
+            dg.AssetMaterialization(table.name, partition=key, tags=tags, metadata=metadata)
         )
 
 
@@ -325,34 +333,9 @@ def _last_with_rows(
     if not table.is_partitioned or not table.record:
         return None
     rows = {key: info.rows for key, info in store.tables.parts(table.name).items()}
-    known: Iterable[str] = keys if table.grain == "category" else sorted(rows)
-    last = next((key for key in reversed(list(known)) if rows.get(key)), None)
-    is_over = not rows.get(keys[-1]) or (
-        is_late and last is not None and table.grain != "category" and keys[-1] < last
-    )
-    return last if is_over else None
-
-
-def _sizes(
-    store: Store, table: Table, keys: Sequence[str], parts: Mapping[str, PartInfo]
-) -> dict[str, Any]:
-    if not table.record:
-        return {}
-    rows = (
-        store.tables.read(table.name, keys if table.is_partitioned else None, columns=table.plots)
-        if table.plots
-        else None
-    )
-    mixes = {} if rows is None else {f"{name}_mix": counts_of(rows, name) for name in table.plots}
-    in_run = (
-        {"rows_in_run": sum(parts[key].rows for key in keys if key in parts)}
-        if table.is_partitioned
-        else {}
-    )
-    megabytes = round(sum(info.bytes for info in parts.values()) / 1e6, 3)
-    return {
-        "dagster/row_count": sum(info.rows for info in parts.values()),
-        **in_run,
-        "megabytes": megabytes,
-        **mixes,
-    }
+    is_ordered = table.grain != "category"
+    ordered = sorted(rows) if is_ordered else keys
+    last = next((key for key in reversed(ordered) if rows.get(key)), None)
+    if last is None or not rows.get(keys[-1]):
+        return last
+    return last if is_late and is_ordered and keys[-1] < last else None

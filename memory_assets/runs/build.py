@@ -35,6 +35,7 @@ from memory_assets.services.sources.transcripts import (
 from memory_assets.services.transfer.backup import restore as restore_backup
 from memory_assets.services.transfer.export import changed_tables, import_all
 from memory_assets.services.transfer.place import Placed
+from memory_assets.stages.reflect.subjects import TABLE_OF
 from memory_assets.store.damage import despite_damage
 from memory_assets.store.settings import Settings, read_settings
 from memory_assets.store.store import Store, open_store, remove_derived
@@ -89,22 +90,24 @@ def fill(filling: StoreChoice, work: Callable[[Store], launch.RunSummary] | None
     for extra in extras():
         if extra.before_update:
             store = extra.load(extra.before_update)(store)
-    before = despite_damage(store, partial(status_of, store)).rows
+    counts = despite_damage(store, partial(status_of, store)).rows
     look = None if work else despite_damage(store, partial(Look.begin, store))
     ran = (work or launch.ingest)(store)
-    after = keep_status(store, is_sample=is_sample(filling.settings))
-    learnt = {
-        table: count - before[table]
-        for table, count in after.rows.items()
-        if count != before[table]
-    }
-    is_empty = store.settings.source_folders() and not (
-        after.unread or after.left_out or find_sources(store.settings)
-    )
-    warnings = (f"No transcripts were found in {store.settings.sources}.",) if is_empty else ()
+    status = keep_status(store, is_sample=is_sample(filling.settings))
+    warnings = _warnings(store, status)
     if look and not ran.jobs and not warnings:
         look.end(store)
-    return Built(store, filling.reason, tuple(ran.jobs), ran.seconds, learnt, after, warnings)
+    learnt = {table: count - counts[table] for table, count in status.rows.items()}
+    changed = {table: count for table, count in learnt.items() if count}
+    return Built(store, filling.reason, tuple(ran.jobs), ran.seconds, changed, status, warnings)
+
+
+def _warnings(store: Store, status: Status) -> tuple[str, ...]:
+    """Returns what to say where the named folders have no transcripts."""
+    is_read = status.unread or status.left_out or find_sources(store.settings)
+    if is_read or not store.settings.source_folders():
+        return ()
+    return (f"No transcripts were found in {store.settings.sources}.",)
 
 
 def flush(store: Store) -> Built:
@@ -116,20 +119,12 @@ def flush(store: Store) -> Built:
 def backfill(store: Store, first: date | None, last: date | None) -> Built:
     """Asks the configured model about the days again, and updates the tables from its answers."""
     days = days_between(store.tables, first, last)
-    return fill(
-        StoreChoice(store.settings, f"{len(days)} days asked about again"),
-        lambda opened: launch.backfill(opened, days),
-    )
+    choice = StoreChoice(store.settings, f"{len(days)} days asked about again")
+    return fill(choice, partial(launch.backfill, days=days))
 
 
 RebuiltPart = Literal["all", "indexes", "reflections"]
-CONDENSED = (
-    "reflections",
-    "weekly_distillates",
-    "monthly_distillates",
-    "dropped_facts",
-    "timeline",
-)
+CONDENSED = (*TABLE_OF.values(), "dropped_facts", "timeline")
 _REBUILT: dict[RebuiltPart, tuple[str, str]] = {
     "all": ("Everything derived", "resources"),
     "indexes": ("All indexes", "tables"),
@@ -166,9 +161,7 @@ def rebuild(part: RebuiltPart = "all") -> Built:
 def restore(path: Path) -> Built:
     """Makes the store from a backup, and builds its tables."""
     placed = restore_backup(path, read_settings())
-    return _fill_placed(
-        placed, f"Restored the backup of {placed.manifest.made_at:%Y-%m-%d %H:%M} UTC"
-    )
+    return _fill_placed(placed, f"Restored the backup of {_time_of(placed)}")
 
 
 def import_folder(path: Path) -> Built:
@@ -176,17 +169,19 @@ def import_folder(path: Path) -> Built:
     exported ones.
     """
     placed = import_all(path, read_settings())
-    built = _fill_placed(
-        placed, f"Imported {path}, exported on {placed.manifest.made_at:%Y-%m-%d %H:%M} UTC"
-    )
-    found = changed_tables(built.store, path)
-    if not found:
+    built = _fill_placed(placed, f"Imported {path}, exported on {_time_of(placed)}")
+    changed = changed_tables(built.store, path)
+    if not changed:
         return replace(built, reason=f"{built.reason}; all tables are as exported")
     differing = (
-        f"Tables that differ from the exported ones: {', '.join(found)}. New transcripts, or "
+        f"Tables that differ from the exported ones: {', '.join(changed)}. New transcripts, or "
         "another release, explain it."
     )
     return replace(built, warnings=(*built.warnings, differing))
+
+
+def _time_of(placed: Placed) -> str:
+    return f"{placed.manifest.made_at:%Y-%m-%d %H:%M} UTC"
 
 
 def _fill_placed(placed: Placed, reason: str) -> Built:

@@ -10,12 +10,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import partial
+from pathlib import Path
 
 import polars as pl
 
 from memory_assets.runs import inputs
 from memory_assets.runs.days import LONGEST_STRETCH, Stretch, stretches
-from memory_assets.runs.inputs import input_versions, rules_of
+from memory_assets.runs.inputs import input_versions
 from memory_assets.runs.record import begun_night, changed_since, has_failed, last_run
 from memory_assets.runs.staleness import is_stale, stale_days, stale_partitions
 from memory_assets.schema.extras import gather
@@ -64,7 +65,7 @@ def due_runs(store: Store, job: str) -> list[DueRun]:
     if JOBS[job].is_partitioned:
         days = stale_days(store, job)
         return runs_of_days(job, days or (_last_day(store, job) if has_failed(store, job) else {}))
-    is_due, state = DUE.get(job, (partial(_is_stale_job, job), partial(_tables_state, job)))
+    is_due, state = DUE.get(job, (partial(_is_stale_job, job), partial(_job_state, job)))
     return [DueRun(job, None, state(store))] if is_due(store) or _lacks_tables(job, store) else []
 
 
@@ -73,12 +74,10 @@ def is_overdue(store: Store, job: str) -> bool:
     changed since.
     """
     at = time_of(store, job)
-    tables = (table for table in tables_in(job) if table.jobs[0] == job)
-    return (
-        at is not None
-        and store.settings.clock() >= at
-        and any(changed_since(store, one, one.made_from) for one in tables)
-    )
+    if at is None or store.settings.clock() < at:
+        return False
+    tables = [table for table in tables_in(job) if table.jobs[0] == job]
+    return any(changed_since(store, table, table.made_from) for table in tables)
 
 
 def time_of(store: Store, job: str) -> datetime | None:
@@ -95,11 +94,9 @@ def time_of(store: Store, job: str) -> datetime | None:
 
 def _late_runs(store: Store, job: str) -> list[DueRun]:
     today = store.settings.today()
-    return (
-        night_runs(store, today - timedelta(days=1))
-        if JOBS[job].is_partitioned
-        else [DueRun(job, None, str(today))]
-    )
+    if JOBS[job].is_partitioned:
+        return night_runs(store, today - timedelta(days=1))
+    return [DueRun(job, None, str(today))]
 
 
 def _lacks_tables(job: str, store: Store) -> bool:
@@ -121,12 +118,11 @@ def runs_of_days(job: str, days: Mapping[date, str]) -> list[DueRun]:
     """Returns runs of the job for the days, each with a hash of its state; all weeks or months are
     one run, gaps included.
     """
-    stretches_of_days = (
-        [Stretch(min(days), max(days))] if days and JOBS[job].grain != "day" else stretches(days)
-    )
+    is_one_run = days and JOBS[job].grain != "day"
+    of_days = [Stretch(min(days), max(days))] if is_one_run else stretches(days)
     return [
         DueRun(job, stretch, hash_of(*(days.get(day, "") for day in stretch.days())))
-        for stretch in stretches_of_days
+        for stretch in of_days
     ]
 
 
@@ -134,24 +130,19 @@ def next_runs(store: Store) -> list[DueRun]:
     """Returns the due runs of the first job that has any, leaving out jobs that wait for their
     schedule or for a review.
     """
-    return next(
-        (runs for job in JOBS.values() if job.is_at_once and (runs := due_runs(store, job.name))),
-        [],
-    )
+    due = (due_runs(store, job.name) for job in JOBS.values() if job.is_at_once)
+    return next(filter(None, due), [])
 
 
 def capture_is_due(store: Store) -> bool:
     """Returns whether there is something to capture, a window to close, or an interrupted forget to
     finish.
     """
-    waiting = (
-        events_wait(store)
-        or _changed_transcripts(store)
-        or is_stale(store, ["adrs", "harness_memories"])
-    )
-    waiting = waiting or pushes_wait(store)
     return (
-        bool(waiting)
+        events_wait(store)
+        or bool(_changed_transcripts(store))
+        or is_stale(store, ["adrs", "harness_memories"])
+        or pushes_wait(store)
         or windows_due(store)
         or forget_is_unfinished(store)
         or has_failed(store, "capture")
@@ -173,8 +164,8 @@ def _changed_transcripts(store: Store) -> list[TranscriptFile]:
 def pushes_wait(store: Store) -> bool:
     """Returns whether other machines pushed ranges that were not read yet, or words to erase."""
     written = store.tables.parts("resources").get(WHOLE)
-    is_read = store.archive.range_count() == (written.rows if written else 0)
-    return not is_read or bool(gather("incoming", store))
+    count = written.rows if written else 0
+    return store.archive.range_count() != count or bool(gather("incoming", store))
 
 
 def forget_is_unfinished(store: Store) -> bool:
@@ -203,24 +194,15 @@ def capture_state(store: Store) -> str:
     """Returns the hash of what a capture reads: the spool, the changed files, and the inputs of
     windows.
     """
-    files = [f"{file.path}:{file.size}:{file.mtime_ns}" for file in _changed_transcripts(store)]
-    written = store.tables.parts("windows").get(WHOLE)
-    cut = (
-        *inputs.windows(store, TABLES["windows"]).values(),
-        written.fingerprint if written else "-",
-    )
-    kept = [
-        version
-        for name in ("adrs", "harness_memories")
-        for version in input_versions(store, TABLES[name]).values()
-    ]
-    pushed = (store.archive.range_count(), *gather("incoming", store))
     return hash_of(
         *spool.unread(str(store.root)).items(),
-        *files,
-        *cut,
-        *kept,
-        *pushed,
+        *(f"{file.path}:{file.size}:{file.mtime_ns}" for file in _changed_transcripts(store)),
+        *inputs.windows(store, TABLES["windows"]).values(),
+        inputs.fingerprint(store.tables.parts("windows"), WHOLE),
+        *input_versions(store, TABLES["adrs"]).values(),
+        *input_versions(store, TABLES["harness_memories"]).values(),
+        store.archive.range_count(),
+        *gather("incoming", store),
         forget_is_unfinished(store),
     )
 
@@ -231,16 +213,19 @@ def memories_are_stale(store: Store) -> bool:
     """
     if WHOLE not in store.tables.parts("memories"):
         return is_stale(store, ["memories"])
+    return (
+        WHOLE not in store.tables.parts("recalls")
+        or _lacks_index(store)
+        or inputs.summaries_are_stale(store)
+        or has_failed(store, "rebuild_memories")
+        or _is_stale_job("rebuild_memories", store)
+    )
+
+
+def _lacks_index(store: Store) -> bool:
+    """Returns whether an index is missing or damaged."""
     indexes = (open_vectors(store), open_texts(store))
-    is_whole = WHOLE in store.tables.parts("recalls") and not any(
-        index.generation() is None or index.faults() for index in indexes
-    )
-    is_whole = (
-        is_whole
-        and not inputs.summaries_are_stale(store)
-        and not has_failed(store, "rebuild_memories")
-    )
-    return not is_whole or _is_stale_job("rebuild_memories", store)
+    return any(index.generation() is None or index.faults() for index in indexes)
 
 
 def night_runs(store: Store, day: date) -> list[DueRun]:
@@ -249,20 +234,18 @@ def night_runs(store: Store, day: date) -> list[DueRun]:
     The nightly run begins with the earliest day that is unread, was not counted since the last
     night, or with which a night began that did not end; a month back at most.
     """
-    stale = {stale_day for stale_day in stale_days(store, "process_days") if stale_day < day}
+    stale = {unread for unread in stale_days(store, "process_days") if unread < day}
     unread = (
         stale
         | _days_of_changed_files(store, day)
         | _uncounted_days(store, day)
         | _days_of_begun_night(store, day)
     )
-    first = min(
-        (stale_day for stale_day in unread if (day - stale_day).days < LONGEST_STRETCH), default=day
-    )
-    older = runs_of_days(
-        "process_days", {stale_day: str(day) for stale_day in stale if stale_day < first}
-    )
-    return [*older, DueRun("nightly", Stretch(first, day), str(day))]
+    recent = [unread_day for unread_day in unread if (day - unread_day).days < LONGEST_STRETCH]
+    first = min(recent, default=day)
+    older = dict.fromkeys((stale_day for stale_day in stale if stale_day < first), str(day))
+    nightly = DueRun("nightly", Stretch(first, day), str(day))
+    return [*runs_of_days("process_days", older), nightly]
 
 
 def _uncounted_days(store: Store, until: date) -> set[date]:
@@ -303,43 +286,53 @@ def review_is_stale(store: Store) -> bool:
 
     So does a memory that contradicts a decision record.
     """
-    if not any(map(store.tables.parts, ("proposals", "friction"))) and not store.tables.has_rows(
-        "adr_conflicts"
-    ):
+    parts = store.tables.parts
+    if not (parts("proposals") or parts("friction") or store.tables.has_rows("adr_conflicts")):
         return False
-    is_new = WHOLE not in store.tables.parts("decisions") or store.note_of(
-        "review_md"
-    ) != triage_state(store)
-    if is_new or has_failed(store, "triage") or is_stale(store, ["slog"]):
+    if WHOLE not in parts("decisions") or store.note_of("review_md") != triage_state(store):
         return True
-    waiting = store.tables.read("decisions", columns=["state", "expires_at"]).filter(
-        state="pending"
-    )
-    return not waiting.filter(pl.col("expires_at") <= store.settings.clock()).is_empty()
+    if has_failed(store, "triage") or is_stale(store, ["slog"]):
+        return True
+    decisions = store.tables.read("decisions", columns=["state", "expires_at"])
+    is_over = pl.col("expires_at") <= store.settings.clock()
+    return not decisions.filter(is_over, state="pending").is_empty()
 
 
 def triage_state(store: Store) -> str:
     """Returns the hash of what a triage reads: proposals, memories, the ledger's decisions,
     REVIEW.md, MEMORY.md, settings.
     """
-    names = ("proposals", "friction", "memories", "adr_conflicts")
-    parts = (
-        f"{name}/{part}={info.fingerprint}"
-        for name in names
-        for part, info in store.tables.parts(name).items()
-    )
     ids = [
         event.id
         for event in store.ledger.events()
         if event.kind.startswith("proposal.") or event.kind == DAY_REFLECTED
     ]
-    contents = (
-        bytes_of(store.workspace / name) for name in ("REVIEW.md", *memory_files(store.workspace))
+    paths = [store.workspace / name for name in ("REVIEW.md", *memory_files(store.workspace))]
+    return inputs.version_from(
+        store,
+        TABLES["decisions"],
+        *inputs.part_versions(store, ("proposals", "friction", "memories", "adr_conflicts")),
+        len(ids),
+        *ids[-1:],
+        *map(_hash_of_file, paths),
     )
-    files = (
-        "-" if content is None else hashlib.sha256(content).hexdigest()[:16] for content in contents
+
+
+def _hash_of_file(path: Path) -> str:
+    content = bytes_of(path)
+    return "-" if content is None else hashlib.sha256(content).hexdigest()[:16]
+
+
+def _job_state(job: str, store: Store) -> str:
+    """Returns the hash of the input versions of the job's tables."""
+    return hash_of(
+        *(
+            f"{table.name}/{part}={version}"
+            for table in tables_in(job)
+            if not table.every_run and table.grain in ("whole", *DYNAMIC)
+            for part, version in input_versions(store, table).items()
+        )
     )
-    return hash_of(*rules_of(store, TABLES["decisions"]), *parts, len(ids), *ids[-1:], *files)
 
 
 def review_is_due(store: Store) -> bool:
@@ -355,24 +348,9 @@ def _is_stale_job(job: str, store: Store) -> bool:
     return is_stale(store, [table.name for table in tables_in(job)])
 
 
-def _tables_state(job: str, store: Store) -> str:
-    """Returns the hash of the input versions of the job's tables."""
-    tables = [
-        table
-        for table in tables_in(job)
-        if not table.every_run and table.grain in ("whole", *DYNAMIC)
-    ]
-    versions = (
-        (table.name, part, version)
-        for table in tables
-        for part, version in input_versions(store, table).items()
-    )
-    return hash_of(*(f"{name}/{part}={version}" for name, part, version in versions))
-
-
 DUE: dict[str, tuple[Callable[[Store], bool], Callable[[Store], str]]] = {
     "capture": (capture_is_due, capture_state),
-    "rebuild_memories": (memories_are_stale, partial(_tables_state, "rebuild_memories")),
+    "rebuild_memories": (memories_are_stale, partial(_job_state, "rebuild_memories")),
     "triage": (triage_is_due, triage_state),
     "review": (review_is_due, triage_state),
 }
@@ -389,9 +367,9 @@ def days_asked_for(store: Store) -> dict[date, str]:
         date.fromisoformat(event.target): event.id
         for event in store.ledger.events([DAY_ACCUMULATED])
     }
-    return (
-        {day: asked[day] for day in stale_days(store, "reflect") if day in asked} if asked else {}
-    )
+    if not asked:
+        return {}
+    return {day: asked[day] for day in stale_days(store, "reflect") if day in asked}
 
 
 def friction_asked_for(store: Store) -> dict[date, str]:
@@ -405,10 +383,6 @@ def friction_asked_for(store: Store) -> dict[date, str]:
 def days_accumulated(store: Store) -> list[date]:
     """Returns the days without a reflection that have too many tokens of observations to wait."""
     due = [day.isoformat() for day in stale_days(store, "reflect")]
-    read = store.tables.read("observations", due, columns=["day", "tokens"])
-    tokens_of_days = (
-        read.group_by("day")
-        .agg(pl.col("tokens").sum())
-        .filter(pl.col("tokens") >= ACCUMULATED_TOKENS)
-    )
-    return sorted(tokens_of_days["day"])
+    rows = store.tables.read("observations", due, columns=["day", "tokens"])
+    days = rows.group_by("day").agg(pl.col("tokens").sum())
+    return sorted(days.filter(pl.col("tokens") >= ACCUMULATED_TOKENS)["day"])

@@ -8,7 +8,7 @@ each partition that should exist.
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from functools import cache
 
@@ -68,21 +68,29 @@ def input_versions(store: Store, table: Table) -> dict[str, str]:
     special = _inputs().get(table.built_with or table.name)
     if special:
         return special(store, table)
-    upstream = {name: store.tables.parts(name) for name in table.made_from if TABLES[name].record}
-    if table.grain != "whole":
-        same = [parts for name, parts in upstream.items() if TABLES[name].grain == table.grain]
-        return {
-            part: hash_of(*rules_of(store, table), *(fingerprint(one, part) for one in same))
-            for part in same[0]
-        }
-    if not any(upstream.values()):
-        return {}
-    parts = (
+    sources = [name for name in table.made_from if TABLES[name].record]
+    if table.grain == "whole":
+        versions = part_versions(store, sources)
+        return {WHOLE: version_from(store, table, *versions)} if versions else {}
+    same = [store.tables.parts(name) for name in sources if TABLES[name].grain == table.grain]
+    return {
+        part: version_from(store, table, *(fingerprint(parts, part) for parts in same))
+        for part in same[0]
+    }
+
+
+def part_versions(store: Store, names: Iterable[str]) -> list[str]:
+    """Returns the name and the hash of each partition of the tables."""
+    return [
         f"{name}/{part}={info.fingerprint}"
-        for name, found in upstream.items()
-        for part, info in found.items()
-    )
-    return {WHOLE: hash_of(*rules_of(store, table), *parts)}
+        for name in names
+        for part, info in store.tables.parts(name).items()
+    ]
+
+
+def version_from(store: Store, table: Table, *sources: object) -> str:
+    """Returns the hash of the table's rules and of what it is made from."""
+    return hash_of(*rules_of(store, table), *sources)
 
 
 def rules_of(store: Store, table: Table) -> list[object]:
@@ -124,8 +132,8 @@ def windows(store: Store, table: Table) -> dict[str, str]:
             for source, session in pairs
             if source in sources
         }
-    now = {"rules": hash_of(*rules_of(store, table)), "flushes": moments, "sources": sources}
-    return {WHOLE: json.dumps(now, sort_keys=True, separators=(",", ":"))}
+    state = {"rules": version_from(store, table), "flushes": moments, "sources": sources}
+    return {WHOLE: json.dumps(state, sort_keys=True, separators=(",", ":"))}
 
 
 def flushes(store: Store) -> tuple[datetime, ...]:
@@ -137,13 +145,12 @@ def hook_signals_of(store: Store) -> dict[str, HookSignals]:
     """Returns, by session, the events that its harness sent: when it ended, and when it was about
     to be compacted.
     """
-    found: dict[str, dict[str, list[datetime]]] = {}
+    moments: dict[str, dict[str, list[datetime]]] = {}
     for event in store.ledger.events([SESSION_ENDED, SESSION_COMPACTING]):
-        moments = found.setdefault(event.target, {SESSION_ENDED: [], SESSION_COMPACTING: []})
-        moments[event.kind].append(min(event_time(event.payload["sent_at"]) or event.at, event.at))
-    return {
-        session: HookSignals(*map(tuple, moments.values())) for session, moments in found.items()
-    }
+        of_session = moments.setdefault(event.target, {SESSION_ENDED: [], SESSION_COMPACTING: []})
+        sent_at = event_time(event.payload["sent_at"]) or event.at
+        of_session[event.kind].append(min(sent_at, event.at))
+    return {id: HookSignals(*map(tuple, kinds.values())) for id, kinds in moments.items()}
 
 
 def harness_memories(store: Store, table: Table) -> dict[str, str]:
@@ -216,11 +223,9 @@ def document_index(store: Store, table: Table) -> dict[str, str]:
         for name in table.made_from
         for part, info in store.tables.parts(name).items()
     ]
-    return (
-        {WHOLE: hash_of(*rules_of(store, table), *found)}
-        if found or store.note_of(table.name)
-        else {}
-    )
+    if found or store.note_of(table.name):
+        return {WHOLE: hash_of(*rules_of(store, table), *found)}
+    return {}
 
 
 def messages(store: Store, table: Table) -> dict[str, str]:
@@ -228,26 +233,25 @@ def messages(store: Store, table: Table) -> dict[str, str]:
     rows.
     """
     closed = store.tables.read("windows").filter(pl.col("day").is_not_null())
-    wanted = {day.isoformat(): inputs_of(group) for (day,), group in closed.group_by("day")}
-    lost = (
-        part
-        for part, info in store.tables.parts(table.name).items()
-        if info.rows and part not in wanted
-    )
-    return wanted | dict.fromkeys(lost, inputs_of(closed.clear()))
+    versions = {day.isoformat(): inputs_of(group) for (day,), group in closed.group_by("day")}
+    return _with_lost(store, table, versions, inputs_of(closed.clear()))
 
 
 def checkpoints(store: Store, table: Table) -> dict[str, str]:
     """The closed windows of the day, with what the turns in them depend on
     (`stages.capture.checkpoints`).
     """
-    wanted = versions_of_days(store.tables.read("windows", columns=WINDOW_COLUMNS), table.version)
-    lost = (
-        part
-        for part, info in store.tables.parts(table.name).items()
-        if info.rows and part not in wanted
-    )
-    return wanted | dict.fromkeys(lost, hash_of(table.version))
+    versions = versions_of_days(store.tables.read("windows", columns=WINDOW_COLUMNS), table.version)
+    return _with_lost(store, table, versions, hash_of(table.version))
+
+
+def _with_lost(
+    store: Store, table: Table, versions: dict[str, str], of_nothing: str
+) -> dict[str, str]:
+    """Returns the versions, with those of days that have rows and no windows any more."""
+    written = store.tables.parts(table.name)
+    lost = [day for day, info in written.items() if info.rows and day not in versions]
+    return versions | dict.fromkeys(lost, of_nothing)
 
 
 def observer_answers(store: Store, table: Table) -> dict[str, str]:
@@ -267,8 +271,10 @@ def observer_and_prompt(settings: Settings) -> str:
     from memory_assets.stages.distill.model import questions, short_sessions
 
     model = settings.model_of("observer")
-    hashes = questions.prompt_hash(settings.observer_prompt), short_sessions.prompt_hash()
-    return "" if model == RULES else ":".join([model, *hashes])
+    if model == RULES:
+        return ""
+    long = questions.prompt_hash(settings.observer_prompt)
+    return f"{model}:{long}:{short_sessions.prompt_hash()}"
 
 
 def reflector_and_prompt(settings: Settings) -> str:
@@ -297,17 +303,25 @@ def observations(store: Store, table: Table) -> dict[str, str]:
     words, and the facts that later parts of the same sessions replace.
     """
     standards = standards_of(store.settings)
-    upstream = [store.tables.parts(name) for name in ("messages", "observer_answers")]
     allowances = plan_allowances(store.tables.read("windows"), standards.limits.most_allowed)
     shares = {
         day: [f"{window}:{allowances[window]}" for window in ids]
         for day, ids in _windows(store, READ_STATUSES).items()
     }
-    prints = {day: [fingerprint(parts, day) for parts in upstream] for day in upstream[0]}
-    for day, ids in replaced_by_day(store).items():
-        prints.get(day, []).extend(ids)
-    how = (standards.version, store.settings.embedding_model)
-    return {day: hash_of(*how, *shares.get(day, ()), *found) for day, found in prints.items()}
+    messages = store.tables.parts("messages")
+    answers = store.tables.parts("observer_answers")
+    replaced = replaced_by_day(store)
+    rules = (standards.version, store.settings.embedding_model)
+    return {
+        day: hash_of(
+            *rules,
+            *shares.get(day, ()),
+            fingerprint(messages, day),
+            fingerprint(answers, day),
+            *replaced.get(day, ()),
+        )
+        for day in messages
+    }
 
 
 def replaced_by_day(store: Store) -> dict[str, list[str]]:
@@ -315,22 +329,11 @@ def replaced_by_day(store: Store) -> dict[str, list[str]]:
     answer.
     """
     rows = store.tables.read("observer_answers", columns=["day", "session_id", "replaced_ids"])
-    replacing = (
-        rows.explode("replaced_ids")
-        .drop_nulls("replaced_ids")
-        .select("session_id", "replaced_ids")
-        .unique()
-    )
-    found = (
-        rows.select("day", "session_id")
-        .unique()
-        .join(replacing, on="session_id")
-        .sort("day", "replaced_ids")
-    )
-    return {
-        day.isoformat(): own["replaced_ids"].to_list()
-        for (day,), own in found.group_by("day", maintain_order=True)
-    }
+    pairs = rows.explode("replaced_ids").drop_nulls("replaced_ids")
+    replacing = pairs.select("session_id", "replaced_ids").unique()
+    days = rows.select("day", "session_id").unique().join(replacing, on="session_id")
+    ids = days.sort("day", "replaced_ids").group_by("day", maintain_order=True).agg("replaced_ids")
+    return {day.isoformat(): of_day for day, of_day in ids.iter_rows()}
 
 
 def _windows(store: Store, statuses: Sequence[str]) -> dict[str, list[str]]:
@@ -347,14 +350,13 @@ def embeddings(store: Store, table: Table) -> dict[str, str]:
 
     A day with texts that could not be encoded is stale again once they may be tried again.
     """
-    rules = rules_of(store, table)
     observed = store.tables.parts("observations")
     noted = notes_by_day(store)
-    found = {
-        day: hash_of(*rules, fingerprint(observed, day), *noted.get(day, ()))
+    versions = {
+        day: version_from(store, table, fingerprint(observed, day), *noted.get(day, ()))
         for day in {*observed, *noted}
     }
-    return found | _waiting(store, table, found)
+    return versions | _waiting(store, table, versions)
 
 
 def passage_vectors(store: Store, table: Table) -> dict[str, str]:
@@ -362,22 +364,21 @@ def passage_vectors(store: Store, table: Table) -> dict[str, str]:
     may be tried again.
     """
     parts = store.tables.parts("passages")
-    found = {day: hash_of(*rules_of(store, table), fingerprint(parts, day)) for day in parts}
-    return found | _waiting(store, table, found)
+    versions = {day: version_from(store, table, fingerprint(parts, day)) for day in parts}
+    return versions | _waiting(store, table, versions)
 
 
 def _waiting(store: Store, table: Table, versions: Mapping[str, str]) -> dict[str, str]:
     """Returns the input versions of the partitions that have these, and wait for a moment that has
     not come.
     """
-    written = {part: info.inputs for part, info in store.tables.parts(table.name).items()}
     now = store.settings.clock()
-    split = {part: inputs.partition(UNTIL) for part, inputs in written.items() if UNTIL in inputs}
-    return {
-        part: written[part]
-        for part, (version, _, until) in split.items()
-        if version == versions.get(part) and now < datetime.fromisoformat(until)
-    }
+    waiting = dict[str, str]()
+    for part, info in store.tables.parts(table.name).items():
+        version, _, until = info.inputs.partition(UNTIL)
+        if until and version == versions.get(part) and now < datetime.fromisoformat(until):
+            waiting[part] = info.inputs
+    return waiting
 
 
 def version_until(version: str, until: datetime | None) -> str:
@@ -392,8 +393,8 @@ def notes_by_day(store: Store) -> dict[str, list[str]]:
     from memory_assets.stages.embed.notes import note_rows
 
     notes = note_rows(store.ledger.events(NOTES), store.settings.zone).select("id", "day")
-    found = pl.concat([notes, store.tables.read("harness_memories", columns=["id", "day"])])
-    by_day = found.group_by("day", maintain_order=True).agg("id")
+    rows = pl.concat([notes, store.tables.read("harness_memories", columns=["id", "day"])])
+    by_day = rows.group_by("day", maintain_order=True).agg("id")
     return {day.isoformat(): ids for day, ids in by_day.select("day", "id").iter_rows()}
 
 
@@ -410,86 +411,74 @@ def memories(store: Store, table: Table) -> dict[str, str]:
     """The observations and their vectors, the ledger's notes, feedback and moves, and the day when
     one may become stale.
     """
-    names = ("observations", "harness_memories", "embeddings", "passages")
     events = [event.id for event in store.ledger.events(REFOLDING)]
-    parts = [
-        f"{name}/{day}={info.fingerprint}"
-        for name in names
-        for day, info in store.tables.parts(name).items()
-    ]
     if not (events or store.tables.parts("observations") or store.tables.parts("harness_memories")):
         return {}
-    found = {WHOLE: hash_of(*rules_of(store, table), version_of("merges"), *parts, *events)}
-    return found | _waiting(store, table, found)
+    parts = part_versions(store, ("observations", "harness_memories", "embeddings", "passages"))
+    versions = {WHOLE: version_from(store, table, version_of("merges"), *parts, *events)}
+    return versions | _waiting(store, table, versions)
 
 
 def reflections(store: Store, table: Table) -> dict[str, str]:
     """The observations up to the day: a reflection uses the memories at the day's end."""
-    how = reflector_and_prompt(store.settings)
-    return {
-        day: f"{running} {how}".rstrip() for day, running in _running(store, table.version).items()
-    }
+    model = reflector_and_prompt(store.settings)
+    versions = _running(store, table.version)
+    return {day: f"{version} {model}".rstrip() for day, version in versions.items()}
 
 
 def proposals(store: Store, table: Table) -> dict[str, str]:
     """The reflections of the day, which depend on all earlier observations, and the settings that
     name and place lines.
     """
-    rules = rules_of(store, table)
-    return {
-        day: hash_of(*rules, running)
-        for day, running in _running(store, version_of("reflections")).items()
-    }
+    versions = _running(store, version_of("reflections"))
+    return {day: version_from(store, table, version) for day, version in versions.items()}
 
 
 def _running(store: Store, version: str) -> dict[str, str]:
     """Returns, by day with observations, the hash of all observations up to the day."""
-    found: dict[str, str] = {}
-    running = version
+    versions: dict[str, str] = {}
     for day, info in store.tables.parts("observations").items():
         if info.rows:
-            running = hash_of(running, day, info.fingerprint)
-            found[day] = running
-    return found
+            version = hash_of(version, day, info.fingerprint)
+            versions[day] = version
+    return versions
 
 
 def distillates(store: Store, table: Table) -> dict[str, str]:
     """The reflections of the days of each finished week or month."""
     span = next(span for span in SPANS if span.name == table.grain)
-    how = reflector_and_prompt(store.settings)
-    reflected = _finished(
-        store, span, "reflections", lambda info: f"{info.fingerprint}:{info.inputs}"
-    )
+    model = reflector_and_prompt(store.settings)
+    reflected = _finished(store, span, "reflections", is_with_inputs=True)
     return {
-        first: f"{hash_of(table.version, *days)} {how}".rstrip()
+        first: f"{hash_of(table.version, *days)} {model}".rstrip()
         for first, days in reflected.items()
     }
 
 
 def timeline(store: Store, table: Table) -> dict[str, str]:
     """The reflections and segments of the days of each finished week, in the zone."""
-    rules = rules_of(store, table)
-    segments = _finished(store, WEEK, "segments", lambda info: info.fingerprint)
+    segments = _finished(store, WEEK, "segments")
     weeks = distillates(store, TABLES["weekly_distillates"])
     return {
-        week: hash_of(*rules, unpaid(version), *segments.get(week, ()))
+        week: version_from(store, table, unpaid(version), *segments.get(week, ()))
         for week, version in weeks.items()
     }
 
 
 def _finished(
-    store: Store, span: Span, table: str, version: Callable[[PartInfo], str]
+    store: Store, span: Span, table: str, *, is_with_inputs: bool = False
 ) -> dict[str, list[str]]:
     """Returns the versions of the days with rows, by the first day of each finished week or
     month.
     """
     today = store.settings.today()
-    found = dict[str, list[str]]()
+    days: dict[str, list[str]] = {}
     for day, info in store.tables.parts(table).items():
         first = span.first_day(date.fromisoformat(day))
         if info.rows and span.last_day(first) < today:
-            found.setdefault(first.isoformat(), []).append(f"{day}={version(info)}")
-    return found
+            inputs = f":{info.inputs}" if is_with_inputs else ""
+            days.setdefault(first.isoformat(), []).append(f"{day}={info.fingerprint}{inputs}")
+    return days
 
 
 def friction(store: Store, table: Table) -> dict[str, str]:
@@ -497,16 +486,13 @@ def friction(store: Store, table: Table) -> dict[str, str]:
     days can be due.
     """
     today = store.settings.today()
-    found = store.tables.parts(table.name)
-    days = [
-        day
-        for day in store.tables.parts("messages")
-        if (today - date.fromisoformat(day)).days <= FRICTION_DAYS
-    ]
-    return {
-        day: friction_version(store, table, day, is_found=day in found and found[day].rows > 0)
-        for day in days
-    }
+    written = store.tables.parts(table.name)
+    versions = dict[str, str]()
+    for day in store.tables.parts("messages"):
+        if (today - date.fromisoformat(day)).days <= FRICTION_DAYS:
+            is_found = day in written and written[day].rows > 0
+            versions[day] = friction_version(store, table, day, is_found=is_found)
+    return versions
 
 
 def friction_version(store: Store, table: Table, day: str, *, is_found: bool) -> str:
@@ -514,13 +500,10 @@ def friction_version(store: Store, table: Table, day: str, *, is_found: bool) ->
     the next six days.
     """
     is_enough = observed_until(store, day) >= store.settings.friction_observations
+    days = friction_days(day, is_found=is_found)
     upstream = [store.tables.parts(name) for name in ("messages", "observations")]
-    read = (
-        fingerprint(parts, one)
-        for parts in upstream
-        for one in friction_days(day, is_found=is_found)
-    )
-    return hash_of(*rules_of(store, table), is_enough, *(one for one in read if one != "-"))
+    hashes = [parts[of].fingerprint for parts in upstream for of in days if of in parts]
+    return version_from(store, table, is_enough, *hashes)
 
 
 def friction_days(day: str, *, is_found: bool = False) -> list[str]:
@@ -534,10 +517,8 @@ def friction_days(day: str, *, is_found: bool = False) -> list[str]:
 
 def observed_until(store: Store, day: str) -> int:
     """Returns the number of observations and segments up to the day."""
-    parts = [
-        one for table in ("observations", "segments") for one in store.tables.parts(table).items()
-    ]
-    return sum(info.rows for part, info in parts if part <= day)
+    tables = (store.tables.parts(name) for name in ("observations", "segments"))
+    return sum(info.rows for parts in tables for part, info in parts.items() if part <= day)
 
 
 def summaries_version(store: Store) -> str:
@@ -560,31 +541,34 @@ def lessons_md(store: Store, table: Table) -> dict[str, str]:
     one.
     """
     text = render_lessons(lessons_of(store))
-    return (
-        {WHOLE: hash_of(table.version, text)}
-        if text or (store.workspace / LESSONS_MD).is_file()
-        else {}
-    )
+    if text or (store.workspace / LESSONS_MD).is_file():
+        return {WHOLE: hash_of(table.version, text)}
+    return {}
 
 
 def briefing(store: Store, table: Table) -> dict[str, str]:
     """What changes without a triage: memories, windows, answers, reflections, due and expiry dates,
     lessons, the owner.
     """
-    upstream = [store.tables.parts(name) for name in ("memories", "session_reflections")]
-    if WHOLE not in upstream[0]:
+    memories = store.tables.parts("memories")
+    if not memories:
         return {}
-    # The memories recalled with a date do not matter here.
-    ahead = due_lines(due_triggers(store, empty("memories")))
-    read = (fingerprint(parts, WHOLE) for parts in upstream)
+    reflected = store.tables.parts("session_reflections")
     ends = (
         f"{day}={info.fingerprint}"
         for name in ("windows", "observer_answers", "reflections")
         for day, info in store.tables.parts(name).items()
     )
-    ahead += map(str, expiring_on(store))
-    version = hash_of(
-        *rules_of(store, table), *read, render_lessons(lessons_of(store)), *ends, *ahead
+    version = version_from(
+        store,
+        table,
+        fingerprint(memories, WHOLE),
+        fingerprint(reflected, WHOLE),
+        render_lessons(lessons_of(store)),
+        *ends,
+        # The memories recalled with a date do not matter here.
+        *due_lines(due_triggers(store, empty("memories"))),
+        *expiring_on(store),
     )
     return dict.fromkeys(scopes_of(store), version)
 
@@ -592,31 +576,16 @@ def briefing(store: Store, table: Table) -> dict[str, str]:
 Inputs = Callable[[Store, Table], dict[str, str]]
 
 INPUTS: dict[str, Inputs] = {
-    "windows": windows,
-    "adrs": adrs,
-    "discoveries": discoveries,
-    "harness_memories": harness_memories,
-    "messages": messages,
-    "sessions": messages,
-    "checkpoints": checkpoints,
-    "observer_answers": observer_answers,
-    "observations": observations,
-    "embeddings": embeddings,
-    "passage_vectors": passage_vectors,
-    "memories": memories,
-    "reflections": reflections,
-    "weekly_distillates": distillates,
-    "monthly_distillates": distillates,
-    "timeline": timeline,
-    "proposals": proposals,
-    "friction": friction,
-    "slog": slog,
-    "documents": documents,
-    "document_chunks": document_chunks,
-    "document_index": document_index,
-    "lessons_md": lessons_md,
-    "briefing": briefing,
-}
+    "windows": windows, "adrs": adrs, "discoveries": discoveries,
+    "harness_memories": harness_memories, "messages": messages, "sessions": messages,
+    "checkpoints": checkpoints, "observer_answers": observer_answers,
+    "observations": observations, "embeddings": embeddings,
+    "passage_vectors": passage_vectors, "memories": memories, "reflections": reflections,
+    "weekly_distillates": distillates, "monthly_distillates": distillates,
+    "timeline": timeline, "proposals": proposals, "friction": friction, "slog": slog,
+    "documents": documents, "document_chunks": document_chunks,
+    "document_index": document_index, "lessons_md": lessons_md, "briefing": briefing,
+}  # fmt: skip
 ASKS: dict[str, Callable[[Settings], str]] = {
     "observer_answers": observer_and_prompt,
     "merges": reflector_and_pair_prompt,

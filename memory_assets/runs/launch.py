@@ -13,7 +13,7 @@ from datetime import date
 from functools import partial
 from importlib import import_module
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from polars.exceptions import PanicException
 
@@ -63,10 +63,7 @@ MOST_DAYS_FIRST = 2
 backlog goes day by day.
 """
 
-WORKS = {
-    "rebuild_memories": "recall works",
-    "triage": "recall works and MEMORY.md is written",
-}
+WORKS = {"rebuild_memories": "recall works", "triage": "recall works and MEMORY.md is written"}
 """What a person can use once the job has run."""
 
 OF_SAMPLE = "This is the bundled sample, not the memory of your own sessions."
@@ -115,10 +112,10 @@ def update(runner: "Runner", jobs: Sequence[str], *, recall_first: bool = False)
             break
         except (Exception, PanicException) as error:
             runner.disconnect()
-            found = put_damaged_aside(runner.store) if is_damage(error) else []
+            damages = put_damaged_aside(runner.store) if is_damage(error) else []
             # By a step.
             is_put_aside = any(isinstance(cause, DamagedError) for cause in causes_of(error))
-            if attempt == MOST_ATTEMPTS or not (found or is_put_aside):
+            if attempt == MOST_ATTEMPTS or not (damages or is_put_aside):
                 raise
 
 
@@ -133,8 +130,7 @@ def rebuild(store: Store) -> RunSummary:
 def backfill(store: Store, days: Iterable[date]) -> RunSummary:
     """Asks the model about the days as if for the first time, then updates everything else."""
     with Runner(store) as runner:
-        for stretch in stretches(days):
-            runner.run("process_days", stretch, ask_again=True)
+        runner.run_days("process_days", days, ask_again=True)
         for job in JOBS:
             runner.run_due(job)
     return runner.summary()
@@ -151,28 +147,19 @@ def rematerialise(store: Store, days: Sequence[date], *, retire: Callable[[], bo
     """
     is_branch = store.origin is not None
     with Runner(store) as runner:
-        for stretch in stretches(days):
-            runner.run("process_days", stretch, ask_again=True)
-        others = (
-            []
-            if is_branch
-            else [day for day in stale_days(store, "process_days") if day not in days]
-        )
-        for stretch in stretches(others):
-            runner.run("process_days", stretch)
+        runner.run_days("process_days", days, ask_again=True)
+        stale = set() if is_branch else {*stale_days(store, "process_days")}
+        others = stale.difference(days)
+        runner.run_days("process_days", others)
         runner.run("rebuild_memories")
         if retire():
             runner.run("triage")
-        due = list(stale_days(store, "reflect"))
-        reflected = (
-            due
-            if store.settings.model_of("reflector") == RULES
-            else [day for day in due if day in days]
-        )
-        for stretch in stretches(reflected):
-            runner.run("reflect", stretch)
-        for stretch in stretches(set(due) - {*reflected, *others}):
-            runner.run("reflect", stretch, only=["proposals"])  # no model is asked about other days
+        due = {*stale_days(store, "reflect")}
+        has_model = store.settings.model_of("reflector") != RULES
+        reflected = due.intersection(days) if has_model else due
+        runner.run_days("reflect", reflected)
+        # No model is asked about other days.
+        runner.run_days("reflect", due - reflected - others, only=["proposals"])
         runner.run("triage")
         if not is_branch:
             runner.run_due("brief")
@@ -225,13 +212,17 @@ class Runner(ExitStack):
         """
         due = due_runs(self.store, job)
         if job in BY_DAY:
-            self._run_newest_first(
-                job, [day for run in due if run.stretch for day in run.stretch.days()]
-            )
+            days = [day for run in due if run.stretch for day in run.stretch.days()]
+            self._run_newest_first(job, days)
         else:
             for run in due:
                 self.run(job, run.stretch)
         return bool(due)
+
+    def run_days(self, job: str, days: Iterable[date], **options: Any) -> None:
+        """Runs the job for the days, with the options of `run`."""
+        for stretch in stretches(days):
+            self.run(job, stretch, **options)
 
     def run_recall_first(self) -> None:
         """Captures, and builds of the new days what a question is answered from, and the other
@@ -248,15 +239,13 @@ class Runner(ExitStack):
         later = []
         for job in ("process_days", "rebuild_memories"):
             names = [table.name for table in tables_in(job)]
-            first, others = (
-                [name for name in names if (name in wanted) == is_first]
-                for is_first in (True, False)
-            )
-            for one in due if job == "process_days" else due_runs(self.store, job):
-                self.run(job, one.stretch, only=first)
-                later.append(partial(self.run, job, one.stretch, only=others))
-        for run in later:
-            run()
+            first = [name for name in names if name in wanted]
+            others = [name for name in names if name not in wanted]
+            for run in due if job == "process_days" else due_runs(self.store, job):
+                self.run(job, run.stretch, only=first)
+                later.append(partial(self.run, job, run.stretch, only=others))
+        for run_others in later:
+            run_others()
 
     def _run_newest_first(self, job: str, days: Sequence[date]) -> None:
         runs = newest_first(days, session_days(self.store)) if days else []
@@ -305,23 +294,19 @@ class Runner(ExitStack):
         definitions = self._definitions_from(stretch.first if stretch else date.max)
         if job == "nightly" and stretch:
             begin_night(self.store, stretch.first)
-        keys = (
-            register_keys(self.instance, self.store, grain) if (grain := dynamic_grain(job)) else []
-        )
+        grain = dynamic_grain(job)
+        keys = register_keys(self.instance, self.store, grain) if grain else []
         in_branch = self.store.origin is not None
-        tables = (
-            only
-            or buildable(job, keys)
-            or [table.name for table in tables_in(job, only_in_branch=in_branch)]
-        )
-        with holding(self.store, run_id := make_new_run_id()), interrupted_by_signals():
+        of_job = [table.name for table in tables_in(job, only_in_branch=in_branch)]
+        tables = only or buildable(job, keys) or of_job
+        tags = tags_of(job, stretch, keys=keys, ask_again=ask_again, started_by=self.started_by)
+        run_id = make_new_run_id()
+        with holding(self.store, run_id), interrupted_by_signals():
             result = definitions.resolve_job_def(job).execute_in_process(
                 instance=self.instance,
                 run_config=QUIET,
                 asset_selection=[dg.AssetKey(name) for name in tables],
-                tags=tags_of(
-                    job, stretch, keys=keys, ask_again=ask_again, started_by=self.started_by
-                ),
+                tags=tags,
                 raise_on_error=True,
                 run_id=run_id,
             )

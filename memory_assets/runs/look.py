@@ -19,7 +19,6 @@ from memory_assets.services.sources import harness_files
 from memory_assets.services.sources.ignoring import ignore_paths
 from memory_assets.stages.capture.intake import QUIET
 from memory_assets.store.places import data_settings_file, user_settings_file
-from memory_assets.store.settings import Settings
 from memory_assets.store.store import Store
 from memory_assets.store.unchanged import NOTE, fingerprint
 from memory_assets.text.files import write_json
@@ -43,27 +42,20 @@ class Look:
         """Keeps that nothing was to do, unless something changed meanwhile or may change without a
         file of this machine.
         """
-        until = None if _is_remote(store) else _valid_until(store, self.at)
-        if (
-            until
-            and until > self.at
-            and fingerprint(str(store.root), self.watched) == self.fingerprint
-        ):
-            span = {"from": self.at.timestamp(), "until": until.timestamp()}
-            write_json(
-                store.root / NOTE,
-                {**span, "watched": self.watched, "fingerprint": self.fingerprint},
-            )
+        until = self.at if _is_remote(store) else _valid_until(store, self.at)
+        if until <= self.at or fingerprint(str(store.root), self.watched) != self.fingerprint:
+            return
+        span = {"from": self.at.timestamp(), "until": until.timestamp()}
+        note = {**span, "watched": self.watched, "fingerprint": self.fingerprint}
+        write_json(store.root / NOTE, note)
 
 
 def _watched(store: Store) -> Iterator[Path]:
     """Yields the files and folders outside the store that an ingest reads, present or not."""
     settings = store.settings
+    home = Path.home()
     yield from (Path(user_settings_file()), Path(data_settings_file()), *ignore_paths())
-    everywhere = (
-        *transcript_places(Path.home(), os.environ),
-        *unread_places(Path.home(), os.environ),
-    )
+    everywhere = (*transcript_places(home, os.environ), *unread_places(home, os.environ))
     yield from settings.source_folders() or everywhere
     if settings.harness_memories:
         yield from harness_files.searched_folders(settings)
@@ -75,12 +67,9 @@ def _is_remote(store: Store) -> bool:
     """Returns whether an ingest asks other machines, or may take in other transcripts than those of
     the store.
     """
-    settings: Settings = store.settings
-    return (
-        is_sample(settings)
-        or bool(settings.chroma or settings.store)
-        or tasks_of(store) is not None
-    )
+    settings = store.settings
+    is_server = bool(settings.chroma or settings.store)
+    return is_sample(settings) or is_server or tasks_of(store) is not None
 
 
 def _valid_until(store: Store, now: datetime) -> datetime:
@@ -88,17 +77,14 @@ def _valid_until(store: Store, now: datetime) -> datetime:
     proposal, housekeeping.
     """
     settings = store.settings
-    tables = store.tables
+    read = store.tables.read
     tomorrow = datetime.combine(settings.today() + timedelta(days=1), time(), settings.zone)
-    jobs = (time_of(store, job.name) for job in JOBS.values() if job.also)
-    open_windows = tables.read("windows", columns=["status", "ended_at"]).filter(status="open")[
-        "ended_at"
-    ]
-    waiting = tables.read("decisions", columns=["state", "expires_at"]).filter(state="pending")[
-        "expires_at"
-    ]
-    moments = [tomorrow, next_time(store), *filter(None, jobs), *filter(None, waiting)]
-    moments += [ended + timedelta(minutes=settings.idle_minutes) for ended in open_windows]
+    windows = read("windows", columns=["status", "ended_at"]).filter(status="open")
+    waiting = read("decisions", columns=["state", "expires_at"]).filter(state="pending")
+    idle = timedelta(minutes=settings.idle_minutes)
+    moments = [tomorrow, next_time(store), *waiting["expires_at"].drop_nulls()]
+    moments += filter(None, (time_of(store, job.name) for job in JOBS.values() if job.also))
+    moments += [ended + idle for ended in windows["ended_at"]]
     # A transcript without its last line's end.
-    moments += [info.written_at + QUIET for info in tables.parts("records").values()]
-    return min(one for one in moments if one > now)
+    moments += [info.written_at + QUIET for info in store.tables.parts("records").values()]
+    return min(moment for moment in moments if moment > now)

@@ -51,25 +51,22 @@ def materialise(
     problem = ""
     try:
         report = _materialise(store, tables, partitions, ask_again=ask_again)
+        note_builds(store, tables)
         # Other processes may be in the middle of long days.
         store.sync(wait_seconds=PART_WAIT_SECONDS)
         return report
     except BaseException as error:
         problem = type(error).__name__
-        if is_damage(error) and (found := put_damaged_aside(store)):
-            raise DamagedError(found[0].message) from error
+        damages = put_damaged_aside(store) if is_damage(error) else []
+        if damages:
+            raise DamagedError(damages[0].message) from error
         raise
     finally:
         spent = 1_000 * (perf_counter() - began)
         lead = tables[-1]
+        now = store.settings.clock()
         event = StepEvent(
-            store.settings.clock(),
-            lead.stage,
-            lead.name,
-            not problem,
-            spent,
-            problem,
-            dict(report.counts),
+            now, lead.stage, lead.name, not problem, spent, problem, dict(report.counts)
         )
         log_step(store.root, event)
 
@@ -78,34 +75,38 @@ def _materialise(
     store: Store, tables: Sequence[Table], partitions: Sequence[str], *, ask_again: bool
 ) -> Report:
     lead = tables[-1]
-    building(lead.name, JOBS[lead.jobs[0]].title)
-    wanted = input_versions(store, lead) if not lead.every_run else {}
+    title = JOBS[lead.jobs[0]].title
+    building(lead.name, title)
+    wanted = {} if lead.every_run else input_versions(store, lead)
     # Of a partition that nothing in the store requires.
     default = "-" if lead.is_partitioned else lead.version
     versions = {part: wanted.get(part, default) for part in partitions}
-    is_kept = lead.is_partitioned and lead.record
-    due = [
-        part
-        for part, version in versions.items()
-        if not (is_kept and _is_written(store, tables, part, version))
-    ]
-    made = BUILDERS[lead.name](store, Run(lead, partitions, due, ask_again))
-    if isinstance(made, Report):
+    due = _due_parts(store, tables, versions)
+    built = BUILDERS[lead.name](store, Run(lead, partitions, due, ask_again))
+    if isinstance(built, Report):
         for part in () if lead.record else wanted.keys() & partitions:
             store.note(note_name(lead, part), wanted[part])
-        note_builds(store, tables)
-        return made
-    report = Report(
-        figures={"written": len(due), "unchanged": len(partitions) - len(due)}
-        if lead.is_partitioned
-        else {}
-    )
-    title = f"{JOBS[lead.jobs[0]].title} ({lead.name})"
-    for part in track(sorted(due, reverse=True) if lead.is_newest_first else due, title):
+        return built
+    counts = {"written": len(due), "unchanged": len(partitions) - len(due)}
+    report = Report(figures=counts if lead.is_partitioned else {})
+    ordered = sorted(due, reverse=True) if lead.is_newest_first else due
+    for part in track(ordered, f"{title} ({lead.name})"):
         with _lock(store, lead):
-            _write(store, tables, part, made(part), versions[part], report)
-    note_builds(store, tables)
+            _write(store, tables, part, built(part), versions[part], report)
     return report
+
+
+def _due_parts(store: Store, tables: Sequence[Table], versions: Mapping[str, str]) -> list[str]:
+    """Returns the partitions that are not written with these versions in all of the tables."""
+    lead = tables[-1]
+    if not (lead.is_partitioned and lead.record):
+        return [*versions]
+    parts = [store.tables.parts(table.name, versions) for table in tables]
+    return [
+        part
+        for part, version in versions.items()
+        if not all(part in written and written[part].inputs == version for written in parts)
+    ]
 
 
 def _lock(store: Store, lead: Table) -> AbstractContextManager[None]:
@@ -115,11 +116,6 @@ def _lock(store: Store, lead: Table) -> AbstractContextManager[None]:
     return store.lock_day() if lead.jobs[0] in BY_DAY else store.lock()
 
 
-def _is_written(store: Store, tables: Sequence[Table], part: str, version: str) -> bool:
-    written = [store.tables.parts(table.name, [part]).get(part) for table in tables]
-    return all(one is not None and one.inputs == version for one in written)
-
-
 def _write(
     store: Store, tables: Sequence[Table], part: str, built: Built, version: str, report: Report
 ) -> None:
@@ -127,13 +123,14 @@ def _write(
         report.figures |= built.figures
         report.warnings += built.warnings
         report.log += built.log
-        built, version = built.frame, built.version or version
+        version = built.version or version
+        built = built.frame
     frames = built if isinstance(built, Mapping) else {tables[-1].name: built}
     report.counts["partitions"] += 1
     for table in tables:
-        kept = partial(_without_secrets, table, report)
+        masking = partial(_without_secrets, table, report)
         frame = frames[table.name]  # pyright: ignore[reportArgumentType]
-        masked = kept(frame) if isinstance(frame, pl.DataFrame) else map(kept, frame)
+        masked = masking(frame) if isinstance(frame, pl.DataFrame) else map(masking, frame)
         report.counts["rows"] += store.tables.write(table.name, part, masked, inputs=version).rows
         if isinstance(masked, pl.DataFrame) and table.name in COUNTED:
             report.counts.update(_counted(table.name, masked))
@@ -166,9 +163,8 @@ def _without_secrets(table: Table, report: Report, built: pl.DataFrame) -> pl.Da
         report.warnings.append(
             f"{table.name}: a row that holds a secret was put aside: {named} ({rules})."
         )
-    return masked.filter(~pl.int_range(pl.len()).is_in(aside)).unique(
-        key, keep="first", maintain_order=True
-    )
+    whole = masked.filter(~pl.int_range(pl.len()).is_in(aside))
+    return whole.unique(key, keep="first", maintain_order=True)
 
 
 def data_version(store: Store, table: Table, partitions: Sequence[str]) -> str | None:

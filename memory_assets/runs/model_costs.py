@@ -9,6 +9,7 @@ Questions that a person asks cannot be counted before: the size of one is given.
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import date
+from functools import partial
 
 from memory_assets.runs.inputs import input_versions
 from memory_assets.runs.steps.condensing import Condenser, days_of
@@ -33,55 +34,47 @@ def costs_of(store: Store, days: Iterable[str]) -> Costs:
     """Returns the cost of asking both models about the days; raises `ModelSetupError` if none is
     configured.
     """
-    days, observer, reflector = list(days), *map(store.settings.model_of, ("observer", "reflector"))
+    days = list(days)
+    observer = store.settings.model_of("observer")
+    reflector = store.settings.model_of("reflector")
     if observer == RULES != reflector:
         budget = Budget(store, reflector)
         costs = Costs(reflector, budget.has_price, (), budget.spent_since(0))
     else:
         costs = Consultation(store, observer).costs(days)
-    return replace(costs, others=(*costs.others, *_other_steps(store, days)))
+    steps = [*_reflector_steps(store, reflector, days), *_observer_steps(store, observer)]
+    return replace(costs, others=(*costs.others, *steps))
 
 
-def _other_steps(store: Store, days: list[str]) -> Iterable[StepCost]:
-    if (model := store.settings.model_of("reflector")) != RULES:
-        budget = Budget(store, model)
-        pairs = pair_questions_of(store, store.tables.read("merges"), model)
-        yield _step(
-            "pairs of facts",
-            "reflector",
-            budget,
-            [one.request().estimated_tokens() for one in pairs],
-        )
-        yield _step("reflections", "reflector", budget, reflection_tokens(store, days))
-        yield _step(
-            "reviews",
-            "reflector",
-            budget,
-            [one.request.estimated_tokens() for one in review_questions(store, model)],
-        )
-        sources = count_tokens(read_prompt("recall", "cited_answer")) + cited_answer.PROMPT_TOKENS
-        yield _step("each cited answer, at most", "reflector", budget, [sources], is_each=True)
-    model = store.settings.model_of("observer")
-    if model != RULES and harness_of(model) is None:  # a harness is too slow to rewrite questions
-        messages = query.RECENT_MESSAGES * CHARS_A_MESSAGE // CHARS_A_TOKEN
-        prompt = count_tokens(read_prompt("recall", "query")) + messages
-        yield _step(
-            "each rewritten question, at most",
-            "observer",
-            Budget(store, model),
-            [prompt],
-            is_each=True,
-        )
+def _reflector_steps(store: Store, model: str, days: list[str]) -> Iterable[StepCost]:
+    if model == RULES:
+        return
+    step = partial(_step, "reflector", Budget(store, model))
+    pairs = pair_questions_of(store, store.tables.read("merges"), model)
+    yield step("pairs of facts", [pair.request().estimated_tokens() for pair in pairs])
+    yield step("reflections", reflection_tokens(store, days))
+    reviews = review_questions(store, model)
+    yield step("reviews", [review.request.estimated_tokens() for review in reviews])
+    sources = count_tokens(read_prompt("recall", "cited_answer")) + cited_answer.PROMPT_TOKENS
+    yield step("each cited answer, at most", [sources], is_each=True)
+
+
+def _observer_steps(store: Store, model: str) -> Iterable[StepCost]:
+    if model == RULES or harness_of(model) is not None:  # which is too slow to rewrite questions
+        return
+    messages = query.RECENT_MESSAGES * CHARS_A_MESSAGE // CHARS_A_TOKEN
+    prompt = count_tokens(read_prompt("recall", "query")) + messages
+    step = partial(_step, "observer", Budget(store, model))
+    yield step("each rewritten question, at most", [prompt], is_each=True)
 
 
 def overview(store: Store, origin: str) -> ModelOverview:
     """Returns what this machine offers as a model, and what is due, were every project allowed."""
-    every = Store(store.settings.model_copy(update={"model_projects": [ALL_PROJECTS]}), store.root)
-    reviews = review_questions(every, every.settings.model_of("reflector"))
-    due = [
-        *reflection_tokens(every, every.tables.parts("observations")),
-        *(one.request.estimated_tokens() for one in reviews),
-    ]
+    settings = store.settings.model_copy(update={"model_projects": [ALL_PROJECTS]})
+    every = Store(settings, store.root)
+    due = reflection_tokens(every, every.tables.parts("observations"))
+    reviews = review_questions(every, settings.model_of("reflector"))
+    due += [review.request.estimated_tokens() for review in reviews]
     return overview_of(store, origin, due)
 
 
@@ -91,20 +84,19 @@ def reflection_tokens(store: Store, days: Iterable[str]) -> list[int]:
     """
     answers = AnswerStore(store.answers)
     wanted = set(days)
-    found = []
+    tokens = list[int]()
     for span in SPANS:
         condenser = Condenser(store, span)
-        parts = map(date.fromisoformat, input_versions(store, TABLES[TABLE_OF[span.name]]))
-        firsts = [first for first in parts if wanted & set(days_of(span, first))]
-        questions = (
-            open_question(one, answers) for first in firsts for one in condenser.questions(first)
-        )
-        found += [question.estimated_tokens() for question in questions if question]
-    return found
+        for part in input_versions(store, TABLES[TABLE_OF[span.name]]):
+            first = date.fromisoformat(part)
+            asked = [] if wanted.isdisjoint(days_of(span, first)) else condenser.questions(first)
+            waiting = [open_question(question, answers) for question in asked]
+            tokens += [question.estimated_tokens() for question in waiting if question]
+    return tokens
 
 
 def _step(
-    name: str, role: Role, budget: Budget, tokens: list[int], *, is_each: bool = False
+    role: Role, budget: Budget, name: str, tokens: list[int], *, is_each: bool = False
 ) -> StepCost:
     out = budget.output_tokens(len(tokens))
     return StepCost(

@@ -45,29 +45,27 @@ class BuildRecord:
 
 def note_builds(store: Store, tables: Sequence[Table]) -> None:
     """Notes that the tables were built now."""
-    now = store.settings.clock()
     folder = make_folder(store.root / "built" / FOLDER)
     locks = make_folder(store.root / "built" / "locks")
     for table in tables:
         with filelock.FileLock(locks / f"{table.name}.lock", mode=0o600):
-            write_atomically(
-                folder / f"{table.name}.json", json.dumps(_noted(store, table, now)).encode()
-            )
+            noted = json.dumps(_noted(store, table)).encode()
+            write_atomically(folder / f"{table.name}.json", noted)
 
 
-def _noted(store: Store, table: Table, now: datetime) -> dict[str, Any]:
-    before = last_build(store, table.name)
-    rows = _rows_of(store, table)
-    is_same = before is not None and rows == before.rows and rows != NEVER
-    changed_at = before.changed_at if before and is_same else now
+def _noted(store: Store, table: Table) -> dict[str, Any]:
+    now = store.settings.clock()
+    previous = last_build(store, table.name)
+    rows = _hash_of_rows(store, table)
+    is_same = previous is not None and rows == previous.rows and rows != NEVER
+    changed_at = previous.changed_at if previous and is_same else now
+    sources = [] if table.is_judged else _sources_before(table)
     return {
         "at": now.isoformat(),
         "changed_at": changed_at.isoformat(),
         "rows": rows,
-        "number": before.number + 1 if before else 1,
-        "sources": {}
-        if table.is_judged
-        else {name: _state_of(store, name) for name in _sources_before(table)},
+        "number": previous.number + 1 if previous else 1,
+        "sources": {name: _state_of(store, name) for name in sources},
     }
 
 
@@ -77,7 +75,8 @@ def last_build(store: Store, table: str) -> BuildRecord | None:
     if not text:
         return None
     noted = json.loads(text)
-    at, changed_at = (datetime.fromisoformat(noted[name]) for name in ("at", "changed_at"))
+    at = datetime.fromisoformat(noted["at"])
+    changed_at = datetime.fromisoformat(noted["changed_at"])
     return BuildRecord(
         at, changed_at, noted["rows"], noted.get("number", 1), noted.get("sources", {})
     )
@@ -92,12 +91,9 @@ def lagging_sources(store: Store, table: Table) -> list[str]:
     other sources anew that only other jobs build; and no times, because clocks are set back.
     """
     built = last_build(store, table.name)
-    present = {name: _state_of(store, name) for name in _sources_before(table)}
-    return [
-        name
-        for name, state in present.items()
-        if state != (built.sources.get(name) if built else NEVER)
-    ]
+    sources = _sources_before(table)
+    states = built.sources if built else dict.fromkeys(sources, NEVER)
+    return [name for name in sources if _state_of(store, name) != states.get(name)]
 
 
 def changed_since(store: Store, table: Table, sources: Iterable[str]) -> datetime | None:
@@ -105,7 +101,8 @@ def changed_since(store: Store, table: Table, sources: Iterable[str]) -> datetim
     did.
     """
     built = last_build(store, table.name)
-    moments = [one.changed_at for name in sources if (one := last_build(store, name))]
+    builds = [last_build(store, name) for name in sources]
+    moments = [build.changed_at for build in builds if build]
     return min((at for at in moments if built is None or at > built.at), default=None)
 
 
@@ -125,7 +122,8 @@ def last_run(store: Store, job: str) -> datetime | None:
     was.
     """
     builds = [last_build(store, table.name) for table in tables_in(job)]
-    return min((one.at for one in builds if one is not None), default=None) if all(builds) else None
+    moments = [build.at for build in builds if build]
+    return min(moments) if moments and len(moments) == len(builds) else None
 
 
 def begin_night(store: Store, first: date) -> None:
@@ -180,10 +178,10 @@ def _sources_before(table: Table) -> list[str]:
 
 def _state_of(store: Store, table: str) -> str:
     built = last_build(store, table)
-    rows = _rows_of(store, TABLES[table])
+    rows = _hash_of_rows(store, TABLES[table])
     return f"{built.number} {rows}" if built else rows
 
 
-def _rows_of(store: Store, table: Table) -> str:
+def _hash_of_rows(store: Store, table: Table) -> str:
     parts = store.tables.parts(table.name) if table.record else {}
     return hash_of(*(f"{part}={fingerprint(parts, part)}" for part in parts)) if parts else NEVER

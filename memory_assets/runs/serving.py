@@ -86,9 +86,9 @@ class Serving:
         does an error.
         """
         try:
-            made = self._ui.result_of(work)
+            result = self._ui.result_of(work)
             self._ui.look_for_older_days()
-            return made
+            return result
         except BaseException:
             self.stop()
             raise
@@ -162,30 +162,19 @@ class DagsterUi:
             self._end(self._asked.pop(), None)
 
     def _open(self) -> subprocess.Popen:
-        command = [
-            sys.executable,
-            "-m",
-            "dagster",
-            "dev",
-            "-m",
-            CODE_LOCATION,
-            "-h",
-            HOST,
-            "-p",
-            str(self._port),
-        ]
+        arguments = f"dagster dev -m {CODE_LOCATION} -h {HOST} -p {self._port} --log-level warning"
         variables = {
             **os.environ,
             **self._environ,
             "DAGSTER_HOME": str(self._store.dagster_home),
             "PYTHONWARNINGS": "ignore",
         }
-        own_group = os.name == "posix"  # ctrl-C reaches this process alone, which ends the others
         process = subprocess.Popen(
-            [*command, "--log-level", "warning"],
+            [sys.executable, "-m", *arguments.split()],
             env=variables,
             cwd=self._store.root,
-            start_new_session=own_group,
+            # Ctrl-C reaches this process alone, which ends the others.
+            start_new_session=os.name == "posix",
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -279,9 +268,8 @@ class DagsterUi:
         if time.monotonic() - self._read_at < POLL_SECONDS:
             return
         self._read_at = time.monotonic()
-        if (first := first_day_of(self._store)) < self._first_day and reload_code_location(
-            self._port
-        ):
+        first = first_day_of(self._store)
+        if first < self._first_day and reload_code_location(self._port):
             self._first_day = first
 
 
@@ -311,9 +299,7 @@ def reload_code_location(port: int) -> bool:
 
     try:
         client = DagsterGraphQLClient(HOST, port_number=port)
-        return (
-            client.reload_repository_location(CODE_LOCATION).status
-            == ReloadRepositoryLocationStatus.SUCCESS
-        )
+        status = client.reload_repository_location(CODE_LOCATION).status
+        return status == ReloadRepositoryLocationStatus.SUCCESS
     except (DagsterGraphQLClientError, OSError):
         return False

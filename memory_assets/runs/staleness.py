@@ -5,6 +5,7 @@ Computed from the store alone, without Dagster or another heavy import, in a few
 Correct after any crash, backfill or deletion.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from datetime import date
 
@@ -56,19 +57,19 @@ def note_name(table: Table, part: str) -> str:
 
 def stale_days(store: Store, job: str) -> dict[date, str]:
     """Returns the partitions of the job that should be built, with a hash of what asks for it."""
-    found: dict[str, list[str]] = {}
+    reasons = defaultdict[str, list[str]](list)
     missing = missing_parts(store)
     for table in tables_in(job):
-        for part in (
-            missing.get(table.name, ())
-            if table.is_partitioned and table.grain == JOBS[job].grain
-            else ()
-        ):
-            found.setdefault(part, []).append(f"{table.name} was damaged")
-        wanted = input_versions(store, table) if table.is_judged and table.is_partitioned else {}
+        if not table.is_partitioned:
+            continue
+        for part in missing.get(table.name, ()) if table.grain == JOBS[job].grain else ():
+            reasons[part].append(f"{table.name} was damaged")
+        wanted = input_versions(store, table) if table.is_judged else {}
         for part in stale_partitions(store, table, wanted):
-            found.setdefault(part, []).append(f"{table.name}={wanted[part]}")
-    return {date.fromisoformat(part): hash_of(*reasons) for part, reasons in sorted(found.items())}
+            reasons[part].append(f"{table.name}={wanted[part]}")
+    return {
+        date.fromisoformat(part): hash_of(*of_part) for part, of_part in sorted(reasons.items())
+    }
 
 
 def is_stale(store: Store, names: Iterable[str]) -> bool:

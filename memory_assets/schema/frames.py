@@ -157,10 +157,7 @@ def _is_broken(table: str) -> list[pl.Expr]:
         column = pl.col(name)
         faults += [breaks[rule](column, value) for rule, value in _rules(field)]
         if "anyOf" not in field:
-            faults += [
-                column.is_null(),
-                *([column.is_nan()] if _dtype(field).is_float() else []),
-            ]
+            faults += [column.is_null(), *([column.is_nan()] if _dtype(field).is_float() else [])]
     return faults
 
 

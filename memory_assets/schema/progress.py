@@ -25,19 +25,15 @@ class Reporter(Protocol):
 
         The notice says what a person has to know of the work first.
         """
-        ...
 
     def part(self, share: float) -> None:
         """Takes how much of each table the following builds are: 1 is all of it."""
-        ...
 
     def building(self, table: str, title: str) -> None:
         """Takes which table is built from now on, and the title of its job."""
-        ...
 
     def works(self, what: str) -> None:
         """Takes what a person can use from now on."""
-        ...
 
 
 _reporter: Reporter | None = None

@@ -4,6 +4,9 @@ exchange.
 Adapters implement them; stages depend on nothing else outside; tests pass fakes.
 """
 
+# Methods of protocols have no body but their docstring.
+# pyright: reportReturnType=false
+
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -82,31 +85,25 @@ class Model(Protocol):
     @property
     def name(self) -> str:
         """Name of the model."""
-        ...
 
     def ask(self, request: ModelRequest) -> ModelAnswer:
         """Returns the answer; raises `ModelError` if there is none."""
-        ...
 
     def submit(self, requests: Mapping[str, ModelRequest]) -> Batch:
         """Submits a batch, at half the price and without a deadline; names are at most 64 of
         `[a-zA-Z0-9_-]`.
         """
-        ...
 
     def batch(self, batch_id: str) -> Batch:
         """Returns the current state of the batch; raises `ModelError` if the provider does not know
         it.
         """
-        ...
 
     def batches(self, since: datetime) -> Iterator[Batch]:
         """Yields the batches submitted since the moment, the latest first."""
-        ...
 
     def results(self, batch_id: str) -> Iterator[tuple[str, ModelAnswer | ModelError]]:
         """Yields the name and the answer, or the error, of each request of an ended batch."""
-        ...
 
 
 CODE_BYTES = 48
@@ -137,28 +134,22 @@ class Embedder(Protocol):
     @property
     def name(self) -> str:
         """Name of the model."""
-        ...
 
     @property
     def version(self) -> str:
         """Hash of the model's weights, shortened."""
-        ...
 
     def encode(self, texts: Sequence[str]) -> "np.ndarray":
         """Returns a float32 array of shape (len(texts), dimension)."""
-        ...
 
     def encode_query(self, text: str) -> "np.ndarray":
         """Returns a float32 array of shape (dimension,)."""
-        ...
 
     def read(self, texts: Sequence[str]) -> list[Read]:
         """Returns the vector of each text and the codes of its words."""
-        ...
 
     def read_query(self, text: str) -> Read:
         """Returns the same for a query."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -174,11 +165,9 @@ class VectorIndex(Protocol):
 
     def generation(self) -> str | None:
         """Returns the name of the published generation."""
-        ...
 
     def find(self, vector: "np.ndarray", limit: int) -> list[Hit]:
         """Returns the nearest, best first, scored by cosine."""
-        ...
 
 
 class Texts(Protocol):
@@ -189,72 +178,58 @@ class Texts(Protocol):
     @property
     def ids(self) -> Sequence[str]:
         """Row → id."""
-        ...
 
     @property
     def group_ids(self) -> Sequence[str]:
         """Ids of the groups: sessions."""
-        ...
 
     @property
     def parents(self) -> "np.ndarray":
         """Row → number of its parent, int32."""
-        ...
 
     @property
     def groups(self) -> "np.ndarray":
         """Row → number of its group, int32, ascending."""
-        ...
 
     @property
     def order(self) -> "np.ndarray":
         """Row → its position in the group, int64."""
-        ...
 
     @property
     def lengths(self) -> "np.ndarray":
         """Row → number of its terms, int32."""
-        ...
 
     @property
     def vectors(self) -> "np.ndarray":
         """float32, shape (rows, dimension); zeros if a row has none, dimension 0 if no row has
         one.
         """
-        ...
 
     @property
     def signs(self) -> "np.ndarray":
         """The signs of the components of the vectors, 64 in a number; uint64, shape (ceil(dimension
         / 64), rows).
         """
-        ...
 
     def __len__(self) -> int:
         """Returns the number of rows."""
-        ...
 
     def postings(self, term: str) -> "tuple[np.ndarray, np.ndarray]":
         """Returns the rows that contain the term (of `terms.query_terms`), ascending, and its
         counts (float32).
         """
-        ...
 
     def known(self, terms: Sequence[str]) -> list[str]:
         """Returns those of the terms that some row contains."""
-        ...
 
     def rows_of(self, ids: Iterable[str]) -> "np.ndarray":
         """Returns the rows of the ids that the corpus contains."""
-        ...
 
     def words_of(self, row: int) -> "np.ndarray":
         """Returns the codes of the row's words, int8, shape (words, 48)."""
-        ...
 
     def score(self, terms: Iterable[str] | Mapping[str, float]) -> "np.ndarray":
         """Returns the BM25 score of every row, float32; terms may have weights."""
-        ...
 
 
 class TextReader(Protocol):
@@ -262,13 +237,11 @@ class TextReader(Protocol):
 
     def generation(self) -> str | None:
         """Returns the name of the published generation."""
-        ...
 
     def open(self, corpus: str) -> Texts | None:
         """Returns the published corpus (`memories` or `messages`), or None if it has no rows
         yet.
         """
-        ...
 
 
 @dataclass(frozen=True)
@@ -311,26 +284,20 @@ class TaskList(Protocol):
         `homes` maps ids to the projects in which they were created; none of them was completed
         before `since`.
         """
-        ...
 
     def labelled(self, since: datetime) -> list[Task]:
         """Returns the open tasks with our label, and those with it that were completed since the
         moment.
         """
-        ...
 
     def add(self, content: str, description: str, due_on: date) -> Task:
         """Creates a task with our label, due on the day."""
-        ...
 
     def reword(self, task_id: str, content: str) -> Task:
         """Changes the text of an open task and returns the task."""
-        ...
 
     def complete(self, task_id: str) -> None:
         """Completes a task, if it exists."""
-        ...
 
     def delete(self, task_id: str) -> None:
         """Deletes a task, if it exists."""
-        ...

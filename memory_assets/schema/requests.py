@@ -79,6 +79,11 @@ Moment = Annotated[datetime | str, WithJsonSchema({"type": "string"})]
 Day = Annotated[date | str, WithJsonSchema({"type": "string"})]
 
 
+def parameter(description: str, default: Any = ..., **more: Any) -> Any:
+    """Returns a field with its description; it is required unless it has a default."""
+    return Field(default, description=description, **more)
+
+
 class Request(BaseModel):
     """The parameters of one verb; invalid ones raise `QuestionError`."""
 
@@ -120,45 +125,41 @@ class Request(BaseModel):
 class QuestionRequest(Request):
     """A question and the project it is asked in."""
 
-    question: str = Field(
-        description="What you want to know, in plain words.", examples=["how do we deploy"]
+    question: str = parameter(
+        "What you want to know, in plain words.", examples=["how do we deploy"]
     )
-    project: str | None = Field(
-        None, description="The project you work on; results about it are preferred."
+    project: str | None = parameter(
+        "The project you work on; results about it are preferred.", None
     )
 
 
 class Filters(Request):
     """Filters on results; an empty filter passes everything. Moments without a zone are UTC."""
 
-    category: tuple[Category, ...] = Field(default=(), description="Only these categories.")
-    priority: tuple[Priority, ...] = Field(default=(), description="Only these priorities.")
-    tag: tuple[Tag, ...] = Field(
-        default=(),
-        description="Only memories with one of these tags, such as decision or root_cause.",
+    category: tuple[Category, ...] = parameter("Only these categories.", ())
+    priority: tuple[Priority, ...] = parameter("Only these priorities.", ())
+    tag: tuple[Tag, ...] = parameter(
+        "Only memories with one of these tags, such as decision or root_cause.",
+        (),
         examples=[["decision"]],
     )
-    kind: tuple[Kind, ...] = Field(default=(), description="Only these kinds of results.")
-    trigger: tuple[Trigger, ...] = Field(
-        default=(), description="Only results from windows that were closed by this."
+    kind: tuple[Kind, ...] = parameter("Only these kinds of results.", ())
+    trigger: tuple[Trigger, ...] = parameter(
+        "Only results from windows that were closed by this.", ()
     )
-    since: Moment | None = Field(
-        default=None,
-        description="Only what was said since: a day, a moment, or days back.",
+    since: Moment | None = parameter(
+        "Only what was said since: a day, a moment, or days back.",
+        None,
         examples=["2026-05-01", "30d"],
     )
-    until: Moment | None = Field(
-        default=None,
-        description="Only what was said until this day (inclusive), moment, or days back.",
+    until: Moment | None = parameter(
+        "Only what was said until this day (inclusive), moment, or days back.", None
     )
-    only_project: str | None = Field(default=None, description="Only results about this project.")
-    person: str | None = Field(
-        default=None, description="Only results from sessions of this person."
-    )
-    session: str | None = Field(default=None, description="Only results from this session.")
-    include: tuple[State, ...] = Field(
-        default=(),
-        description="Also memories in these states; all but stale ones are left out by default.",
+    only_project: str | None = parameter("Only results about this project.", None)
+    person: str | None = parameter("Only results from sessions of this person.", None)
+    session: str | None = parameter("Only results from this session.", None)
+    include: tuple[State, ...] = parameter(
+        "Also memories in these states; all but stale ones are left out by default.", ()
     )
 
     @model_validator(mode="after")
@@ -225,34 +226,28 @@ class Filters(Request):
 class AnswerRequest(Filters, QuestionRequest):
     """Asks for an answer with its sources."""
 
-    probe: bool = Field(
-        False, description="Do not count the results as used (for tests and monitors)."
-    )
+    probe: bool = parameter("Do not count the results as used (for tests and monitors).", False)
 
 
 class RecallRequest(AnswerRequest):
     """Asks for the few memories that help with a question."""
 
-    profile: ProfileName = Field(
+    profile: ProfileName = parameter(
+        "lean: 3, messages only if memories hardly help; balanced: 7, also messages; deep: 10; "
+        "auto decides.",
         "balanced",
-        description="lean: 3, messages only if memories hardly help; balanced: 7, also messages; "
-        "deep: 10; auto decides.",
     )
-    limit: Limit | None = Field(
-        None, description=f"Maximum results: 1 to {MOST}, up to {MOST_DEEP} with the profile deep."
+    limit: Limit | None = parameter(
+        f"Maximum results: 1 to {MOST}, up to {MOST_DEEP} with the profile deep.", None
     )
-    corpus: tuple[CorpusName, ...] = Field(
-        (), description="Search these instead of the profile's corpora."
+    corpus: tuple[CorpusName, ...] = parameter("Search these instead of the profile's corpora.", ())
+    own_session: str | None = parameter(
+        "Id of the session you are in: its own messages are left out.", None
     )
-    own_session: str | None = Field(
-        None, description="Id of the session you are in: its own messages are left out."
+    recent: tuple[str, ...] = parameter(
+        "Last messages of the conversation, oldest first, at most five.", ()
     )
-    recent: tuple[str, ...] = Field(
-        (), description="Last messages of the conversation, oldest first, at most five."
-    )
-    budget: bool = Field(
-        False, description="Return at most five results in few tokens, without a model."
-    )
+    budget: bool = parameter("Return at most five results in few tokens, without a model.", False)
 
     @model_validator(mode="after")
     def _within_profile(self) -> Self:
@@ -271,62 +266,54 @@ class RecallRequest(AnswerRequest):
 class ExplainRequest(Request):
     """Asks where a memory comes from, or why something is not remembered."""
 
-    target: str = Field(
-        description="A line of MEMORY.md, the id of a proposal, memory or observation, or words "
-        "that you expected.",
+    target: str = parameter(
+        "A line of MEMORY.md, the id of a proposal, memory or observation, or words that you "
+        "expected.",
         examples=["Use uv, never pip"],
     )
-    question: str | None = Field(None, description="Explain why this question does not return it.")
+    question: str | None = parameter("Explain why this question does not return it.", None)
 
 
 class TriggersRequest(Request):
     """Asks for upcoming dates."""
 
-    on: Day | None = Field(
-        None,
-        description="Only dates due on this day or the next; default: all.",
-        examples=["2026-05-01"],
+    on: Day | None = parameter(
+        "Only dates due on this day or the next; default: all.", None, examples=["2026-05-01"]
     )
 
     def day(self, now: datetime, zone: tzinfo) -> date | None:
         """Returns the day in the zone."""
-        return (
-            _moment("on", self.on, now, zone).astimezone(zone).date()
-            if isinstance(self.on, str)
-            else self.on
-        )
+        if isinstance(self.on, str):
+            return _moment("on", self.on, now, zone).astimezone(zone).date()
+        return self.on
 
 
 class BriefRequest(Request):
     """Asks for the briefing."""
 
-    session: str | None = Field(
-        None, description="Id of a resumed session: adds what that session established."
+    session: str | None = parameter(
+        "Id of a resumed session: adds what that session established.", None
     )
-    full: bool = Field(
-        False, description="The full briefing: up to 7.5 % of the context, instead of 2,000 tokens."
+    full: bool = parameter(
+        "The full briefing: up to 7.5 % of the context, instead of 2,000 tokens.", False
     )
 
 
 class RememberRequest(Request):
     """Saves a fact, or replaces the text of a memory."""
 
-    text: str = Field(description="The fact, in one or two sentences that stand alone.")
-    instead_of: str | None = Field(
-        None, description="Id of a wrong memory to replace: mem_ and at least six characters."
+    text: str = parameter("The fact, in one or two sentences that stand alone.")
+    instead_of: str | None = parameter(
+        "Id of a wrong memory to replace: mem_ and at least six characters.", None
     )
-    category: Category | None = Field(
-        None, description="The category; by default derived from the text."
+    category: Category | None = parameter("The category; by default derived from the text.", None)
+    priority: Priority = parameter("How much it matters.", "medium")
+    project: str = parameter("The project it is about; by default it concerns every project.", "")
+    tag: tuple[Tag, ...] = parameter(
+        "Words to find it by: letters, digits, hyphens and underscores.", ()
     )
-    priority: Priority = Field("medium", description="How much it matters.")
-    project: str = Field(
-        "", description="The project it is about; by default it concerns every project."
-    )
-    tag: tuple[Tag, ...] = Field(
-        (), description="Words to find it by: letters, digits, hyphens and underscores."
-    )
-    sentiment: Sentiment = Field("neutral", description="The tone in which the owner said it.")
-    session: str | None = Field(None, description="Id of the current session.")
+    sentiment: Sentiment = parameter("The tone in which the owner said it.", "neutral")
+    session: str | None = parameter("Id of the current session.", None)
 
     @model_validator(mode="after")
     def _keeps(self) -> Self:
@@ -346,26 +333,26 @@ class RememberRequest(Request):
 class ForgetRequest(Request):
     """Lists where a memory or words are stored, or erases them."""
 
-    target: str = Field(description="A memory (mem_…), or words to erase wherever they were said.")
-    apply: bool = Field(False, description="Erase it; without this, only list where it is stored.")
-    history: bool = Field(
-        False, description="Also rewrite the git history of MEMORY.md: later commits get other ids."
+    target: str = parameter("A memory (mem_…), or words to erase wherever they were said.")
+    apply: bool = parameter("Erase it; without this, only list where it is stored.", False)
+    history: bool = parameter(
+        "Also rewrite the git history of MEMORY.md: later commits get other ids.", False
     )
 
 
 class FeedbackRequest(Request):
     """Says whether recalled memories helped."""
 
-    memory_ids: tuple[str, ...] = Field(min_length=1, description="Memories (mem_…).")
-    used: bool = Field(description="Whether they helped.")
-    session: str | None = Field(None, description="Id of the current session.")
+    memory_ids: tuple[str, ...] = parameter("Memories (mem_…).", min_length=1)
+    used: bool = parameter("Whether they helped.")
+    session: str | None = parameter("Id of the current session.", None)
 
 
 class RestoreRequest(Request):
     """Makes memories active again."""
 
-    memory_ids: tuple[str, ...] = Field(
-        min_length=1, description="Stale, archived or cold memories (mem_…)."
+    memory_ids: tuple[str, ...] = parameter(
+        "Stale, archived or cold memories (mem_…).", min_length=1
     )
 
 
@@ -376,12 +363,12 @@ class ReviewRequest(Request):
 class DecideRequest(Request):
     """Decides proposals."""
 
-    decision: Literal["approve", "reject", "edit"] = Field(description="What the owner decided.")
-    proposals: tuple[str, ...] = Field(
-        min_length=1, description="Ids of proposals.", examples=[["p-20260408-001"]]
+    decision: Literal["approve", "reject", "edit"] = parameter("What the owner decided.")
+    proposals: tuple[str, ...] = parameter(
+        "Ids of proposals.", min_length=1, examples=[["p-20260408-001"]]
     )
-    reason: str = Field("", description="Why it is rejected; kept with the decision.")
-    text: str = Field("", description="The new wording, for edit.")
+    reason: str = parameter("Why it is rejected; kept with the decision.", "")
+    text: str = parameter("The new wording, for edit.", "")
 
     @model_validator(mode="after")
     def _one_wording(self) -> Self:
@@ -395,15 +382,13 @@ class DecideRequest(Request):
 class SlogRequest(Request):
     """Appends an entry to the slog, or lists entries."""
 
-    action: SlogAction | None = Field(
-        None, description="What was done; without it, entries are listed."
-    )
-    tool: str = Field("", description="What it was done to or with, such as caddy.")
-    detail: str = Field("", description="What was done, in a sentence.")
-    reason: str = Field("", description="Why.")
-    search: str = Field("", description="List only entries with these words.")
-    limit: Annotated[int, Field(ge=1, le=MOST_LISTED), BeforeValidator(_no_boolean)] = Field(
-        20, description="How many entries to list, the latest."
+    action: SlogAction | None = parameter("What was done; without it, entries are listed.", None)
+    tool: str = parameter("What it was done to or with, such as caddy.", "")
+    detail: str = parameter("What was done, in a sentence.", "")
+    reason: str = parameter("Why.", "")
+    search: str = parameter("List only entries with these words.", "")
+    limit: Annotated[int, Field(ge=1, le=MOST_LISTED), BeforeValidator(_no_boolean)] = parameter(
+        "How many entries to list, the latest.", 20
     )
 
     @model_validator(mode="after")
@@ -421,50 +406,45 @@ class SlogRequest(Request):
 class AddDocumentsRequest(Request):
     """Adds files to the library."""
 
-    files: tuple[str, ...] = Field(
-        min_length=1, description="Files: PDF, EPUB, DOCX, HTML, Markdown, plain text."
+    files: tuple[str, ...] = parameter(
+        "Files: PDF, EPUB, DOCX, HTML, Markdown, plain text.", min_length=1
     )
-    tag: tuple[Tag, ...] = Field(
-        (), description="Tags to find them by: letters, digits, hyphens and underscores."
+    tag: tuple[Tag, ...] = parameter(
+        "Tags to find them by: letters, digits, hyphens and underscores.", ()
     )
 
 
 class SearchDocumentsRequest(Request):
     """Searches the documents of the library."""
 
-    question: str = Field(
-        description="Words, or a question.", examples=["how does a write-ahead log recover"]
+    question: str = parameter(
+        "Words, or a question.", examples=["how does a write-ahead log recover"]
     )
-    document: str | None = Field(
-        None, description="Only in this document: its id, or words of its title."
-    )
-    tag: tuple[Tag, ...] = Field((), description="Only in documents with one of these tags.")
-    limit: Annotated[int, Field(ge=1, le=MOST_CHUNKS), BeforeValidator(_no_boolean)] = Field(
-        5, description=f"Maximum results: 1 to {MOST_CHUNKS}."
+    document: str | None = parameter("Only in this document: its id, or words of its title.", None)
+    tag: tuple[Tag, ...] = parameter("Only in documents with one of these tags.", ())
+    limit: Annotated[int, Field(ge=1, le=MOST_CHUNKS), BeforeValidator(_no_boolean)] = parameter(
+        f"Maximum results: 1 to {MOST_CHUNKS}.", 5
     )
 
 
 class DiscoverRequest(Request):
     """Reads a page or a repository, and keeps a note of it."""
 
-    source: str = Field(
-        description="An address of the web, or a git repository: a folder, or an https address "
-        "ending in .git."
+    source: str = parameter(
+        "An address of the web, or a git repository: a folder, or an https address ending in .git."
     )
-    tag: tuple[Tag, ...] = Field(
-        (), description="Tags to find it by: letters, digits, hyphens and underscores."
+    tag: tuple[Tag, ...] = parameter(
+        "Tags to find it by: letters, digits, hyphens and underscores.", ()
     )
-    private: bool = Field(
-        False, description="Also read addresses of private networks, such as localhost."
-    )
+    private: bool = parameter("Also read addresses of private networks, such as localhost.", False)
 
 
 class AddFeedRequest(Request):
     """Watches a feed."""
 
-    url: str = Field(description="The address of an RSS or Atom feed.")
-    tag: tuple[Tag, ...] = Field((), description="Tags of its items.")
-    private: bool = Field(False, description="Also poll it in a private network.")
+    url: str = parameter("The address of an RSS or Atom feed.")
+    tag: tuple[Tag, ...] = parameter("Tags of its items.", ())
+    private: bool = parameter("Also poll it in a private network.", False)
 
 
 class StatusRequest(Request):
@@ -484,10 +464,7 @@ def parameters(model: type[Request]) -> Mapping[str, dict[str, Any]]:
 
 def _plain(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the schema without titles, null types and empty defaults."""
-    of_value = next(
-        (option for option in schema.get("anyOf", ()) if option["type"] != "null"),
-        {},
-    )
+    of_value = next((option for option in schema.get("anyOf", ()) if option["type"] != "null"), {})
     plain = {name: value for name, value in schema.items() if name not in ("anyOf", "title")}
     return of_value | {
         name: value

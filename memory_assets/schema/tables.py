@@ -76,12 +76,8 @@ JOBS = {
 
 _TRIAGE = ("triage", "review")
 _REBUILD = ("rebuild_memories",)
-_STANDARDS = (
-    "taxonomy",
-    "optional_categories",
-    "least_useful",
-    "facts_per_session",
-    "embedding_model",
+_STANDARDS = tuple(
+    "taxonomy optional_categories least_useful facts_per_session embedding_model".split()
 )
 _GIT = frozenset({"markdown", "git"})
 _LLM, _ONNX = (frozenset({"polars", "parquet", by}) for by in ("llm", "onnx"))

@@ -117,11 +117,8 @@ class Archive:
 
     def own_sources(self) -> frozenset[str]:
         """Returns the sources that were written on this machine."""
-        return frozenset(
-            source
-            for source, ranges in self._load().items()
-            if any(entry.is_own for entry in ranges)
-        )
+        sources = self._load().items()
+        return frozenset(id for id, ranges in sources if any(entry.is_own for entry in ranges))
 
     def pushers(self) -> dict[str, str]:
         """Returns the person who sent each source that came from another machine."""
@@ -137,15 +134,12 @@ class Archive:
 
     def resources(self, source_id: str | None = None) -> pl.DataFrame:
         """Returns the table `resources`, or its rows of one source."""
-        ranges = (
-            chain.from_iterable(self.sources().values())
-            if source_id is None
-            else self.ranges(source_id)
-        )
+        ranges = chain.from_iterable(self.sources().values())
+        if source_id is not None:
+            ranges = self.ranges(source_id)
         columns = schemas.schema_of("resources")
-        return schemas.frame_of(
-            "resources", ({name: getattr(entry, name) for name in columns} for entry in ranges)
-        )
+        rows = ({name: getattr(entry, name) for name in columns} for entry in ranges)
+        return schemas.frame_of("resources", rows)
 
     def append(self, entry: Range, content: bytes) -> None:
         """Writes the masked bytes, then the catalog line that commits them; raises `StoreError` if
@@ -153,7 +147,7 @@ class Archive:
         """
         self._load()
         try:
-            write_atomically(self._file(entry), zstandard.ZstdCompressor(level=3).compress(content))
+            self._write_content(entry, content)
             append_line(self._catalog, _catalog_line(entry))
         except OSError as error:
             raise StoreError(
@@ -180,34 +174,26 @@ class Archive:
         The catalog is written first: a reader in between may find bytes that do not match their
         hash, never the reverse.
         """
-        ranges = self._load()
+        self._load()
         entry = self._by_id[resource_id]
-        if len(content) != entry.byte_to - entry.byte_from:
-            raise StoreError(
-                f"Range {resource_id} has {entry.byte_to - entry.byte_from} bytes, not "
-                f"{len(content)}."
-            )
-        changes: dict[str, Any] = {
-            "sha256": hashlib.sha256(content).hexdigest(),
-            "restated_at": at,
-            "restated_because": because,
-        }
-        changes |= {"pushed": pushed} if pushed else {}
-        restated = entry.model_copy(update=changes)
-        rows = (restated if one is entry else one for entries in ranges.values() for one in entries)
-        write_atomically(self._catalog, b"".join(_catalog_line(row) + b"\n" for row in rows))
-        write_atomically(self._file(entry), zstandard.ZstdCompressor(level=3).compress(content))
+        length = entry.byte_to - entry.byte_from
+        if len(content) != length:
+            raise StoreError(f"Range {resource_id} has {length} bytes, not {len(content)}.")
+        sha256 = hashlib.sha256(content).hexdigest()
+        changes: dict[str, Any] = {"sha256": sha256, "restated_at": at, "restated_because": because}
+        self.describe({resource_id: changes | ({"pushed": pushed} if pushed else {})})
+        self._write_content(entry, content)
 
     def describe(self, ranges: Mapping[str, Mapping[str, Any]]) -> None:
-        """Changes fields of the ranges in the catalog, by id; for what an earlier release did not
-        write.
-        """
-        rows = (
-            entry.model_copy(update=dict(ranges.get(entry.id, {})))
-            for entries in self._load().values()
-            for entry in entries
-        )
-        write_atomically(self._catalog, b"".join(_catalog_line(row) + b"\n" for row in rows))
+        """Changes fields of the ranges in the catalog, by id."""
+        lines = [
+            _catalog_line(entry.model_copy(update=dict(ranges.get(entry.id, {}))))
+            for entry in chain.from_iterable(self._load().values())
+        ]
+        write_atomically(self._catalog, b"".join(line + b"\n" for line in lines))
+
+    def _write_content(self, entry: Range, content: bytes) -> None:
+        write_atomically(self._file(entry), zstandard.ZstdCompressor(level=3).compress(content))
 
     def read(self, source_id: str, generation: int, byte_from: int, byte_to: int) -> bytes:
         """Returns archived bytes of the source; raises `TranscriptError` if they are missing."""
@@ -268,14 +254,8 @@ class Archive:
         """Returns whether the content of the file (below the archive's folder) is what the catalog
         says of its range.
         """
-        entry = next(
-            (
-                candidate
-                for candidate in chain.from_iterable(self._load().values())
-                if self._file(candidate) == self.root / file
-            ),
-            None,
-        )
+        ranges = chain.from_iterable(self._load().values())
+        entry = next((entry for entry in ranges if self._file(entry) == self.root / file), None)
         try:
             archived = zstandard.ZstdDecompressor().decompress(content)
         except zstandard.ZstdError:
@@ -286,21 +266,14 @@ class Archive:
         """Returns whether the archived bytes of the range still match their hash."""
         entry = self.find(resource_id)
         try:
-            return (
-                entry is not None
-                and hashlib.sha256(self._read_content(entry)).hexdigest() == entry.sha256
-            )
+            content = self._read_content(entry) if entry else b""
         except TranscriptError:
             return False
+        return entry is not None and hashlib.sha256(content).hexdigest() == entry.sha256
 
     def seen(self) -> dict[str, list[int]]:
         """Returns size, modification time and inode of each file at the last scan, by path."""
-        path = self.root / "seen.json"
-        try:
-            return orjson.loads(path.read_bytes()) if path.is_file() else {}
-        except orjson.JSONDecodeError:
-            # a torn file: every transcript is scanned again, and nothing is captured twice
-            return {}
+        return self._read_json("seen.json")
 
     def remember_seen(self, seen: dict[str, list[int]]) -> None:
         """Stores the state of the files, so that the next scan can skip unchanged ones."""
@@ -308,7 +281,13 @@ class Archive:
 
     def unreadable(self) -> dict[str, str]:
         """Returns the files that the last intake could not read, with the reason, by path."""
-        path = self.root / "unreadable.json"
+        return self._read_json("unreadable.json")
+
+    def _read_json(self, name: str) -> dict[str, Any]:
+        """Returns the object in the file; empty where it is torn: then every transcript is scanned
+        again, and nothing is captured twice.
+        """
+        path = self.root / name
         try:
             return orjson.loads(path.read_bytes()) if path.is_file() else {}
         except orjson.JSONDecodeError:
@@ -326,21 +305,16 @@ class Archive:
         stamp = stamp_of(self._catalog)
         if self._stamp != stamp:
             self._stamp = stamp
-            (self._loaded, self._damaged) = _read_catalog(self._catalog) if stamp else ({}, [])
+            self._loaded, self._damaged = _read_catalog(self._catalog) if stamp else ({}, [])
             self._by_id = {entry.id: entry for entry in chain.from_iterable(self._loaded.values())}
         if self._damaged:
-            announce(
-                f"Lines of the archive's catalog that cannot be read: {len(self._damaged)}. {HELP}"
-            )
+            count = len(self._damaged)
+            announce(f"Lines of the archive's catalog that cannot be read: {count}. {HELP}")
         return self._loaded
 
     def _file(self, entry: Range) -> Path:
-        return (
-            self.root
-            / "ranges"
-            / entry.source_id
-            / f"{entry.generation:03d}-{entry.byte_from:012d}.zst"
-        )
+        name = f"{entry.generation:03d}-{entry.byte_from:012d}.zst"
+        return self.root / "ranges" / entry.source_id / name
 
     def _content(self, entry: Range) -> bytes:
         """Returns the decompressed range; the last two are kept until their files change, in this
@@ -379,25 +353,32 @@ def merge_catalogs(mine: bytes, theirs: bytes) -> tuple[bytes, bool]:
     """
     ours = _lines_by_id(mine)
     others = _lines_by_id(theirs)
+    doubtful = _doubtful_sources(ours, others)
+    rows = dict(others)
+    is_complete = True
+    for id, row in ours.items():
+        if row["source_id"] in doubtful:
+            is_complete &= rows.get(id) == row
+        elif id not in others or _restated_at(row) > _restated_at(others[id]):
+            rows[id] = row
+    return b"".join(orjson.dumps(row) + b"\n" for row in rows.values()), not is_complete
+
+
+def _doubtful_sources(
+    ours: Mapping[str, Mapping[str, Any]], others: Mapping[str, Mapping[str, Any]]
+) -> set[str]:
+    """Returns the sources of which each side has a range that the other lacks, or one with other
+    bytes.
+    """
     shared = ours.keys() & others.keys()
-    doubtful = {
-        others[id]["source_id"] for id in shared if others[id]["byte_to"] != ours[id]["byte_to"]
-    }
-    doubtful |= {ours[id]["source_id"] for id in ours.keys() - shared} & {
-        others[id]["source_id"] for id in others.keys() - shared
-    }
-    added = {
-        id: row for id, row in ours.items() if id not in others and row["source_id"] not in doubtful
-    }
-    masked = {
-        id: ours[id]
-        for id in shared
-        if ours[id]["source_id"] not in doubtful
-        and (ours[id].get("restated_at") or "") > (others[id].get("restated_at") or "")
-    }
-    rows = {**others, **masked, **added}
-    left_out = any(row["source_id"] in doubtful and rows.get(id) != row for id, row in ours.items())
-    return b"".join(orjson.dumps(row) + b"\n" for row in rows.values()), left_out
+    differing = {id for id in shared if others[id]["byte_to"] != ours[id]["byte_to"]}
+    only_ours = {ours[id]["source_id"] for id in ours.keys() - shared}
+    only_theirs = {others[id]["source_id"] for id in others.keys() - shared}
+    return {others[id]["source_id"] for id in differing} | (only_ours & only_theirs)
+
+
+def _restated_at(row: Mapping[str, Any]) -> str:
+    return row.get("restated_at") or ""
 
 
 def _lines_by_id(catalog: bytes) -> dict[str, dict[str, Any]]:

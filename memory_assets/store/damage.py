@@ -61,11 +61,15 @@ def put_aside(store: Store, path: Path, reason: str) -> Damage:
     aside = folder / f"{number:06d}-{path.name}"
     os.replace(path, aside)
     for suffix in BESIDE:
-        if (beside := path.with_name(path.name + suffix)).is_file():
+        beside = path.with_name(path.name + suffix)
+        if beside.is_file():
             os.replace(beside, aside.with_name(aside.name + suffix))
-    place = path.relative_to(store.root).as_posix()
-    now = store.settings.clock().isoformat()
-    damage = Damage(place, reason, aside.relative_to(store.root).as_posix(), now)
+    damage = Damage(
+        path.relative_to(store.root).as_posix(),
+        reason,
+        aside.relative_to(store.root).as_posix(),
+        store.settings.clock().isoformat(),
+    )
     append_line(folder / LIST, json.dumps(asdict(damage), ensure_ascii=False).encode())
     announce(damage.message)
     return damage
@@ -76,11 +80,9 @@ def list_damage(store: Store, since: datetime | None = None) -> list[Damage]:
     path = store.root / FOLDER / LIST
     lines = path.read_bytes().splitlines() if path.is_file() else []
     damages = [Damage(**json.loads(line)) for line in lines if line.endswith(b"}")]
-    return [
-        damage
-        for damage in damages
-        if since is None or datetime.fromisoformat(damage.found_at) >= since
-    ]
+    if since is None:
+        return damages
+    return [damage for damage in damages if datetime.fromisoformat(damage.found_at) >= since]
 
 
 def is_damage(error: BaseException) -> bool:
@@ -102,11 +104,10 @@ def put_damaged_aside(
     """
     from memory_assets.store.parquet_tables import COLUMNS_FILE
 
-    history = damaged_history(store) if is_deep else ()
-    damages = [
-        put_aside(store, path, why)
-        for path, why in (*store.tables.damaged(tables, is_deep=is_deep), *history)
-    ]
+    files = [*store.tables.damaged(tables, is_deep=is_deep)]
+    if is_deep:
+        files += damaged_history(store)
+    damages = [put_aside(store, path, reason) for path, reason in files]
     for damage in damages:
         if damage.place.endswith(COLUMNS_FILE):
             store.tables.write_columns(damage.place.split("/")[1])
@@ -130,14 +131,16 @@ def missing_parts(store: Store) -> dict[str, set[str]]:
 
 def settle(store: Store) -> None:
     """Notes that all jobs ran, so a damaged file that none of them rebuilt is no longer needed."""
-    if count := len(list_damage(store)):
+    count = len(list_damage(store))
+    if count:
         store.note(FOLDER, str(count))
 
 
 def damaged_history(store: Store) -> Iterator[tuple[Path, str]]:
     """Yields Dagster's databases that SQLite cannot read, with the reason."""
     for path in (store.dagster_home / name for name in HISTORY):
-        if path.is_file() and (reason := _sqlite_fault(path)):
+        reason = _sqlite_fault(path) if path.is_file() else ""
+        if reason:
             yield path, reason
 
 

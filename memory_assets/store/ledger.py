@@ -164,31 +164,18 @@ class Ledger:
     ) -> Event:
         """Writes one event to disk and returns it."""
         number = sum(len(segment.events) for segment in self._read("*.jsonl"))
-        (event,) = _masked(
-            [
-                Event(
-                    f"{number:09d}-{uuid.uuid4().hex[:8]}",
-                    self._clock(),
-                    actor,
-                    kind,
-                    target,
-                    payload or {},
-                )
-            ]
-        )
-        self._write([event])
-        return event
+        id = f"{number:09d}-{uuid.uuid4().hex[:8]}"
+        events = _masked([Event(id, self._clock(), actor, kind, target, payload or {})])
+        self._write(events)
+        return events[0]
 
     def append_once(self, planned: Iterable[Planned], *, actor: str) -> list[Event]:
         """Writes the events whose ids are new, at one moment and in one flush, and returns them."""
-        known = {event.id for segment in self._read("*.jsonl") for event in segment.events}
+        written = {event.id for segment in self._read("*.jsonl") for event in segment.events}
         at = self._clock()
-        distinct = {one.id: one for one in planned if one.id not in known}
+        new = {plan.id: plan for plan in planned if plan.id not in written}
         events = _masked(
-            [
-                Event(one.id, at, actor, one.kind, one.target, one.payload)
-                for one in distinct.values()
-            ]
+            [Event(id, at, actor, plan.kind, plan.target, plan.payload) for id, plan in new.items()]
         )
         self._write([event for event in events if event.kind not in NOTES])
         self._write([event for event in events if event.kind in NOTES])
@@ -200,9 +187,8 @@ class Ledger:
 
         Only forgetting uses it, to mask words and to update ids and hashes that depend on them.
         """
-        changed = sum(
-            overwrite_records(path, change) for path in sorted(self._root.glob("*.jsonl"))
-        )
+        paths = sorted(self._root.glob("*.jsonl"))
+        changed = sum(overwrite_records(path, change) for path in paths)
         if changed:
             now = time.time_ns()
             # Every process reads the segments again, although their sizes are the same.
@@ -228,14 +214,14 @@ class Ledger:
         """
         of_notes = kinds is not None and NOTES.issuperset(kinds)
         segments = self._read(f"*{_NOTES_SUFFIX}" if of_notes else "*.jsonl")
-        chosen = [
+        events = [
             event
             for segment in segments
             for event in segment.events
             if kinds is None or event.kind in kinds
         ]
         once: dict[tuple[str, str], Event] = {}
-        for event in sorted(chosen, key=lambda event: event.moment):
+        for event in sorted(events, key=lambda event: event.moment):
             once.setdefault((event.id, event.target), event)
         return list(once.values())
 
@@ -257,13 +243,13 @@ class Ledger:
             paths = sorted(self._root.glob(pattern))
             for path in paths:
                 size = path.stat().st_size
-                known = self._segments.get(path, _Segment())
-                if known.size != size:
-                    self._segments[path] = _read_rest(
-                        path, known if known.size < size else _Segment()
-                    )
+                segment = self._segments.get(path, _Segment())
+                if segment.size != size:
+                    start = segment if segment.size < size else _Segment()
+                    self._segments[path] = _read_rest(path, start)
             segments = [self._segments.get(path, _Segment()) for path in paths]
-        if count := sum(len(segment.damaged) for segment in segments):
+        count = sum(len(segment.damaged) for segment in segments)
+        if count:
             announce(
                 f"Lines of the ledger that cannot be read: {count}. They count as not "
                 f"written; {HELP}",
@@ -292,20 +278,19 @@ class _Segment:
     damaged: tuple[str, ...] = ()
 
 
-def _read_rest(path: Path, known: _Segment) -> _Segment:
-    """Returns the segment with the lines after the known ones."""
+def _read_rest(path: Path, start: _Segment) -> _Segment:
+    """Returns the segment with the lines after those that it has."""
     with path.open("rb") as file:
-        file.seek(known.end)
+        file.seek(start.end)
         content = file.read()
     whole = content.rfind(b"\n") + 1  # the rest is being written, or was torn
-    events, damaged = _parse_lines(path, content[:whole], known.lines)
-    lines = known.lines + content.count(b"\n", 0, whole)
+    events, damaged = _parse_lines(path, content[:whole], start.lines)
     return _Segment(
-        known.end + len(content),
-        known.end + whole,
-        (*known.events, *events),
-        lines,
-        (*known.damaged, *damaged),
+        size=start.end + len(content),
+        end=start.end + whole,
+        events=(*start.events, *events),
+        lines=start.lines + content.count(b"\n", 0, whole),
+        damaged=(*start.damaged, *damaged),
     )
 
 
@@ -313,18 +298,15 @@ def _parse_lines(path: Path, content: bytes, first: int) -> tuple[list[Event], l
     """Returns the events in the lines, and the lines that cannot be read, with the reason."""
     events = []
     damaged = []
-    lines = content.split(b"\n")[:-1]
-    for number, line in enumerate(lines, first + 1):
-        if not line.strip():
-            continue
+    for number, line in enumerate(content.split(b"\n")[:-1], first + 1):
         try:
-            events.append(_parse_line(path, line))
-        except ValueError as error:
+            if line.strip():
+                events.append(_parse_line(path, line))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            reason = error if isinstance(error, ValueError) else f"not an event ({error})"
             # A line torn by a killed process and closed by the next append was never written.
             if not _is_torn(error):
-                damaged.append(f"{path.parent.name}/{path.name}, line {number}: {error}")
-        except (KeyError, TypeError, AttributeError) as error:
-            damaged.append(f"{path.parent.name}/{path.name}, line {number}: not an event ({error})")
+                damaged.append(f"{path.parent.name}/{path.name}, line {number}: {reason}")
     return events, damaged
 
 

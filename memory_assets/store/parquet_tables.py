@@ -51,6 +51,7 @@ _FIRST = {pl.Date(): "1970-01-01", pl.String(): "-"}
 _TEXT = re.compile(r"[A-Za-z0-9._-]+")
 
 NO_FOOTER = "its footer cannot be read"
+CHANGED_ROWS = "its rows do not match their hash"
 WRITING = ".writing"
 KEEP_DROPPED_SECONDS = 24 * 3600
 COMPRESSION = "zstd"
@@ -92,17 +93,17 @@ class ParquetTables:
         written since the last look.
         """
         folder = self._folder(table)
-        marked = _mark_of(folder)
-        known = _fingerprints.get(folder)
+        mark = _mark_of(folder)
+        cached = _fingerprints.get(folder)
         now = time.time_ns()
-        if marked is not None and known is not None and known[0] == marked:
-            return known[1]
-        found = {part: info.fingerprint for part, info in self.parts(table).items()}
+        if mark is not None and cached is not None and cached[0] == mark:
+            return cached[1]
+        hashes = {part: info.fingerprint for part, info in self.parts(table).items()}
         # Of a younger mark, the partition may be replaced just after the look, and the writer
         # killed before it marks that.
-        if marked is not None and now - marked[1] > SETTLED_NS:
-            _fingerprints[folder] = (marked, found)
-        return found
+        if mark is not None and now - mark[1] > SETTLED_NS:
+            _fingerprints[folder] = (mark, hashes)
+        return hashes
 
     def read(
         self, table: str, parts: Iterable[str] | None = None, columns: Sequence[str] | None = None
@@ -155,12 +156,12 @@ class ParquetTables:
         """Removes every file that is not a partition by the current schemas, such as incomplete
         ones and old tables.
         """
-        kept = {self._columns_path(table) for table in table_names()}
+        current = {self._columns_path(table) for table in table_names()}
         for table in table_names():
-            kept |= {path for _, path, facts in self._files(table) if _is_kept(facts)}
+            current |= {path for _, path, facts in self._files(table) if _is_kept(facts)}
         for folder, _, names in os.walk(self.root, topdown=False):
-            for name in names:
-                if (path := os.path.join(folder, name)) not in kept:
+            for path in (os.path.join(folder, name) for name in names):
+                if path not in current:
                     Path(path).unlink(missing_ok=True)
             with suppress(OSError):  # not empty
                 if folder != str(self.root):
@@ -177,15 +178,13 @@ class ParquetTables:
         fault_of = _fault_of if is_deep else _footer_fault_of
         for table in table_names() if names is None else names:
             folder = self._folder(table)
-            for part in sorted(set(find_parts(table, folder))):
-                if (file := file_of(table, part)) and (
-                    reason := fault_of(table, path := Path(folder, file))
-                ):
+            files = [file_of(table, part) for part in sorted(set(find_parts(table, folder)))]
+            paths = [Path(folder, file) for file in files if file]
+            columns = Path(self._columns_path(table))
+            for path in [*paths, columns] if columns.is_file() else paths:
+                reason = fault_of(table, path)
+                if reason:
                     yield path, reason
-            if (columns := Path(self._columns_path(table))).is_file() and (
-                reason := fault_of(table, columns)
-            ):
-                yield columns, reason
 
     def _present(
         self, table: str, wanted: Iterable[str] | None
@@ -200,9 +199,9 @@ class ParquetTables:
     ) -> Iterator[tuple[str, str, _Facts]]:
         folder = self._folder(table)
         for part in sorted(set(find_parts(table, folder) if wanted is None else wanted)):
-            if (file := file_of(table, part)) and (
-                facts := _facts_of(path := f"{folder}{os.sep}{file}")
-            ):
+            path = f"{folder}{os.sep}{file_of(table, part)}"
+            facts = None if path.endswith(os.sep) else _facts_of(path)
+            if facts:
                 yield part, path, facts
 
     def _folder(self, table: str) -> str:
@@ -210,23 +209,17 @@ class ParquetTables:
         return os.path.join(self.root, table)
 
     def _path(self, table: str, part: str) -> str:
-        if not (file := file_of(table, part)):
-            columns = schemas.partitioned_by(table)
-            named = (
-                f"partitions are named by {' and '.join(columns)}"
-                if columns
-                else f"its only one is '{WHOLE}'"
-            )
-            raise TableError(f"Table '{table}' cannot have a partition '{part}'; {named}.")
-        return os.path.join(self._folder(table), file)
+        file = file_of(table, part)
+        if file:
+            return os.path.join(self._folder(table), file)
+        columns = " and ".join(schemas.partitioned_by(table))
+        named = f"partitions are named by {columns}" if columns else f"its only one is '{WHOLE}'"
+        raise TableError(f"Table '{table}' cannot have a partition '{part}'; {named}.")
 
     def _columns_path(self, table: str) -> str:
-        first = {
-            name: _FIRST[schemas.schema_of(table)[name]] for name in schemas.partitioned_by(table)
-        }
-        return os.path.join(
-            self.root, table, *(f"{name}={value}" for name, value in first.items()), COLUMNS_FILE
-        )
+        schema = schemas.schema_of(table)
+        folders = [f"{name}={_FIRST[schema[name]]}" for name in schemas.partitioned_by(table)]
+        return os.path.join(self.root, table, *folders, COLUMNS_FILE)
 
     def write_columns(self, table: str) -> None:
         """Writes the table's file without rows, unless it exists with the current columns."""
@@ -318,16 +311,15 @@ def file_of(table: str, part: str) -> str:
     partition.
     """
     values = values_of(table, part)
-    return (
-        ""
-        if values is None
-        else os.path.join(*(f"{column}={value}" for column, value in values.items()), FILE)
-    )
+    if values is None:
+        return ""
+    return os.path.join(*(f"{column}={value}" for column, value in values.items()), FILE)
 
 
 def find_parts(table: str, folder: str) -> Iterator[str]:
     """Yields the names of the partitions that have a folder below the table's folder, unordered."""
-    if not (columns := schemas.partitioned_by(table)):
+    columns = schemas.partitioned_by(table)
+    if not columns:
         return iter([WHOLE])
     paths = iglob(os.path.join(*(f"{column}=*" for column in columns)), root_dir=folder)
     return ("-".join(level.partition("=")[2] for level in path.split(os.sep)) for path in paths)
@@ -357,9 +349,8 @@ def _scan(table: str, files: list[str], *, is_hive: bool) -> pl.LazyFrame:
     keys = schemas.partitioned_by(table)
     scanned = pl.scan_parquet(
         files,
-        schema={
-            name: dtype for name, dtype in schema.items() if name not in keys
-        },  # avoids reading a footer now
+        # Avoids reading a footer now.
+        schema={name: dtype for name, dtype in schema.items() if name not in keys},
         hive_partitioning=is_hive,
         hive_schema={key: schema[key] for key in keys} if is_hive else None,
         missing_columns="insert",  # a column added later is empty until the partition is rewritten
@@ -383,12 +374,11 @@ def _facts_of(path: str) -> _Facts | None:
     no metadata.
     """
     try:
-        known = _known.get(path)
-        found = os.stat(path)
-        if known is not None and known[0] == stamp(found):
-            return known[1]
+        cached = _known.get(path)
+        if cached is not None and cached[0] == stamp(os.stat(path)):
+            return cached[1]
         with open(path, "rb", buffering=0) as file:
-            read = stamp(os.fstat(file.fileno()))
+            read_at = stamp(os.fstat(file.fileno()))
             text = facts_of(file.fileno())
         facts = _parse_facts(json.loads(text))
     except (FileNotFoundError, NotADirectoryError):
@@ -398,7 +388,7 @@ def _facts_of(path: str) -> _Facts | None:
             f"Cannot read {path}: not a complete Parquet file of this store. Run `memory "
             "ingest`; it rebuilds it."
         ) from error
-    _known[path] = read, facts
+    _known[path] = read_at, facts
     return facts
 
 
@@ -407,43 +397,40 @@ def _fault_of(table: str, path: Path) -> str:
     meanwhile.
     """
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
-    before = stamp_of(path)
+    written = stamp_of(path)
     try:
-        facts = _facts_of(str(path))
-        if before is None or facts is None or facts.version != schemas.SCHEMA_VERSION:
-            return ""
-        file = pq.ParquetFile(path)
-        schema = _stored(schemas.empty(table), table).to_arrow().schema
-        written = pa.schema(
-            [field for field in schema if field.name in set(file.schema_arrow.names)]
-        )
-        hashed = hashlib.sha256(str(written).encode())
-        with path.open("rb") as content:
-            hashed.update(content.read(facts.info.bytes))
-        is_same = (
-            hashed.hexdigest()[:16] == facts.info.fingerprint
-            and file.metadata.num_rows == facts.info.rows
-        )
-        is_same = (
-            is_same and pl.read_parquet(path, hive_partitioning=False).height == facts.info.rows
-        )
-        reason = "" if is_same else "its rows do not match their hash"
+        reason = "" if written is None or _is_as_written(table, path) else CHANGED_ROWS
     except DamagedError:
         reason = NO_FOOTER
+    except FileNotFoundError:
+        return ""
     except (
-        OSError,
-        pa.ArrowException,
-        pl.exceptions.PolarsError,
-        pl.exceptions.PanicException,
-    ) as error:
-        reason = (
-            ""
-            if isinstance(error, FileNotFoundError)
-            else f"it cannot be read: {str(error).splitlines()[0][:100]}"
-        )
-    return reason if stamp_of(path) == before else ""
+        OSError, pa.ArrowException, pl.exceptions.PolarsError, pl.exceptions.PanicException
+    ) as error:  # fmt: skip
+        reason = f"it cannot be read: {str(error).splitlines()[0][:100]}"
+    return reason if stamp_of(path) == written else ""
+
+
+def _is_as_written(table: str, path: Path) -> bool:
+    """Returns whether the rows of the file match its metadata; so do those of another release."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    facts = _facts_of(str(path))
+    if facts is None or facts.version != schemas.SCHEMA_VERSION:
+        return True
+    file = pq.ParquetFile(path)
+    names = set(file.schema_arrow.names)
+    schema = _stored(schemas.empty(table), table).to_arrow().schema
+    hashed = hashlib.sha256(str(pa.schema([of for of in schema if of.name in names])).encode())
+    with path.open("rb") as content:
+        hashed.update(content.read(facts.info.bytes))
+    return (
+        hashed.hexdigest()[:16] == facts.info.fingerprint
+        and file.metadata.num_rows == facts.info.rows
+        and pl.read_parquet(path, hive_partitioning=False).height == facts.info.rows
+    )
 
 
 def _footer_fault_of(_: str, path: Path) -> str:

@@ -142,8 +142,6 @@ def _data_in(file: str) -> str | None:
         named = tomllib.loads(content.decode()).get("data")
     except (ValueError, OSError):
         return None  # reading the settings reports the error; a session start must not fail
-    return (
-        os.path.join(os.path.dirname(file), os.path.expanduser(named))
-        if named and isinstance(named, str)
-        else None
-    )
+    if named and isinstance(named, str):
+        return os.path.join(os.path.dirname(file), os.path.expanduser(named))
+    return None

@@ -39,12 +39,10 @@ def find_repository(folder: str, home: str) -> str | None:
     A worktree and a sub-folder belong to their repository, also after they were deleted. The home
     folder and those above it are no projects; a repository there holds settings files.
     """
-    while (
-        folder
-        and os.path.dirname(folder) != folder
-        and not f"{home}{os.sep}".startswith(f"{folder}{os.sep}")
-    ):
-        if common := _common_folder(folder, os.path.join(folder, ".git")):
+    home = f"{home}{os.sep}"
+    while folder and os.path.dirname(folder) != folder and not home.startswith(f"{folder}{os.sep}"):
+        common = _common_folder(folder, os.path.join(folder, ".git"))
+        if common:
             return _remote_name(os.path.join(common, "config")) or _main_name(common, folder)
         folder = os.path.dirname(folder)
     return None
@@ -66,15 +64,15 @@ def _common_folder(folder: str, git: str) -> str | None:
     """
     if os.path.isfile(os.path.join(git, "HEAD")):
         return git
-    written = _read(git)
-    if not written.startswith("gitdir:"):
+    text = _read(git)
+    if not text.startswith("gitdir:"):
         return None
-    own = os.path.normpath(os.path.join(folder, written.removeprefix("gitdir:").strip()))
-    if f"{os.sep}worktrees{os.sep}" in own:  # the repository may have been moved or deleted since
-        return os.path.normpath(
-            os.path.join(own, _read(os.path.join(own, "commondir")).strip() or "../..")
-        )
-    return own
+    path = os.path.normpath(os.path.join(folder, text.removeprefix("gitdir:").strip()))
+    if f"{os.sep}worktrees{os.sep}" not in path:
+        return path
+    # The repository may have been moved or deleted since.
+    common = _read(os.path.join(path, "commondir")).strip() or "../.."
+    return os.path.normpath(os.path.join(path, common))
 
 
 def _main_name(common: str, folder: str) -> str:
@@ -82,11 +80,9 @@ def _main_name(common: str, folder: str) -> str:
     if f"{os.sep}modules{os.sep}" in common:
         return os.path.basename(folder)
     name = os.path.basename(common)
-    return (
-        os.path.basename(os.path.dirname(common))
-        if name.startswith(".")
-        else name.removesuffix(".git")
-    )
+    if name.startswith("."):
+        return os.path.basename(os.path.dirname(common))
+    return name.removesuffix(".git")
 
 
 def _remote_name(config: str) -> str | None:
@@ -128,26 +124,32 @@ def _repository_of_worktree(parts: list[str]) -> str | None:
     """Returns the repository of a folder in a known layout of worktrees."""
     for place in range(len(parts) - 2, -1, -1):
         name = parts[place]
-        above = parts[:place]
-        below = parts[place + 1 :]
-        if name not in WORKTREES:
-            ending = next((ending for ending in WORKTREE_ENDINGS if name.endswith(ending)), None)
-            if ending is None:
-                continue
-            if not name.startswith("."):
-                return name.removesuffix(ending)
-        if above and above[-1].startswith(".") and not _is_home(above[:-1]):
-            above = above[:-1]  # `shop/.claude/worktrees/vat`
-        if (
-            above
-            and not above[-1].startswith(".")
-            and not _is_home(above)
-            and above[-1].lower() not in COLLECTIONS
-        ):
-            return above[-1]
-        if len(below) > 1:
-            return below[1] if _is_id(below[0]) else below[0]
+        ending = next((ending for ending in WORKTREE_ENDINGS if name.endswith(ending)), "")
+        if ending and name not in WORKTREES and not name.startswith("."):
+            return name.removesuffix(ending)
+        if name in WORKTREES or ending:
+            repository = _above(parts[:place]) or _below(parts[place + 1 :])
+            if repository:
+                return repository
     return None
+
+
+def _above(parts: list[str]) -> str | None:
+    """Returns the repository that has the folder of worktrees in it; None where that has those of
+    several.
+    """
+    if parts and parts[-1].startswith(".") and not _is_home(parts[:-1]):
+        parts = parts[:-1]  # `shop/.claude/worktrees/vat`
+    if not parts or parts[-1].startswith(".") or _is_home(parts):
+        return None
+    return None if parts[-1].lower() in COLLECTIONS else parts[-1]
+
+
+def _below(parts: list[str]) -> str | None:
+    """Returns the repository that a path in a folder of worktrees of several names first."""
+    if len(parts) < 2:
+        return None
+    return parts[1] if _is_id(parts[0]) else parts[0]
 
 
 def _named(parts: list[str]) -> str:
@@ -155,18 +157,17 @@ def _named(parts: list[str]) -> str:
     for place in range(len(parts) - 1, -1, -1):
         name = parts[place].partition(NAME_AND_BRANCH)[0] or parts[place]
         if any(letter.isalpha() for letter in name):
-            is_above = place < len(parts) - 1
-            is_none = is_above and (
-                name.lower() in WORKTREES | COLLECTIONS or _is_home(parts[: place + 1])
-            )
-            return UNKNOWN if is_none else name
+            is_last = place == len(parts) - 1
+            is_project = name.lower() not in WORKTREES | COLLECTIONS
+            return name if is_last or (is_project and not _is_home(parts[: place + 1])) else UNKNOWN
     return UNKNOWN
 
 
 def _is_home(parts: list[str]) -> bool:
     """Returns whether the path is that of a home folder."""
-    own = parts[1:] if parts and parts[0].endswith(":") else parts
-    return own == ["root"] or (len(own) == 2 and own[0] in ("Users", "home"))
+    if parts and parts[0].endswith(":"):
+        parts = parts[1:]
+    return parts == ["root"] or (len(parts) == 2 and parts[0] in ("Users", "home"))
 
 
 def _is_id(name: str) -> bool:

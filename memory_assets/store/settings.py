@@ -83,11 +83,6 @@ TTL_DAYS = {
 (`stages.maintain.states`).
 """
 
-_SERVER = re.compile(r"https?://(\[[0-9a-fA-F:]+\]|[\w.-]+)(:\d{1,5})?/?")
-_OBJECTS = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[\w.=-]+)*/?")
-_ADDRESS = re.compile(r"https?://[^\s/?#]+(/[^\s?#]*)?")
-
-
 UTC_NAMES = tuple(
     "Etc/UTC Etc/UCT Etc/Universal Etc/Zulu Etc/GMT Etc/Greenwich UCT Universal Zulu GMT "
     "Greenwich".split()
@@ -151,28 +146,17 @@ def _parse_names(names: Any) -> Any:
     return [name.strip() for name in names.split(",") if name.strip()]
 
 
-def _check_address(url: str) -> str:
-    if url and not _ADDRESS.fullmatch(url):
-        raise ValueError(
-            "this is not a server address; use the form http://127.0.0.1:8080 or "
-            "https://gateway.example"
-        )
-    return url.rstrip("/")
+def _matching(pattern: str, what: str) -> AfterValidator:
+    """Returns the check that a text is empty or matches the pattern; slashes at its end are
+    removed.
+    """
 
+    def check(text: str) -> str:
+        if text and not re.fullmatch(pattern, text):
+            raise ValueError(f"this is not {what}")
+        return text.rstrip("/")
 
-def _check_server(url: str) -> str:
-    if url and not _SERVER.fullmatch(url):
-        raise ValueError(
-            "this is not the address of a server; use the form http://127.0.0.1:8000, "
-            "without a path"
-        )
-    return url.rstrip("/")
-
-
-def _check_objects(url: str) -> str:
-    if url and not _OBJECTS.fullmatch(url):
-        raise ValueError("this is not the address of a bucket; use the form s3://bucket/prefix")
-    return url.rstrip("/")
+    return AfterValidator(check)
 
 
 def _check_prices(prices: dict[str, dict[TokenKind, float]]) -> dict[str, dict[TokenKind, float]]:
@@ -190,7 +174,8 @@ def _check_prices(prices: dict[str, dict[TokenKind, float]]) -> dict[str, dict[T
 
 
 def _check_ttls(days: dict[str, int]) -> dict[str, int]:
-    if unknown := sorted(days.keys() - TTL_DAYS):
+    unknown = sorted(days.keys() - TTL_DAYS)
+    if unknown:
         raise ValueError(
             f"there is no category {', '.join(unknown)}; the categories are {', '.join(TTL_DAYS)}"
         )
@@ -200,9 +185,27 @@ def _check_ttls(days: dict[str, int]) -> dict[str, int]:
 Zone = Annotated[str, AfterValidator(_check_zone)]
 ModelName = Annotated[str, AfterValidator(_check_model)]
 OptionalModelName = Annotated[str, AfterValidator(lambda name: _check_model(name) if name else "")]
-Address = Annotated[str, AfterValidator(_check_address)]
-ServerAddress = Annotated[str, AfterValidator(_check_server)]
-ObjectsAddress = Annotated[str, AfterValidator(_check_objects)]
+Address = Annotated[
+    str,
+    _matching(
+        r"https?://[^\s/?#]+(/[^\s?#]*)?",
+        "a server address; use the form http://127.0.0.1:8080 or https://gateway.example",
+    ),
+]
+ServerAddress = Annotated[
+    str,
+    _matching(
+        r"https?://(\[[0-9a-fA-F:]+\]|[\w.-]+)(:\d{1,5})?/?",
+        "the address of a server; use the form http://127.0.0.1:8000, without a path",
+    ),
+]
+ObjectsAddress = Annotated[
+    str,
+    _matching(
+        r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[\w.=-]+)*/?",
+        "the address of a bucket; use the form s3://bucket/prefix",
+    ),
+]
 Dollars = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Prices = Annotated[dict[str, dict[TokenKind, Dollars]], AfterValidator(_check_prices)]
 Sections = Annotated[dict[str, str], AfterValidator(lambda sections: {**SECTIONS, **sections})]
@@ -220,6 +223,13 @@ OptionalPath = Annotated[
 ]
 
 
+def setting(description: str, default: Any = None, **more: Any) -> Any:
+    """Returns a field with its description and its default, or what makes that."""
+    if "default_factory" in more:
+        return Field(description=description, **more)
+    return Field(default, description=description, **more)
+
+
 class Settings(BaseSettings):
     """All settings of the program."""
 
@@ -227,203 +237,165 @@ class Settings(BaseSettings):
         env_prefix="MEMORY_", env_ignore_empty=True, extra="forbid", frozen=True
     )
 
-    data: AbsolutePath = Field(
-        default_factory=lambda: Path(default_data()), description="Folder that holds all state."
+    data: AbsolutePath = setting(
+        "Folder that holds all state.", default_factory=lambda: Path(default_data())
     )
-    store: ObjectsAddress = Field(
+    store: ObjectsAddress = setting(
+        "S3 address (s3://bucket/prefix) that holds the store; the data folder is then its cache. "
+        "Needs `remote`.",
         "",
-        description="S3 address (s3://bucket/prefix) that holds the store; the data folder is "
-        "then its cache. Needs `remote`.",
     )
-    store_endpoint: Address = Field("", description="Another server with the S3 API.")
-    sources: str = Field(
-        "",
-        description="Folders with transcripts, or files, separated as in PATH; each is read whole.",
+    store_endpoint: Address = setting("Another server with the S3 API.", "")
+    sources: str = setting(
+        "Folders with transcripts, or files, separated as in PATH; each is read whole.", ""
     )
-    adr_folders: str = Field(
-        "", description="Folders of decision records, as in PATH, beside those of projects."
+    adr_folders: str = setting(
+        "Folders of decision records, as in PATH, beside those of projects.", ""
     )
-    timezone: Zone = Field(
-        default_factory=local_zone, description="The owner's time zone, for days and clock times."
+    timezone: Zone = setting(
+        "The owner's time zone, for days and clock times.", default_factory=local_zone
     )
-    date_order: Literal["auto", "dmy", "mdy"] = Field(
-        "auto", description="Order in 05/06/2026; `auto`: by time zone."
+    date_order: Literal["auto", "dmy", "mdy"] = setting(
+        "Order in 05/06/2026; `auto`: by time zone.", "auto"
     )
-    owner: str = Field(
+    owner: str = setting(
+        "The person MEMORY.md is written for; sessions of this machine are theirs.",
         default_factory=getpass.getuser,
-        description="The person MEMORY.md is written for; sessions of this machine are theirs.",
     )
-    people: dict[str, str] = Field(
-        default_factory=dict, description="Home folder name → person, for sessions from elsewhere."
+    people: dict[str, str] = setting(
+        "Home folder name → person, for sessions from elsewhere.", default_factory=dict
     )
-    aliases: dict[str, OtherNames] = Field(
-        default_factory=dict, description="Full name → other names for the same thing."
+    aliases: dict[str, OtherNames] = setting(
+        "Full name → other names for the same thing.", default_factory=dict
     )
-    model: ModelName = Field(
-        RULES,
-        description="Model that observes and rewrites questions; `rules`: none; see docs/model.md.",
+    model: ModelName = setting(
+        "Model that observes and rewrites questions; `rules`: none; see docs/model.md.", RULES
     )
-    reflector_model: OptionalModelName = Field(
-        "", description="Model that reflects and reviews; empty: that of `model`."
+    reflector_model: OptionalModelName = setting(
+        "Model that reflects and reviews; empty: that of `model`.", ""
     )
-    rerank: bool = Field(
+    rerank: bool = setting(
+        "Whether the model also reranks what `balanced` and `deep` recall; see docs/recall.md.",
         True,
-        description="Whether the model also reranks what `balanced` and `deep` recall; see "
-        "docs/recall.md.",
     )
-    model_projects: ProjectNames = Field(
-        default_factory=lambda: [ALL_PROJECTS],
-        description="Projects that models may be sent; `*`: all.",
+    model_projects: ProjectNames = setting(
+        "Projects that models may be sent; `*`: all.", default_factory=lambda: [ALL_PROJECTS]
     )
-    model_url: Address = Field(
-        "", description="Another server with the Messages API: a gateway, a local runtime."
+    model_url: Address = setting(
+        "Another server with the Messages API: a gateway, a local runtime.", ""
     )
-    reflector_url: Address = Field(
-        "", description="Server of `reflector_model`; empty: that of `model_url`."
+    reflector_url: Address = setting("Server of `reflector_model`; empty: that of `model_url`.", "")
+    model_at_once: int = setting("Concurrent requests to the model.", 4, ge=1, le=64)
+    model_timeout_seconds: float = setting("Timeout of an answer.", 300.0, gt=0, le=3600)
+    model_retries: int = setting("Retries after an overload or a lost connection.", 4, ge=0, le=20)
+    model_batches: Literal["auto", "always", "never"] = setting(
+        "Batches (half price); `auto`: from 20.", "auto"
     )
-    model_at_once: int = Field(4, ge=1, le=64, description="Concurrent requests to the model.")
-    model_timeout_seconds: float = Field(300.0, gt=0, le=3600, description="Timeout of an answer.")
-    model_retries: int = Field(
-        4, ge=0, le=20, description="Retries after an overload or a lost connection."
+    model_most_usd: float = setting(
+        "A run that would cost more US dollars sends nothing.", 10.0, ge=0
     )
-    model_batches: Literal["auto", "always", "never"] = Field(
-        "auto", description="Batches (half price); `auto`: from 20."
-    )
-    model_most_usd: float = Field(
-        10.0, ge=0, description="A run that would cost more US dollars sends nothing."
-    )
-    model_prices: Prices = Field(
+    model_prices: Prices = setting(
+        "Model → US dollars per million tokens of `input`, `output`, `cache_write` and "
+        "`cache_read`.",
         default_factory=dict,
-        description="Model → US dollars per million tokens of `input`, `output`, `cache_write` "
-        "and `cache_read`.",
     )
-    observer_prompt: OptionalPath = Field(
-        None, description="File with another observer prompt; see docs/model.md."
+    observer_prompt: OptionalPath = setting(
+        "File with another observer prompt; see docs/model.md.", None
     )
-    least_useful: float = Field(
-        0.7, ge=0, le=1, description="Usefulness below which the write gate holds a fact."
+    least_useful: float = setting(
+        "Usefulness below which the write gate holds a fact.", 0.7, ge=0, le=1
     )
-    facts_per_session: int = Field(
+    facts_per_session: int = setting(
+        "Maximum facts per session that rules find; the most useful are kept. A model is asked "
+        "for few.",
         25,
         ge=0,
-        description="Maximum facts per session that rules find; the most useful are kept. A "
-        "model is asked for few.",
     )
-    taxonomy: OptionalPath = Field(
-        None, description="File of category words, like stages/distill/taxonomy.toml."
+    taxonomy: OptionalPath = setting(
+        "File of category words, like stages/distill/taxonomy.toml.", None
     )
-    optional_categories: OptionalCategories = Field(
-        default_factory=list, description="More categories of facts: `health`, `hobbies`."
+    optional_categories: OptionalCategories = setting(
+        "More categories of facts: `health`, `hobbies`.", default_factory=list
     )
-    embedding_model: str = Field(
-        USUAL_EMBEDDING_MODEL, description="Local embedding model, or a folder with one."
+    embedding_model: str = setting(
+        "Local embedding model, or a folder with one.", USUAL_EMBEDDING_MODEL
     )
-    chroma: ServerAddress = Field(
-        "",
-        description="Chroma server that holds the vectors of memories; empty: files of the store.",
+    chroma: ServerAddress = setting(
+        "Chroma server that holds the vectors of memories; empty: files of the store.", ""
     )
-    workers: int = Field(
-        1,
-        ge=1,
-        le=64,
-        description="Processes that extract facts at once, each from days of its own.",
+    workers: int = setting(
+        "Processes that extract facts at once, each from days of its own.", 1, ge=1, le=64
     )
-    now: datetime | None = Field(
-        None, description="A fixed clock, for tests and demonstrations (ISO 8601)."
-    )
-    recall_factors: list[Literal["decay", "stale", "elsewhere", "used", "tone"]] = Field(
+    now: datetime | None = setting("A fixed clock, for tests and demonstrations (ISO 8601).", None)
+    recall_factors: list[Literal["decay", "stale", "elsewhere", "used", "tone"]] = setting(
+        "Factors of a recalled memory's rank; see docs/recall.md.",
         default_factory=lambda: ["decay", "stale", "used"],
-        description="Factors of a recalled memory's rank; see docs/recall.md.",
     )
-    harness_opt_outs: bool = Field(
-        True, description="Whether sessions that Codex marks as not for memory are left out."
+    harness_opt_outs: bool = setting(
+        "Whether sessions that Codex marks as not for memory are left out.", True
     )
-    harness_memories: bool = Field(
-        True, description="Whether memories of Claude Code and Codex are read and recalled."
+    harness_memories: bool = setting(
+        "Whether memories of Claude Code and Codex are read and recalled.", True
     )
-    ttl_days: TtlDays = Field(
+    ttl_days: TtlDays = setting(
+        "Category → days with queries, without a recall, after which a memory is stale; 0: never.",
         default_factory=lambda: dict(TTL_DAYS),
-        description="Category → days with queries, without a recall, after which a memory is "
-        "stale; 0: never.",
     )
-    since_days: int = Field(
-        14, ge=1, description="Days of this machine's transcripts to read at first."
+    since_days: int = setting("Days of this machine's transcripts to read at first.", 14, ge=1)
+    idle_minutes: int = setting("A session without a message for this long has ended.", 60, ge=1)
+    short_turns: int = setting(
+        "Of sessions with fewer user turns only corrections and rules are kept.", 5, ge=0
     )
-    idle_minutes: int = Field(
-        60, ge=1, description="A session without a message for this long has ended."
+    context_tokens: int = setting("Context size that budgets derive from.", 200_000, ge=8_000)
+    friction_observations: int = setting(
+        "Minimum observations and segments before friction is searched.", 100, ge=0
     )
-    short_turns: int = Field(
-        5,
-        ge=0,
-        description="Of sessions with fewer user turns only corrections and rules are kept.",
+    review_days: int = setting("Days after which an undecided proposal expires.", 7, ge=1)
+    trust_after: int = setting(
+        "Approvals until a category is trusted (high priority only); 0: never.", 0, ge=0
     )
-    context_tokens: int = Field(
-        200_000, ge=8_000, description="Context size that budgets derive from."
+    sections: Sections = setting(
+        "Category → section of MEMORY.md.", default_factory=lambda: dict(SECTIONS)
     )
-    friction_observations: int = Field(
-        100, ge=0, description="Minimum observations and segments before friction is searched."
+    remote: str = setting(
+        "Git remote that the workspace's history is pushed to; never pulled from.", ""
     )
-    review_days: int = Field(7, ge=1, description="Days after which an undecided proposal expires.")
-    trust_after: int = Field(
-        0, ge=0, description="Approvals until a category is trusted (high priority only); 0: never."
+    todoist_project: str = setting(
+        "Todoist project in which proposals become tasks; by default the Inbox.", ""
     )
-    sections: Sections = Field(
-        default_factory=lambda: dict(SECTIONS), description="Category → section of MEMORY.md."
+    todoist_label: str = setting("Label of those tasks.", "memory-review", pattern=r"^[\w-]{1,60}$")
+    todoist_url: Address = setting("Another server with the Todoist API.", "")
+    gold: OptionalPath = setting(
+        "Folder of labelled sessions to evaluate against; see docs/operating.md.", None
     )
-    remote: str = Field(
-        "", description="Git remote that the workspace's history is pushed to; never pulled from."
+    run_days: int = setting("Days for which Dagster's runs and their logs are kept.", 30, ge=1)
+    disk_gb: float = setting(
+        "Gigabytes that the store may take; 0: no limit.", 10.0, ge=0, allow_inf_nan=False
     )
-    todoist_project: str = Field(
-        "", description="Todoist project in which proposals become tasks; by default the Inbox."
+    writes_per_minute: int = setting(
+        "Writes per minute of one token of a shared memory.", 30, ge=1, le=10_000
     )
-    todoist_label: str = Field(
-        "memory-review", pattern=r"^[\w-]{1,60}$", description="Label of those tasks."
-    )
-    todoist_url: Address = Field("", description="Another server with the Todoist API.")
-    gold: OptionalPath = Field(
-        None, description="Folder of labelled sessions to evaluate against; see docs/operating.md."
-    )
-    run_days: int = Field(
-        30, ge=1, description="Days for which Dagster's runs and their logs are kept."
-    )
-    disk_gb: float = Field(
-        10.0,
-        ge=0,
-        allow_inf_nan=False,
-        description="Gigabytes that the store may take; 0: no limit.",
-    )
-    writes_per_minute: int = Field(
-        30, ge=1, le=10_000, description="Writes per minute of one token of a shared memory."
-    )
-    pushed_gb: float = Field(
+    pushed_gb: float = setting(
+        "Gigabytes of transcripts that each person may push to this store; 0: no limit.",
         5.0,
         ge=0,
         allow_inf_nan=False,
-        description="Gigabytes of transcripts that each person may push to this store; 0: no "
-        "limit.",
     )
-    push_url: Address = Field(
-        "",
-        description="Shared memory to which `memory data push` sends this machine's masked "
-        "sessions.",
+    push_url: Address = setting(
+        "Shared memory to which `memory data push` sends this machine's masked sessions.", ""
     )
-    push_token: str = Field(
-        "",
-        repr=False,
-        description="Token with the scope push for that server; better in MEMORY_PUSH_TOKEN.",
+    push_token: str = setting(
+        "Token with the scope push for that server; better in MEMORY_PUSH_TOKEN.", "", repr=False
     )
-    push_projects: ProjectNames = Field(
+    push_projects: ProjectNames = setting(
+        "Projects that may be pushed; `*`: all, `!name`: not this one.",
         default_factory=lambda: [ALL_PROJECTS],
-        description="Projects that may be pushed; `*`: all, `!name`: not this one.",
     )
-    reviewers: dict[str, OtherNames] = Field(
+    reviewers: dict[str, OtherNames] = setting(
+        "Project → persons who may decide its proposals with a token; `*`: every project.",
         default_factory=dict,
-        description="Project → persons who may decide its proposals with a token; `*`: every "
-        "project.",
     )
-    port: int = Field(
-        3000, ge=1, le=65535, description="Port of the Dagster UI; the next free one is taken."
-    )
+    port: int = setting("Port of the Dagster UI; the next free one is taken.", 3000, ge=1, le=65535)
 
     @classmethod
     def settings_customise_sources(

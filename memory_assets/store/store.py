@@ -349,18 +349,22 @@ def _close_to_others(root: Path) -> None:
     """
     if os.name != "posix" or not root.is_dir() or not stat.S_IMODE(root.stat().st_mode) & OTHERS:
         return
-    is_store = (root / "VERSION").is_file() or {
-        path.name for path in root.iterdir()
-    } <= staged.BEFORE_A_STORE
-    if not is_store or root.stat().st_uid != os.geteuid():
-        whose = "holds other files" if not is_store else "belongs to another user"
+    entries = {path.name for path in root.iterdir()}
+    whose = ""
+    if "VERSION" not in entries and not entries <= staged.BEFORE_A_STORE:
+        whose = "holds other files"
+    elif root.stat().st_uid != os.geteuid():
+        whose = "belongs to another user"
+    if whose:
         raise StoreError(
             f"Other users may read {root}, which {whose}. Run `chmod go-rwx '{root}'`, or "
             "set MEMORY_DATA to another folder."
         )
     for folder, names, files in os.walk(root, topdown=False):
-        for path in (*(Path(folder, name) for name in (*names, *files)), Path(folder)):
-            if not path.is_symlink() and (mode := stat.S_IMODE(path.stat().st_mode)) & OTHERS:
+        for name in (*names, *files, ""):
+            path = Path(folder, name)
+            mode = stat.S_IMODE(path.lstat().st_mode)
+            if mode & OTHERS and not path.is_symlink():
                 path.chmod(mode & ~OTHERS)
 
 
@@ -375,26 +379,27 @@ def remove_derived(store: Store) -> None:
 
 def _check_version(store: Store) -> None:
     path = store.root / "VERSION"
-    if not path.is_file():
-        write_atomically(path, f"{VERSION}\n".encode())
+    current = f"{VERSION}\n".encode()
+    text = path.read_bytes().strip() if path.is_file() else None
+    if text is None or not text.isdigit():
+        if text is not None:
+            announce(
+                f"{path} was damaged and is written again; tables of another release are rebuilt."
+            )
+        write_atomically(path, current)
         return
-    text = path.read_bytes().strip()
-    if not text.isdigit():
-        announce(f"{path} was damaged and is written again; tables of another release are rebuilt.")
-        write_atomically(path, f"{VERSION}\n".encode())
-        return
-    found = int(text)
-    if found > VERSION:
+    version = int(text)
+    if version > VERSION:
         raise StoreVersionError(
-            f"{store.root} was written by a newer release (store version {found}, this one "
+            f"{store.root} was written by a newer release (store version {version}, this one "
             f"supports {VERSION}). "
             "Upgrade memory_assets, or set MEMORY_DATA to another folder."
         )
-    if found < VERSION:
+    if version < VERSION:
         with store.lock():
             remove_derived(store)
             _remove_branches(store)
-            write_atomically(path, f"{VERSION}\n".encode())
+            write_atomically(path, current)
 
 
 def _remove_branches(store: Store) -> None:
@@ -410,15 +415,14 @@ def _remove_branches(store: Store) -> None:
 def _check_zone(store: Store) -> None:
     path = store.root / "instance.json"
     zone = store.settings.timezone
-    if not path.is_file():
+    is_new = not path.is_file()
+    written = None if is_new else _read_json(path).get("timezone")
+    if not isinstance(written, str):
+        if not is_new:
+            announce(f"{path} was damaged and is written again, with the zone {zone}.")
         write_json(path, {"timezone": zone})
         return
-    named = _read_json(path).get("timezone")
-    if not isinstance(named, str):
-        announce(f"{path} was damaged and is written again, with the zone {zone}.")
-        write_json(path, {"timezone": zone})
-        return
-    frozen = canonical_zone(named)
+    frozen = canonical_zone(written)
     if frozen != zone:
         raise SettingsError(
             f"The days of {store.root} use the zone {frozen}, but MEMORY_TIMEZONE is {zone}. "
@@ -430,7 +434,7 @@ def _check_zone(store: Store) -> None:
 def _read_json(path: Path) -> dict[str, Any]:
     """Returns the object in the file; empty where it is damaged."""
     try:
-        found = json.loads(path.read_bytes())
+        value = json.loads(path.read_bytes())
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return value if isinstance(value, dict) else {}

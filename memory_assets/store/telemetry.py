@@ -9,10 +9,11 @@ projects. The asset `telemetry` keeps them as a table.
 import json
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import filelock
 
@@ -24,8 +25,6 @@ FILE = "steps.jsonl"
 MOST_BYTES = 1_000_000
 MOST_FILES = 10
 """Together about 30,000 steps."""
-
-Level = Literal["info", "error"]
 
 
 @dataclass(frozen=True)
@@ -44,17 +43,11 @@ class StepEvent:
     """Class of the error; its message may hold people's words."""
     counts: Mapping[str, int] = field(default_factory=dict)
 
-    @property
-    def level(self) -> Level:
-        """Returns `error` for a step that failed."""
-        return "info" if self.success else "error"
-
 
 def log_step(root: Path, event: StepEvent) -> None:
     """Appends the event; if the log cannot be written, the step goes on."""
-    record = {
-        "level": event.level,
-        **asdict(event),
+    record = asdict(event) | {
+        "level": "info" if event.success else "error",
         "at": event.at.isoformat(),
         "duration_ms": round(event.duration_ms, 3),
     }
@@ -78,39 +71,30 @@ def read_steps(root: Path) -> Iterator[dict[str, Any]]:
     skipped.
     """
     folder = root / FOLDER
-    for path in [*_numbered(folder), folder / FILE]:
+    for path in [*_numbered(folder).values(), folder / FILE]:
         try:
             lines = path.read_bytes().splitlines()
         except OSError:
             continue  # rotated away meanwhile, or none yet
         for line in lines:
-            if (event := _parsed(line)) is not None:
-                yield {"event_id": hash_of(line.decode())[:16], **event}
-
-
-def _parsed(line: bytes) -> dict[str, Any] | None:
-    try:
-        event = json.loads(line)
-        return {**event, "at": datetime.fromisoformat(event["at"])}
-    except (ValueError, KeyError, TypeError):
-        return None
+            with suppress(ValueError, KeyError, TypeError):
+                event = json.loads(line)
+                at = datetime.fromisoformat(event["at"])
+                yield {"event_id": hash_of(line.decode())[:16], **event, "at": at}
 
 
 def _rotate(path: Path) -> None:
     with filelock.FileLock(path.with_suffix(".lock"), mode=0o600):
         if path.stat().st_size < MOST_BYTES:  # another process was first
             return
-        last = max((_number(one) for one in _numbered(path.parent)), default=0)
+        last = max(_numbered(path.parent), default=0)
         path.rename(path.with_name(f"steps-{last + 1:06d}.jsonl"))
-        for old in _numbered(path.parent)[: -(MOST_FILES - 1)]:
+        for old in [*_numbered(path.parent).values()][: -(MOST_FILES - 1)]:
             old.unlink(missing_ok=True)
 
 
-def _numbered(folder: Path) -> list[Path]:
-    """Returns the full files, oldest first."""
-    return sorted(folder.glob("steps-*.jsonl"), key=_number)
-
-
-def _number(path: Path) -> int:
-    digits = path.stem.removeprefix("steps-")
-    return int(digits) if digits.isdigit() else 0
+def _numbered(folder: Path) -> dict[int, Path]:
+    """Returns the full files by their number, oldest first."""
+    paths = {path.stem.removeprefix("steps-"): path for path in folder.glob("steps-*.jsonl")}
+    numbered = {int(digits): path for digits, path in paths.items() if digits.isdigit()}
+    return dict(sorted(numbered.items()))

@@ -19,27 +19,13 @@ if TYPE_CHECKING:
 
 NOTE = os.path.join("built", "unchanged.json")
 OWN = (
-    "dagster",
-    "logs",
-    "lock",
-    "slog.lock",
-    "status.txt",
-    NOTE,
-    os.path.join("built", "waiting.json"),
-    os.path.join("built", "locks"),
+    *"dagster logs lock slog.lock status.txt".split(),
+    *(os.path.join("built", name) for name in ("unchanged.json", "waiting.json", "locks")),
 )
 """Files of a store that a look itself writes; no ingest reads them."""
 
-VARIABLES = (
-    "MEMORY_",
-    "TODOIST_",
-    "CLAUDE_CONFIG_DIR",
-    "CODEX_HOME",
-    "PI_",
-    "HOME",
-    "USERPROFILE",
-    "XDG_",
-    "TZ",
+VARIABLES = tuple(
+    "MEMORY_ TODOIST_ CLAUDE_CONFIG_DIR CODEX_HOME PI_ HOME USERPROFILE XDG_ TZ".split()
 )
 """Beginnings of the names of the variables that decide what an ingest reads."""
 

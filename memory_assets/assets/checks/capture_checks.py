@@ -4,7 +4,7 @@ bytes.
 
 import polars as pl
 
-from memory_assets.assets.checks.common import Days, check
+from memory_assets.assets.checks.common import Days, check, problems
 from memory_assets.store.store import Store
 
 CHECKED_RANGES = 50
@@ -22,11 +22,8 @@ def messages_of_windows(store: Store, days: Days, *, status: str | None = None) 
     """Returns the pairs of window and message that the closed windows of the days (with the status)
     declare.
     """
-    return (
-        closed_windows(store, days, status=status)
-        .select("window_id", message_id="message_ids")
-        .explode("message_id")
-    )
+    windows = closed_windows(store, days, status=status)
+    return windows.select("window_id", message_id="message_ids").explode("message_id")
 
 
 @check("resources")
@@ -44,14 +41,11 @@ def coverage(store: Store, days: Days) -> pl.DataFrame:
     wanted = messages_of_windows(store, days)
     both = ["window_id", "message_id"]
     messages = store.tables.read("messages", days, columns=both)
-    missing = wanted.join(messages, on=both, how="anti").with_columns(problem=pl.lit("missing"))
-    foreign = messages.join(wanted, on=both, how="anti").with_columns(
-        problem=pl.lit("in no window")
+    return problems(
+        missing=wanted.join(messages, on=both, how="anti"),
+        in_no_window=messages.join(wanted, on=both, how="anti"),
+        in_several_windows=wanted.filter(pl.col("message_id").is_duplicated()),
     )
-    doubled = wanted.filter(pl.col("message_id").is_duplicated()).with_columns(
-        problem=pl.lit("in several windows")
-    )
-    return pl.concat([missing, foreign, doubled])
 
 
 @check("messages")
@@ -65,20 +59,14 @@ def provenance(store: Store, days: Days) -> pl.DataFrame:
 @check("checkpoints")
 def turns_complete(store: Store, days: Days) -> pl.DataFrame:
     """Every turn of a day's closed windows has one checkpoint, and no message is in two of them."""
-    checkpoints = store.tables.read(
-        "checkpoints", days, columns=["session_id", "turn", "day", "message_ids"]
-    )
-    counted = (
-        closed_windows(store, days).group_by("session_id", "day").agg(pl.sum("user_turn_count"))
-    )
     by = ["session_id", "day"]
+    checkpoints = store.tables.read("checkpoints", days, columns=[*by, "turn", "message_ids"])
+    counted = closed_windows(store, days).group_by(by).agg(pl.sum("user_turn_count"))
     listed = checkpoints.filter(pl.col("turn") > 0).group_by(by).agg(turns=pl.len())
     both = counted.join(listed, on=by, how="full", coalesce=True).fill_null(0)
-    differing = both.filter(pl.col("user_turn_count") != pl.col("turns")).select(
-        *by, problem=pl.lit("turns are missing")
-    )
     messages = checkpoints.select(*by, message_id="message_ids").explode("message_id")
-    doubled = messages.filter(pl.col("message_id").is_duplicated()).select(
-        *by, problem=pl.lit("a message is in two turns")
+    doubled = messages.filter(pl.col("message_id").is_duplicated())
+    return problems(
+        turns_are_missing=both.filter(pl.col("user_turn_count") != pl.col("turns")).select(by),
+        a_message_is_in_two_turns=doubled.select(by).unique(),
     )
-    return pl.concat([differing, doubled.unique()])

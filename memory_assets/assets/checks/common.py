@@ -8,6 +8,7 @@ has built it again.
 """
 
 import inspect
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -66,11 +67,11 @@ class TableCheck:
 
     def run(self, store: Store, days: Days) -> dg.AssetCheckResult:
         """Returns the check's result for the days."""
-        found = self.judge(store, days)
-        result = verdict(found.is_empty(), found) if isinstance(found, pl.DataFrame) else found
-        severity = (
-            dg.AssetCheckSeverity.WARN if self.level == "warn" else dg.AssetCheckSeverity.ERROR
-        )
+        result = self.judge(store, days)
+        if isinstance(result, pl.DataFrame):
+            result = verdict(result.is_empty(), result)
+        warn = dg.AssetCheckSeverity.WARN
+        severity = warn if self.level == "warn" else dg.AssetCheckSeverity.ERROR
         return result._replace(
             asset_key=self.spec.asset_key, check_name=self.name, severity=severity
         )
@@ -100,21 +101,28 @@ def verdict(
     passed: bool, broken: pl.DataFrame | None = None, **metadata: Any
 ) -> dg.AssetCheckResult:
     """Returns a check's result with the ids of the first offending rows."""
-    shown = (
-        {}
-        if broken is None or broken.is_empty()
-        else {"offending_rows": broken.height, "examples": _examples(broken)}
+    if broken is not None and not broken.is_empty():
+        metadata |= {"offending_rows": broken.height, "examples": _examples(broken)}
+    return dg.AssetCheckResult(passed=passed, metadata=metadata)
+
+
+def unknown(cited: pl.DataFrame, store: Store, table: str, column: str = "id") -> pl.DataFrame:
+    """Returns the rows whose id of a row of the table is none."""
+    return cited.join(store.tables.read(table, columns=[column]), on=column, how="anti")
+
+
+def problems(**rows_by_problem: pl.DataFrame) -> pl.DataFrame:
+    """Returns the rows of all problems, each with the problem's name in words."""
+    return pl.concat(
+        rows.with_columns(problem=pl.lit(problem.replace("_", " ")))
+        for problem, rows in rows_by_problem.items()
     )
-    return dg.AssetCheckResult(passed=passed, metadata={**metadata, **shown})
 
 
 def _examples(broken: pl.DataFrame) -> dg.MarkdownMetadataValue:
     plain = broken.select(~cs.list()).head(SHOWN)
-    rows = [
-        plain.columns,
-        ["---"] * plain.width,
-        *([str(value)[:60] for value in row] for row in plain.iter_rows()),
-    ]
+    rows = [plain.columns, ["---"] * plain.width]
+    rows += ([str(value)[:60] for value in row] for row in plain.iter_rows())
     return dg.MetadataValue.md("\n".join(f"| {' | '.join(row)} |" for row in rows))
 
 
@@ -129,10 +137,8 @@ def schema_check(table: str) -> TableCheck:
             return verdict(False, schemas.find_broken(table, frame), problem=str(error)[:500])
         return verdict(True, rows=frame.height)
 
-    described = (
-        f"Every row of {table} fits the schema; no two rows share "
-        f"{', '.join(schemas.key_of(table))}."
-    )
+    key = ", ".join(schemas.key_of(table))
+    described = f"Every row of {table} fits the schema; no two rows share {key}."
     return TableCheck(table, "schema_and_unique_keys", described, judge)
 
 
@@ -144,18 +150,14 @@ def no_secrets_check(table: str) -> TableCheck:
     they must not end all learning.
     """
     key = schemas.key_of(table)
-    columns = text_columns(table)
+    columns = list(dict.fromkeys([*key, *text_columns(table)]))
 
     def judge(store: Store, days: Days) -> pl.DataFrame:
-        frame = store.tables.read(
-            table, _parts(table, days), columns=list(dict.fromkeys([*key, *columns]))
-        )
+        frame = store.tables.read(table, _parts(table, days), columns=columns)
         rows = secret_rows(frame)
         rules = [", ".join(secret_rules(frame, row)) for row in rows]
-        named = frame.select(pl.col(key).cast(pl.String))[rows].with_columns(
-            pl.Series("rule", rules, dtype=pl.String)
-        )
-        return mask_frame(named)
+        named = frame.select(pl.col(key).cast(pl.String))[rows]
+        return mask_frame(named.with_columns(pl.Series("rule", rules, dtype=pl.String)))
 
     return TableCheck(
         table, "no_secrets", "No text holds a key, token or password.", judge, "error"
@@ -173,16 +175,16 @@ def one_step_per_asset(checks: Iterable[TableCheck]) -> list[dg.AssetChecksDefin
     """Returns the checks, those of one asset in one step: Dagster starts, records and ends one step
     for all.
     """
-    by_asset: dict[str, list[TableCheck]] = {}
+    by_asset = defaultdict[str, list[TableCheck]](list)
     for check in checks:
-        by_asset.setdefault(check.asset, []).append(check)
+        by_asset[check.asset].append(check)
     return [_one_step(asset, asset_checks) for asset, asset_checks in by_asset.items()]
 
 
 def _one_step(asset: str, checks: Sequence[TableCheck]) -> dg.AssetChecksDefinition:
-    @dg.multi_asset_check(
-        name=f"{asset}_checks", specs=[one.spec for one in checks], can_subset=True
-    )
+    specs = [check.spec for check in checks]
+
+    @dg.multi_asset_check(name=f"{asset}_checks", specs=specs, can_subset=True)
     def run_checks(
         context: dg.AssetCheckExecutionContext, store: dg.ResourceParam[Store]
     ) -> Iterator[dg.AssetCheckResult]:
@@ -191,9 +193,9 @@ def _one_step(asset: str, checks: Sequence[TableCheck]) -> dg.AssetChecksDefinit
             days = written_since(store, asset, record.create_timestamp) if record else None
         else:
             days = settled_days(store, asset, days_of_run(context.run.tags))
-        for one in checks:
-            if one.spec.key in context.selected_asset_check_keys:
-                yield one.run(store, days)
+        for check in checks:
+            if check.spec.key in context.selected_asset_check_keys:
+                yield check.run(store, days)
 
     return run_checks
 
@@ -202,9 +204,8 @@ def written_since(store: Store, asset: str, began: datetime) -> Days:
     """Returns the partitions that were written since; None, which means all, where there are none:
     only the checks were run.
     """
-    return [
-        part for part, info in store.tables.parts(asset).items() if info.written_at >= began
-    ] or None
+    parts = store.tables.parts(asset)
+    return [part for part, info in parts.items() if info.written_at >= began] or None
 
 
 def settled_days(store: Store, asset: str, days: Days) -> Days:
@@ -227,7 +228,5 @@ def days_of_run(tags: Mapping[str, str]) -> Days:
     end = tags.get(RANGE_END, key)
     if not start[:1].isdigit():
         return None
-    return [
-        day.isoformat()
-        for day in pl.date_range(date.fromisoformat(start), date.fromisoformat(end), eager=True)
-    ]
+    days = pl.date_range(date.fromisoformat(start), date.fromisoformat(end), eager=True)
+    return [day.isoformat() for day in days]

@@ -5,7 +5,7 @@ from functools import partial
 import polars as pl
 
 from memory_assets.assets.checks.capture_checks import closed_windows, messages_of_windows
-from memory_assets.assets.checks.common import REGISTERED, Days, TableCheck, check
+from memory_assets.assets.checks.common import REGISTERED, Days, TableCheck, check, problems
 from memory_assets.schema.frames import empty
 from memory_assets.services.models.open_models import sendable
 from memory_assets.store.settings import RULES
@@ -30,19 +30,16 @@ def of_the_present_prompt(store: Store, days: Days) -> pl.DataFrame:
     from memory_assets.stages.distill.model import questions, short_sessions
 
     settings = store.settings
-    if (model := settings.model_of("observer")) == RULES:
+    model = settings.model_of("observer")
+    if model == RULES:
         return empty("observer_answers").select("window_id")
     wanted = sendable(asked_about(closed_windows(store, days)), settings)
     prompts = [questions.prompt_hash(settings.observer_prompt), short_sessions.prompt_hash()]
-    current = (pl.col("model") == model) & pl.col("prompt_hash").is_in(prompts)
-    asked = store.tables.read(
-        "observer_answers", days, columns=["window_id", "model", "prompt_hash"]
-    ).filter(current)
-    return (
-        wanted.join(asked, on="window_id", how="anti")
-        .sort("day", "window_id")
-        .select("day", "window_id")
-    )
+    columns = ["window_id", "model", "prompt_hash"]
+    answers = store.tables.read("observer_answers", days, columns=columns)
+    asked = answers.filter(pl.col("prompt_hash").is_in(prompts), model=model)
+    missing = wanted.join(asked, on="window_id", how="anti")
+    return missing.sort("day", "window_id").select("day", "window_id")
 
 
 @check("segments")
@@ -51,36 +48,25 @@ def coverage(store: Store, days: Days) -> pl.DataFrame:
     one at most.
     """
     wanted = messages_of_windows(store, days, status="observed")
-    both = ["window_id", "message_id"]
-    segments = (
-        store.tables.read("segments", days)
-        .select("window_id", message_id="message_ids")
-        .explode("message_id")
-    )
-    missing = wanted.join(segments, on=both, how="anti").with_columns(
-        problem=pl.lit("in no segment")
-    )
     closed = messages_of_windows(store, days)
-    foreign = segments.join(closed, on=both, how="anti").with_columns(
-        problem=pl.lit("not in the window")
+    both = ["window_id", "message_id"]
+    rows = store.tables.read("segments", days).select("window_id", message_id="message_ids")
+    segments = rows.explode("message_id")
+    return problems(
+        in_no_segment=wanted.join(segments, on=both, how="anti"),
+        not_in_the_window=segments.join(closed, on=both, how="anti"),
+        in_several_segments=segments.filter(pl.struct(both).is_duplicated()),
     )
-    doubled = segments.filter(pl.struct(both).is_duplicated()).with_columns(
-        problem=pl.lit("in several segments")
-    )
-    return pl.concat([missing, foreign, doubled])
 
 
 @check("observations")
 def provenance(store: Store, days: Days) -> pl.DataFrame:
     """The evidence of every observation is among the messages of its window."""
     both = ["window_id", "message_id"]
-    wanted = (
-        store.tables.read("observations", days)
-        .select("id", "window_id", message_id="message_ids")
-        .explode("message_id")
-    )
-    messages = store.tables.read("messages", days, columns=both)
-    return wanted.drop_nulls("message_id").join(messages, on=both, how="anti")
+    observations = store.tables.read("observations", days)
+    evidence = observations.select("id", "window_id", message_id="message_ids")
+    cited = evidence.explode("message_id").drop_nulls("message_id")
+    return cited.join(store.tables.read("messages", days, columns=both), on=both, how="anti")
 
 
 @check("observations")
@@ -93,20 +79,16 @@ def evidence_of_allowed_facts(store: Store, days: Days) -> pl.DataFrame:
 @check("observations")
 def quotes_stand_in_their_source(store: Store, days: Days) -> pl.DataFrame:
     """The quote of every allowed fact occurs in one of its messages."""
-    facts = (
-        store.tables.read("observations", days)
-        .filter(pl.col("gate") == "allow")
-        .select("id", "quote", "message_ids")
-    )
+    allowed = store.tables.read("observations", days).filter(gate="allow")
     texts = store.tables.read("messages", days, columns=["message_id", "text"])
-    joined = facts.explode("message_ids").join(
-        texts, left_on="message_ids", right_on="message_id", how="left"
-    )
-    pairs = joined.select("id", "quote", "text").iter_rows()
+    cited = allowed.select("id", "quote", message_id="message_ids").explode("message_id")
+    pairs = cited.join(texts, on="message_id", how="left").select("id", "quote", "text")
     quoting = [
-        id for id, quote, text in pairs if " ".join(quote.split()) in " ".join((text or "").split())
+        id
+        for id, quote, text in pairs.iter_rows()
+        if " ".join(quote.split()) in " ".join((text or "").split())
     ]
-    return facts.filter(~pl.col("id").is_in(quoting)).select("id")
+    return allowed.filter(~pl.col("id").is_in(quoting)).select("id")
 
 
 @check("observations")
@@ -121,11 +103,12 @@ def only_the_owner_makes_rules(store: Store, days: Days) -> pl.DataFrame:
 def every_observation_has_its_verdict(store: Store, days: Days) -> pl.DataFrame:
     """Every stored observation has the verdict that the gate gave it."""
     observations = store.tables.read("observations", days, columns=["id", "gate"])
-    verdicts = store.tables.read("verdicts", days, columns=["candidate_id", "verdict"]).filter(
-        pl.col("verdict") != "discard"
-    )
+    verdicts = store.tables.read("verdicts", days, columns=["candidate_id", "verdict"])
     return observations.join(
-        verdicts, left_on=["id", "gate"], right_on=["candidate_id", "verdict"], how="anti"
+        verdicts.filter(pl.col("verdict") != "discard"),
+        left_on=["id", "gate"],
+        right_on=["candidate_id", "verdict"],
+        how="anti",
     )
 
 
@@ -133,10 +116,8 @@ def every_observation_has_its_verdict(store: Store, days: Days) -> pl.DataFrame:
 def not_before_the_message(store: Store, days: Days) -> pl.DataFrame:
     """No trigger is dated before the day of its message."""
     triggers = store.tables.read("triggers", days, columns=["trigger_id", "trigger_on", "said_at"])
-    return triggers.filter(
-        pl.col("trigger_on")
-        < pl.col("said_at").dt.convert_time_zone(store.settings.timezone).dt.date()
-    )
+    said_on = pl.col("said_at").dt.convert_time_zone(store.settings.timezone).dt.date()
+    return triggers.filter(pl.col("trigger_on") < said_on)
 
 
 def _without_message(table: str, key: str, store: Store, days: Days) -> pl.DataFrame:

@@ -32,15 +32,13 @@ LEAST_SHARE = 0.9
 def every_text_has_a_vector(store: Store, days: Days) -> pl.DataFrame:
     """The text of every observation and note has a vector, or a row that says why not."""
     columns = ["id", "text_hash"]
-    tables = store.tables
-    embedded = [date.fromisoformat(day) for day in tables.parts("embeddings", days)]
+    read = store.tables.read
+    embedded = [date.fromisoformat(day) for day in store.tables.parts("embeddings", days)]
     noted = notes_of(store).filter(pl.col("day").is_in(embedded)).select(columns)
-    texts = pl.concat([tables.read("observations", days, columns=columns), noted])
-    tried = (
-        tables.read(name, days, columns=["text_hash"])
-        for name in ("embeddings", "embedding_failures")
-    )
-    return texts.join(pl.concat(tried).unique(), on="text_hash", how="anti")
+    texts = pl.concat([read("observations", days, columns=columns), noted])
+    vectors = read("embeddings", days, columns=["text_hash"])
+    failures = read("embedding_failures", days, columns=["text_hash"])
+    return texts.join(pl.concat([vectors, failures]).unique(), on="text_hash", how="anti")
 
 
 @check("embedding_failures", level="warn")
@@ -60,20 +58,18 @@ def every_passage_can_be_encoded(store: Store, days: Days) -> pl.DataFrame:
     """
     columns = ["id", "day", "number", "text_hash"]
     encoded = [date.fromisoformat(day) for day in store.tables.parts("passage_vectors", days)]
-    passages = store.tables.read("passages", days, columns=columns).filter(
-        HAS_VECTOR & pl.col("day").is_in(encoded)
-    )
+    passages = store.tables.read("passages", days, columns=columns)
     vectors = store.tables.read("passage_vectors", days, columns=["text_hash"])
-    return passages.join(vectors, on="text_hash", how="anti").select("id", "day", "text_hash")
+    wanted = passages.filter(HAS_VECTOR, pl.col("day").is_in(encoded))
+    return wanted.join(vectors, on="text_hash", how="anti").select("id", "day", "text_hash")
 
 
 @check("memories")
 def nothing_lost(store: Store, days: Days) -> pl.DataFrame:
     """Every observation and every note is part of exactly one memory."""
     held = store.tables.read("memories", columns=["observation_ids"]).explode("observation_ids")
-    sources = pl.concat(
-        [store.tables.read("observations", columns=["id"]), notes_of(store).select("id")]
-    )
+    observations = store.tables.read("observations", columns=["id"])
+    sources = pl.concat([observations, notes_of(store).select("id")])
     return sources.join(held, left_on="id", right_on="observation_ids", how="anti")
 
 
@@ -93,21 +89,15 @@ def conflicts_are_settled(store: Store, days: Days) -> pl.DataFrame:
 
     Returns each pair once, the one with more confidence first.
     """
-    memories = store.tables.read(
-        "memories", columns=["id", "conflicts_with", "confidence", "state", "project"]
-    )
-    pairs = (
-        memories.explode("conflicts_with")
-        .drop_nulls("conflicts_with")
-        .rename({"conflicts_with": "against"})
-    )
+    columns = ["id", "conflicts_with", "confidence", "state", "project"]
+    memories = store.tables.read("memories", columns=columns)
+    pairs = memories.rename({"conflicts_with": "against"}).explode("against").drop_nulls("against")
     both = pairs.join(memories.select(against="id", its_confidence="confidence"), on="against")
     is_surer = pl.col("confidence") > pl.col("its_confidence")
     is_equal = pl.col("confidence") == pl.col("its_confidence")
     once = both.filter(is_surer | (is_equal & (pl.col("id") < pl.col("against"))))
-    return once.select("id", "against", "confidence", "its_confidence", "state", "project").sort(
-        "id", "against"
-    )
+    shown = once.select("id", "against", "confidence", "its_confidence", "state", "project")
+    return shown.sort("id", "against")
 
 
 @check("memories", level="error")
@@ -117,36 +107,33 @@ def no_question_replaces_a_statement(store: Store, days: Days) -> pl.DataFrame:
     """
     memories = store.tables.read("memories", columns=["id", "superseded_by", "observation_ids"])
     replaced = memories.drop_nulls("superseded_by").select("id", "superseded_by")
-    by = memories.join(replaced, left_on="id", right_on="superseded_by", how="semi").explode(
-        "observation_ids"
+    by = memories.filter(pl.col("id").is_in(replaced["superseded_by"].implode()))
+    sources = by.select("id", observation_id="observation_ids").explode("observation_id")
+    allowed = store.tables.read("observations", columns=["id", "quote", "gate"]).filter(
+        gate="allow"
     )
-    quotes = store.tables.read("observations", columns=["id", "quote", "gate"]).filter(gate="allow")
-    quotes_of_sources = by.join(quotes, left_on="observation_ids", right_on="id").select(
-        "id", "quote"
-    )
-    asking = quotes_of_sources.with_columns(
-        asks=pl.col("quote").map_elements(is_question, return_dtype=pl.Boolean)
-    )
-    only_asked = asking.group_by("id").agg(pl.col("asks").all()).filter("asks")
-    return replaced.join(only_asked, left_on="superseded_by", right_on="id", how="semi")
+    quotes = sources.join(allowed, left_on="observation_id", right_on="id").select("id", "quote")
+    asks = pl.col("quote").map_elements(is_question, return_dtype=pl.Boolean)
+    asking = quotes.select("id", asks=asks).group_by("id").agg(pl.col("asks").all())
+    by_questions = asking.filter("asks")
+    return replaced.join(by_questions, left_on="superseded_by", right_on="id", how="semi")
 
 
 @check("memories", level="warn")
 def events_have_a_home(store: Store, days: Days) -> pl.DataFrame:
     """Every confirmation and contradiction in the ledger is about an observation that exists."""
-    observations = store.tables.read(
-        "observations", columns=["id", "kind", "gate", "event_at", "text_hash", "message_ids"]
-    )
-    notes = notes_of(store).select(observations.columns)
-    forgotten = {
-        id for event in store.ledger.events([FORGOTTEN]) for id in event.payload["observation_ids"]
-    }
+    columns = ["id", "kind", "gate", "event_at", "text_hash", "message_ids"]
+    observations = store.tables.read("observations", columns=columns)
+    facts = allowed_facts(pl.concat([observations, notes_of(store).select(columns)]))
+    forgotten = set[str]()
+    for event in store.ledger.events([FORGOTTEN]):
+        forgotten.update(event.payload["observation_ids"])
     events = [
         event
         for event in store.ledger.events(EVIDENCE)
         if forgotten.isdisjoint(event.payload["observation_ids"])
     ]
-    return find_orphans(allowed_facts(pl.concat([observations, notes])), events)
+    return find_orphans(facts, events)
 
 
 @check("memories", level="warn")
@@ -158,13 +145,10 @@ def few_repeats(store: Store, days: Days) -> dg.AssetCheckResult:
     """
     columns = ["id", "kind", "state", "text", "scope", "project", "person"]
     repeats = find_repeats(store.tables.read("memories", columns=columns))
-    counts = {"share": repeats.share, "pairs": repeats.pairs.height, "allowed": repeats.allowed}
-    return verdict(
-        repeats.share < MOST_SHARE or repeats.pairs.is_empty(),
-        repeats.pairs,
-        most=MOST_SHARE,
-        **counts,
-    )
+    pairs = repeats.pairs
+    counts = {"share": repeats.share, "pairs": pairs.height, "allowed": repeats.allowed}
+    is_few = repeats.share < MOST_SHARE or pairs.is_empty()
+    return verdict(is_few, pairs, most=MOST_SHARE, **counts)
 
 
 def _retrievable(store: Store) -> pl.DataFrame:
@@ -175,9 +159,8 @@ def _retrievable(store: Store) -> pl.DataFrame:
 def equals_parquet(store: Store, days: Days) -> dg.AssetCheckResult:
     """The arrays hold exactly the retrievable memories that have a vector of the model in use."""
     hashes = embeddings_in_use(store).select("text_hash").unique()
-    return _compare(
-        set(_retrievable(store).join(hashes, on="text_hash")["id"]), open_vectors(store).ids()
-    )
+    memories = _retrievable(store).join(hashes, on="text_hash")
+    return _compare(set(memories["id"]), open_vectors(store).ids())
 
 
 @check("chroma", level="error")
@@ -205,20 +188,18 @@ def texts_equal_parquet(store: Store, days: Days) -> dg.AssetCheckResult:
     return _compare(set(_retrievable(store)["id"]), open_texts(store).ids("memories"))
 
 
-def _compare(wanted: set[str], found: set[str]) -> dg.AssetCheckResult:
-    wrong = [
-        *((id, "missing") for id in sorted(wanted - found)),
-        *((id, "too many") for id in sorted(found - wanted)),
-    ]
-    return verdict(not wrong, pl.DataFrame(wrong, ["id", "problem"], orient="row"), rows=len(found))
+def _compare(wanted: set[str], indexed: set[str]) -> dg.AssetCheckResult:
+    wrong = [(id, "missing") for id in sorted(wanted - indexed)]
+    wrong += [(id, "too many") for id in sorted(indexed - wanted)]
+    broken = pl.DataFrame(wrong, ["id", "problem"], orient="row")
+    return verdict(not wrong, broken, rows=len(indexed))
 
 
 @check("mentions")
 def memories_exist(store: Store, days: Days) -> pl.DataFrame:
     """Every mention belongs to a memory that exists and is not held."""
-    readable = store.tables.read("memories", columns=["id", "state"]).filter(
-        pl.col("state").is_in(READ_STATES)
-    )
+    memories = store.tables.read("memories", columns=["id", "state"])
+    readable = memories.filter(pl.col("state").is_in(READ_STATES))
     mentions = store.tables.read("mentions", columns=["memory_id", "kind", "entity_id"])
     return mentions.join(readable, left_on="memory_id", right_on="id", how="anti")
 
@@ -226,15 +207,11 @@ def memories_exist(store: Store, days: Days) -> pl.DataFrame:
 @check("entities")
 def named_by_mentions(store: Store, days: Days) -> pl.DataFrame:
     """Every mention has its entity, and every entity a mention."""
-    mentioned, entities = (
-        store.tables.read(table, columns=["entity_id"]) for table in ("mentions", "entities")
-    )
-    return pl.concat(
-        [
-            mentioned.join(entities, on="entity_id", how="anti"),
-            entities.join(mentioned, on="entity_id", how="anti"),
-        ]
-    )
+    mentioned = store.tables.read("mentions", columns=["entity_id"])
+    entities = store.tables.read("entities", columns=["entity_id"])
+    without_entity = mentioned.join(entities, on="entity_id", how="anti")
+    without_mention = entities.join(mentioned, on="entity_id", how="anti")
+    return pl.concat([without_entity, without_mention])
 
 
 @check("relations")
@@ -251,20 +228,13 @@ def ends_exist(store: Store, days: Days) -> pl.DataFrame:
 @check("relations")
 def memories_say_so(store: Store, days: Days) -> pl.DataFrame:
     """Every relation cites memories that exist and name its ends."""
-    relations = store.tables.read(
-        "relations", columns=["source_id", "target_id", "kind", "memory_ids"]
-    )
-    cited = relations.explode("memory_ids").rename({"memory_ids": "memory_id"})
+    columns = ["source_id", "target_id", "kind", "memory_ids"]
+    relations = store.tables.read("relations", columns=columns)
+    cited = relations.rename({"memory_ids": "memory_id"}).explode("memory_id")
     mentions = store.tables.read("mentions", columns=["memory_id", "entity_id"]).unique()
     broken = []
     for end, kind in (("source_id", "part_of"), ("target_id", "replaced_by")):
         naming = cited.filter(pl.col("kind").is_in(["mentioned_together", "uses", kind]))
-        broken.append(
-            naming.join(
-                mentions,
-                left_on=["memory_id", end],
-                right_on=["memory_id", "entity_id"],
-                how="anti",
-            )
-        )
+        named = mentions.rename({"entity_id": end})
+        broken.append(naming.join(named, on=["memory_id", end], how="anti"))
     return pl.concat(broken).unique()

@@ -2,21 +2,15 @@
 
 import polars as pl
 
-from memory_assets.assets.checks.common import Days, check
+from memory_assets.assets.checks.common import Days, check, unknown
 from memory_assets.store.store import Store
 
 
 @check("friction")
 def citations_resolve(store: Store, days: Days) -> pl.DataFrame:
     """Every message that shows a friction exists."""
-    cited = (
-        store.tables.read("friction", days)
-        .select("proposal_id", message_id="message_ids")
-        .explode("message_id")
-    )
-    return cited.join(
-        store.tables.read("messages", columns=["message_id"]), on="message_id", how="anti"
-    )
+    rows = store.tables.read("friction", days).select("proposal_id", message_id="message_ids")
+    return unknown(rows.explode("message_id"), store, "messages", "message_id")
 
 
 @check("friction")
@@ -31,9 +25,5 @@ def actionable(store: Store, days: Days) -> pl.DataFrame:
 @check("friction")
 def numbered_once(store: Store, days: Days) -> pl.DataFrame:
     """No friction is listed on two days."""
-    return (
-        store.tables.read("friction", columns=["proposal_id"])
-        .group_by("proposal_id")
-        .len()
-        .filter(pl.col("len") > 1)
-    )
+    ids = store.tables.read("friction", columns=["proposal_id"])
+    return ids.group_by("proposal_id").len().filter(pl.col("len") > 1)

@@ -45,15 +45,10 @@ ADRIFT = ("dangling", "conversational")
 
 def find_allowed_with(faults: tuple[str, ...], store: Store, days: Days) -> pl.DataFrame:
     """Returns the allowed facts of the days that have one of the faults."""
-    allowed = store.tables.scan("observations", days).filter(pl.col("gate") == "allow").collect()
-    messages = store.tables.read(
-        "messages", days, columns=["message_id", "text", "author", "is_user_turn"]
-    )
-    return (
-        find_faulty(allowed, messages)
-        .filter(pl.col("fault").is_in(faults))
-        .select("id", "day", "fault")
-    )
+    allowed = store.tables.scan("observations", days).filter(gate="allow").collect()
+    columns = ["message_id", "text", "author", "is_user_turn"]
+    faulty = find_faulty(allowed, store.tables.read("messages", days, columns=columns))
+    return faulty.filter(pl.col("fault").is_in(faults)).select("id", "day", "fault")
 
 
 @check("observations", level="error")
@@ -118,9 +113,8 @@ def few_candidates_are_junk(store: Store, days: Days) -> dg.AssetCheckResult:
     """
     rows = store.tables.read("quality", days)
     junk = find_junk(store.tables.read("verdicts", days))
-    return _judge(
-        share_of(rows, "junk", "candidates"), MOST_JUNK, junk, junk=count_of(rows, "junk")
-    )
+    share = share_of(rows, "junk", "candidates")
+    return _judge(share, MOST_JUNK, junk, junk=count_of(rows, "junk"))
 
 
 @check("quality", level="warn")
@@ -130,13 +124,9 @@ def few_facts_are_repeats(store: Store, days: Days) -> dg.AssetCheckResult:
 
     Warns where the same is allowed again and again, and names the pairs.
     """
-    rows = store.tables.read("quality", days)
-    repeated = find_repeated(store.tables.read("observations", days)).filter(
-        pl.col("gate") == "allow"
-    )
-    return _judge(
-        share_of(rows, "repeated", "allow"), MOST_REPEATED, repeated.select("id", "day", "same_as")
-    )
+    share = share_of(store.tables.read("quality", days), "repeated", "allow")
+    repeated = find_repeated(store.tables.read("observations", days)).filter(gate="allow")
+    return _judge(share, MOST_REPEATED, repeated.select("id", "day", "same_as"))
 
 
 @check("quality", level="warn")

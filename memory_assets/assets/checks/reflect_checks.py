@@ -6,7 +6,7 @@ from functools import partial
 
 import polars as pl
 
-from memory_assets.assets.checks.common import REGISTERED, Days, TableCheck, check
+from memory_assets.assets.checks.common import REGISTERED, Days, TableCheck, check, unknown
 from memory_assets.runs.inputs import input_versions, unpaid
 from memory_assets.runs.staleness import written_versions
 from memory_assets.runs.steps.condensing import days_of
@@ -27,24 +27,14 @@ from memory_assets.store.store import Store
 
 
 def _dangling(table: str, store: Store, days: Days) -> pl.DataFrame:
-    cited = (
-        store.tables.read(table, days)
-        .select("reflection_id", id="observation_ids")
-        .explode("id")
-        .drop_nulls()
-    )
-    return cited.join(store.tables.read("observations", columns=["id"]), on="id", how="anti")
+    rows = store.tables.read(table, days).select("reflection_id", id="observation_ids")
+    return unknown(rows.explode("id").drop_nulls(), store, "observations")
 
 
 for _table in TABLE_OF.values():
-    REGISTERED.append(
-        TableCheck(
-            _table,
-            "citations_resolve",
-            "Every cited observation exists.",
-            partial(_dangling, _table),
-        )
-    )
+    _every = "Every cited observation exists."
+    _judge = partial(_dangling, _table)
+    REGISTERED.append(TableCheck(_table, "citations_resolve", _every, _judge))
 
 
 @check("reflections", level="warn")
@@ -55,34 +45,27 @@ def smaller_than_its_input(store: Store, days: Days) -> pl.DataFrame:
     Returns the days whose reflections are not smaller.
     """
     totals = pl.col("input_tokens", "fact_tokens", "output_tokens").sum()
-    totals_of_days = store.tables.read("reflections", days).group_by("day").agg(totals).sort("day")
-    return totals_of_days.filter(
-        (pl.col("fact_tokens") > SMALL_TOKENS) & (pl.col("output_tokens") >= pl.col("fact_tokens"))
-    )
+    of_days = store.tables.read("reflections", days).group_by("day").agg(totals).sort("day")
+    facts = pl.col("fact_tokens")
+    return of_days.filter(facts > SMALL_TOKENS, pl.col("output_tokens") >= facts)
 
 
 @check("proposals")
 def provenance(store: Store, days: Days) -> pl.DataFrame:
     """Every proposal rests on observations that exist."""
-    cited = (
-        store.tables.read("proposals", days)
-        .select("proposal_id", id="observation_ids")
-        .explode("id")
-    )
-    return cited.join(store.tables.read("observations", columns=["id"]), on="id", how="anti")
+    rows = store.tables.read("proposals", days).select("proposal_id", id="observation_ids")
+    return unknown(rows.explode("id"), store, "observations")
 
 
 @check("session_reflections")
 def of_its_own_session(store: Store, days: Days) -> pl.DataFrame:
     """Every line rests on observations of the session itself."""
-    cited = store.tables.read(
-        "session_reflections", columns=["session_id", "observation_ids"]
-    ).explode("observation_ids")
+    rows = store.tables.read("session_reflections", columns=["session_id", "observation_ids"])
     observations = store.tables.read("observations", columns=["id", "session_id"])
+    cited = rows.explode("observation_ids")
     return cited.join(
-        observations,
-        left_on=["observation_ids", "session_id"],
-        right_on=["id", "session_id"],
+        observations.rename({"id": "observation_ids"}),
+        on=["observation_ids", "session_id"],
         how="anti",
     )
 
@@ -94,9 +77,8 @@ def short_enough(store: Store, days: Days) -> pl.DataFrame:
 
     Returns the sessions with a longer block.
     """
-    blocks = store.tables.read(
-        "session_reflections", columns=["session_id", "tokens", "full_tokens"]
-    )
+    columns = ["session_id", "tokens", "full_tokens"]
+    blocks = store.tables.read("session_reflections", columns=columns)
     target = session_target(store.settings.context_tokens)
     return blocks.filter((pl.col("tokens") > MOST_TOKENS) | (pl.col("full_tokens") > target))
 
@@ -114,14 +96,13 @@ def _vanished_in(store: Store, span: Span, days: Days) -> pl.DataFrame:
     table = TABLE_OF[span.name]
     wanted = input_versions(store, TABLES[table])
     written = written_versions(store, TABLES[table])
-    named = written if days is None else written.keys() & set(days)
+    parts = written if days is None else written.keys() & set(days)
     current = sorted(
-        part for part in named if unpaid(written[part]) == unpaid(wanted.get(part, ""))
+        part for part in parts if unpaid(written[part]) == unpaid(wanted.get(part, ""))
     )
     dropped = store.tables.read(DROPPED, [f"{span.name}-{part}" for part in current])
-    return find_unaccounted(
-        span.name, _read_by(store, span, current), store.tables.read(table, current), dropped
-    )
+    reflections = store.tables.read(table, current)
+    return find_unaccounted(span.name, _read_by(store, span, current), reflections, dropped)
 
 
 def _read_by(store: Store, span: Span, parts: list[str]) -> Iterator[str]:
@@ -137,17 +118,14 @@ def _read_by(store: Store, span: Span, parts: list[str]) -> Iterator[str]:
 
 def _longer_than_days(span: Span, store: Store, days: Days) -> pl.DataFrame:
     """Returns the weeks or months that have more tokens than the reflections of their days."""
-    reflections = store.tables.read(TABLE_OF[span.name], days, columns=["day", "output_tokens"])
+    columns = ["day", "output_tokens"]
+    reflections = store.tables.read(TABLE_OF[span.name], days, columns=columns)
     covered = {day for first in reflections["day"].unique() for day in days_of(span, first)}
-    reflected = store.tables.read("reflections", covered, columns=["day", "output_tokens"])
+    reflected = store.tables.read("reflections", covered, columns=columns)
     first = pl.col("day").map_elements(span.first_day, pl.Date)
     of_days = reflected.group_by(first).agg(tokens_of_days=pl.col("output_tokens").sum())
-    both = (
-        reflections.group_by("day")
-        .agg(pl.col("output_tokens").sum())
-        .join(of_days, on="day")
-        .sort("day")
-    )
+    of_spans = reflections.group_by("day").agg(pl.col("output_tokens").sum())
+    both = of_spans.join(of_days, on="day").sort("day")
     return both.filter(pl.col("output_tokens") > pl.col("tokens_of_days"))
 
 
@@ -164,24 +142,17 @@ def every_sentence_cites(store: Store, days: Days) -> pl.DataFrame:
     """Every sentence cites observations, messages or commits that exist."""
     sentences = store.tables.read("timeline", days)
     covered = {day for first in sentences["day"].unique() for day in days_of(WEEK, first)}
-    ids = set(store.tables.read("observations", covered, columns=["id"])["id"])
     messages = store.tables.read("messages", covered, columns=["message_id", "kind", "text"])
-    ids.update(messages["message_id"])
+    observations = store.tables.read("observations", covered, columns=["id"])
+    ids = {*observations["id"], *messages["message_id"]}
     results = messages.filter(kind="tool_result")["text"]
-    commits = {
-        hash
-        for text in results.filter(results.str.contains(r"(?m)^\[[^\]]+\] \S"))
-        for hash, _ in commits_in(text)
-    }
-    broken = [
-        row["sentence_id"]
-        for row in sentences.iter_rows(named=True)
-        if not (row["observation_ids"] or row["message_ids"] or row["commits"])
-        or not (
-            ids.issuperset([*row["observation_ids"], *row["message_ids"]])
-            and commits.issuperset(row["commits"])
-        )
-    ]
-    return sentences.filter(pl.col("sentence_id").is_in(broken)).select(
-        "sentence_id", "on", "project"
-    )
+    texts = results.filter(results.str.contains(r"(?m)^\[[^\]]+\] \S"))
+    commits = {hash for text in texts for hash, _ in commits_in(text)}
+    broken = list[str]()
+    for row in sentences.iter_rows(named=True):
+        cited = {*row["observation_ids"], *row["message_ids"]}
+        is_cited = cited or row["commits"]
+        if not is_cited or not (cited <= ids and commits.issuperset(row["commits"])):
+            broken.append(row["sentence_id"])
+    is_broken = pl.col("sentence_id").is_in(broken)
+    return sentences.filter(is_broken).select("sentence_id", "on", "project")

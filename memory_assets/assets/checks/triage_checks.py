@@ -3,7 +3,7 @@
 import dagster as dg
 import polars as pl
 
-from memory_assets.assets.checks.common import Days, check, verdict
+from memory_assets.assets.checks.common import Days, check, problems, verdict
 from memory_assets.services.review.open_triage import workspace_of
 from memory_assets.stages.embed.notes import LEDGER
 from memory_assets.stages.triage.current import read_proposals
@@ -21,13 +21,10 @@ def proposals_add_up(store: Store, days: Days) -> pl.DataFrame:
     """Every proposal is in exactly one state."""
     proposed = read_proposals(store.tables).select("proposal_id")
     decided = store.tables.read("decisions").select("proposal_id")
-    missing = proposed.join(decided, on="proposal_id", how="anti").with_columns(
-        problem=pl.lit("in no state")
+    return problems(
+        in_no_state=proposed.join(decided, on="proposal_id", how="anti"),
+        decided_and_not_proposed=decided.join(proposed, on="proposal_id", how="anti"),
     )
-    extra = decided.join(proposed, on="proposal_id", how="anti").with_columns(
-        problem=pl.lit("decided and not proposed")
-    )
-    return pl.concat([missing, extra])
 
 
 @check("memory_md")
@@ -37,21 +34,15 @@ def kept_every_line(store: Store, days: Days) -> pl.DataFrame:
     Compares the last commits of these files with the version before each, except for lines that
     were replaced on purpose.
     """
-    events = store.ledger.events([PROMOTED, RETIRED, MOVED])
-    replaced = {
-        event.payload["commit"]: event.payload.get("replaces", "").encode() for event in events
-    }
+    events = [event.payload for event in store.ledger.events([PROMOTED, RETIRED, MOVED])]
+    replaced = {event["commit"]: event.get("replaces", "").encode() for event in events}
     workspace = workspace_of(store)
-    lost = [
-        one
-        for path in memory_files(store.workspace)
-        for one in workspace.lines_lost_by_us(path, lost_lines)
-    ]
-    counts = [
-        (commit, sum(line.strip() != replaced.get(commit) for line in lines))
-        for commit, lines in lost
-    ]
-    broken = [(commit, count) for commit, count in counts if count]
+    broken = list[tuple[str, int]]()
+    for path in memory_files(store.workspace):
+        for commit, lines in workspace.lines_lost_by_us(path, lost_lines):
+            count = sum(line.strip() != replaced.get(commit) for line in lines)
+            if count:
+                broken.append((commit, count))
     return pl.DataFrame(broken, {"commit": pl.String, "lines": pl.Int64}, orient="row")
 
 
@@ -67,15 +58,10 @@ def promotions_are_there(store: Store, days: Days) -> dg.AssetCheckResult:
     archived = set(store.archive.resources()["id"])
     rows = [(id, "no entry") for id in decided if id not in promoted]
     rows += [(id, "no evidence") for id, event in promoted.items() if not _has_evidence(event)]
-    cited = {
-        id: {record["resource_id"] for record in event.payload.get("evidence", ())}
-        for id, event in promoted.items()
-    }
-    rows += [
-        (id, "evidence not archived")
-        for id, resources in cited.items()
-        if not resources <= archived
-    ]
+    for id, event in promoted.items():
+        evidence = event.payload.get("evidence", ())
+        if not archived.issuperset(record["resource_id"] for record in evidence):
+            rows.append((id, "evidence not archived"))
     broken = pl.DataFrame(rows, {"proposal_id": pl.String, "problem": pl.String}, orient="row")
     return verdict(not rows, broken, promoted=len(promoted))
 
@@ -97,15 +83,10 @@ def is_small(store: Store, days: Days) -> dg.AssetCheckResult:
 
     Returns the files with too many entries or bytes; REVIEW.md asks which lines to remove.
     """
-    contents = {
-        path: read_memory(workspace_of(store), path) for path in memory_files(store.workspace)
-    }
-    rows = [
-        (path, len(read_entries(content)), len(content.encode()))
-        for path, content in contents.items()
-    ]
-    sizes = pl.DataFrame(
-        rows, {"path": pl.String, "entries": pl.Int64, "bytes": pl.Int64}, orient="row"
-    )
+    workspace = workspace_of(store)
+    texts = {path: read_memory(workspace, path) for path in memory_files(store.workspace)}
+    rows = [(path, len(read_entries(text)), len(text.encode())) for path, text in texts.items()]
+    columns = {"path": pl.String, "entries": pl.Int64, "bytes": pl.Int64}
+    sizes = pl.DataFrame(rows, columns, orient="row")
     large = sizes.filter((pl.col("entries") > MOST_ENTRIES) | (pl.col("bytes") > MOST_BYTES))
     return verdict(large.is_empty(), large, entries=int(sizes["entries"].sum()))

@@ -1,5 +1,6 @@
 """Builds lessons.md and the briefings, and updates the stored status."""
 
+from collections.abc import Iterable
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -49,20 +50,18 @@ SESSIONS = "sessions"
 
 def lessons_md(store: Store, _: Run) -> Report:
     """Writes lessons.md and commits it."""
+    path = store.workspace / LESSONS_MD
     with store.lock():
-        found = lessons_of(store)
-        path = store.workspace / LESSONS_MD
-        text = render_lessons(found)
+        lessons = lessons_of(store)
+        text = render_lessons(lessons)
         if text or path.is_file():
             workspace = workspace_of(store)
             # What a person wrote stays in the history.
             workspace.commit_by_hand([LESSONS_MD], store.settings.owner)
             write_atomically(path, text.encode())
-            workspace.commit(
-                f"Learn: {len(found)} lesson{'' if len(found) == 1 else 's'} from corrections",
-                [LESSONS_MD],
-            )
-    return Report({"lessons": len(found), "path": path})
+            count = f"{len(lessons)} lesson{'' if len(lessons) == 1 else 's'}"
+            workspace.commit(f"Learn: {count} from corrections", [LESSONS_MD])
+    return Report({"lessons": len(lessons), "path": path})
 
 
 def briefing(store: Store, run: Run) -> Report:
@@ -73,14 +72,12 @@ def briefing(store: Store, run: Run) -> Report:
         # Documents are asked for.
         memories = store.tables.read("memories").filter(~pl.col("session_ids").list.contains(ADR))
         workspace = workspace_of(store)
-        zone = store.settings.zone
+        decisions = store.tables.read("decisions", columns=["state"])
         render = partial(
             render_briefing,
             _masked_memory(workspace, MEMORY_MD),
             memories,
-            pending=store.tables.read("decisions", columns=["state"])
-            .filter(state="pending")
-            .height,
+            pending=decisions.filter(state="pending").height,
             expiring=expiring_on(store),
             owner=store.settings.owner,
             due=due_triggers(store, memories),
@@ -90,38 +87,47 @@ def briefing(store: Store, run: Run) -> Report:
             active=active_projects(store),
         )
         budget = int(PACK_SHARE * store.settings.context_tokens)
-        refused = refused_lines(store)
-        newest = dict(memories.group_by("project").agg(pl.col("event_at").max()).iter_rows())
-        names = {path_of(name): name for name in sorted(newest)}
+        of_scopes = _of_scopes(store, workspace, run.partitions, memories)
         texts: dict[str, str] = {}
-        for scope in run.partitions:
-            of_project: dict[str, Any] = {"as_of": None}
+        for scope, of_scope in of_scopes.items():
+            texts[scope] = render(**of_scope)
             path = briefing_path(store, scope)
-            if scope != OWNER:
-                file = file_of(scope)
-                name = names.get(file, Path(file).stem)
-                at = newest.get(name)
-                of_project = {
-                    "project_md": _masked_memory(workspace, file),
-                    "project": name,
-                    "refused": refused.get(name, ()),
-                }
-                of_project["as_of"] = at.astimezone(zone).date() if at else None
-            texts[scope] = render(**of_project)
             write_where_changed(path, texts[scope])
             store.note(briefing_note(scope), text_hash(texts[scope]))
-            write_where_changed(
-                _full(store, path), render(**of_project, budget_tokens=budget, is_full=True)
-            )
+            full = render(**of_scope, budget_tokens=budget, is_full=True)
+            write_where_changed(_full(store, path), full)
         if OWNER in run.partitions:
             _remove_others(store)
             keep_sessions(store)
             keep_status(store, is_sample=is_sample(store.settings))
             drop_old(str(store.root))
     tokens = {scope: {"tokens": count_tokens(text)} for scope, text in texts.items()}
-    return Report(
-        {"briefings": len(texts), "path": store.workspace / BRIEFING_MD}, by_partition=tokens
-    )
+    figures = {"briefings": len(texts), "path": store.workspace / BRIEFING_MD}
+    return Report(figures, by_partition=tokens)
+
+
+def _of_scopes(
+    store: Store, workspace: Workspace, scopes: Iterable[str], memories: pl.DataFrame
+) -> dict[str, dict[str, Any]]:
+    """Returns what the briefing of each scope has beside that of the owner."""
+    refused = refused_lines(store)
+    newest = dict(memories.group_by("project").agg(pl.col("event_at").max()).iter_rows())
+    names = {path_of(name): name for name in sorted(newest)}
+    parameters: dict[str, dict[str, Any]] = {}
+    for scope in scopes:
+        if scope == OWNER:
+            parameters[scope] = {"as_of": None}
+            continue
+        file = file_of(scope)
+        name = names.get(file, Path(file).stem)
+        at = newest.get(name)
+        parameters[scope] = {
+            "project_md": _masked_memory(workspace, file),
+            "project": name,
+            "refused": refused.get(name, ()),
+            "as_of": at.astimezone(store.settings.zone).date() if at else None,
+        }
+    return parameters
 
 
 def _masked_memory(workspace: Workspace, path: str) -> str:
@@ -131,28 +137,29 @@ def _masked_memory(workspace: Workspace, path: str) -> str:
 
 def _remove_others(store: Store) -> None:
     """Deletes briefings whose project has no sessions, memories, proposals or file left."""
-    known = {f"{Path(scope).name}.md" for scope in scopes_of(store)}
-    folder = store.workspace / BRIEFINGS
-    for path in [path for path in folder.glob("*.md") if path.name not in known]:
-        path.unlink()
-        _full(store, path).unlink(missing_ok=True)
+    names = {f"{Path(scope).name}.md" for scope in scopes_of(store)}
+    for path in [*(store.workspace / BRIEFINGS).glob("*.md")]:
+        if path.name not in names:
+            path.unlink()
+            _full(store, path).unlink(missing_ok=True)
 
 
 def keep_sessions(store: Store) -> int:
     """Writes a file for each session with a reflection, removes the others, and returns the number
     of files.
     """
-    folder = store.workspace / BRIEFINGS / SESSIONS
+    short = store.workspace / BRIEFINGS / SESSIONS
     rows = store.tables.read("session_reflections").to_dicts()
     tasks = {work.session_id: asdict(work) for work in open_work(store)}
-    for is_full, into in ((False, folder), (True, _full(store, folder))):
+    for folder in (short, _full(store, short)):
         names = set[str]()
         for row in rows:
-            names.add(name := f"{file_name(row['session_id'])}.md")
-            write_where_changed(
-                into / name, render_session(row, tasks.get(row["session_id"]), is_full=is_full)
-            )
-        for path in into.glob("*.md"):
+            name = f"{file_name(row['session_id'])}.md"
+            names.add(name)
+            is_full = folder != short
+            text = render_session(row, tasks.get(row["session_id"]), is_full=is_full)
+            write_where_changed(folder / name, text)
+        for path in folder.glob("*.md"):
             if path.name not in names:
                 path.unlink()
     return len(rows)

@@ -16,13 +16,14 @@ import polars as pl
 from memory_assets.errors import ModelError
 from memory_assets.runs.inputs import input_versions
 from memory_assets.runs.results import Builder, Report, Rows, Run, counts_of
-from memory_assets.schema.protocols import Model
+from memory_assets.schema.protocols import Model, ModelRequest
 from memory_assets.services.models.model_budget import Budget
 from memory_assets.services.models.open_models import at_once, open_model, sendable_memory_md
-from memory_assets.stages.distill.model.answers import AnswerStore, StoredAnswer
+from memory_assets.stages.distill.model.answers import AnswerKey, AnswerStore, StoredAnswer
 from memory_assets.stages.distill.model.asking import ask_each
 from memory_assets.stages.embed.evidence import EVIDENCE
 from memory_assets.stages.embed.memories import fold_memories
+from memory_assets.stages.embed.pair_questions import PairQuestion
 from memory_assets.stages.reflect.background import Background
 from memory_assets.stages.reflect.questions import (
     PRESSURES,
@@ -86,35 +87,24 @@ class Condenser:
         Raises `ModelSetupError` and `ModelBusyError` where asking further is useless; answers that
         came are kept.
         """
-        store = self._store
         failures: dict[str, ModelError] = {}
-
-        def ask(question: Question) -> None:
-            self._answers.write(
-                StoredAnswer(question.key, model.ask(question.request()), store.settings.clock())
-            )
-
         with filelock.FileLock(make_folder(self._answers.root) / "asking.lock", mode=0o600):
             questions = [question for first in firsts for question in self.questions(first)]
             for _ in PRESSURES:
-                waiting = [
-                    one for question in questions if (one := open_question(question, self._answers))
-                ]
-                waiting = [one for one in waiting if one.key.name not in failures]
-                self._budget.check([one.estimated_tokens() for one in waiting])
-                asked = {one.key.name: partial(ask, one) for one in waiting}
-                failures |= ask_each(asked, at_once(store.settings, model.name), model.name)
+                waiting = [open_question(question, self._answers) for question in questions]
+                open_ones = [item for item in waiting if item and item.key.name not in failures]
+                failures |= ask_all(self._answers, self._budget, model, open_ones)
         return failures
 
     def questions(self, first: date) -> list[Question]:
         """Returns the questions about the partition that begins on the day, answered or not, that
         may be sent.
         """
-        asked = (subject for subject in self._read(first)[0] if needs_asking(subject))
+        may_send = self._store.settings.may_send
         return [
             self._question(subject)
-            for subject in asked
-            if self._store.settings.may_send(subject.project)
+            for subject in self._read(first)[0]
+            if needs_asking(subject) and may_send(subject.project)
         ]
 
     def _question(self, subject: Subject) -> Question:
@@ -158,52 +148,62 @@ def condense(store: Store, run: Run) -> Builder:
     span = next(span for span in SPANS if span.name == run.table.grain)
     condenser = Condenser(store, span)
     model = open_model(store, "reflector")
-    asked = [part for part in run.due if part in input_versions(store, run.table)]
-    failures = condenser.ask(model, map(date.fromisoformat, asked)) if model else {}
-    warnings = [
-        f"No answer, condensed by rules instead: {failure}" for failure in failures.values()
-    ]
+    versions = input_versions(store, run.table)
+    asked = [date.fromisoformat(part) for part in run.due if part in versions]
+    failures = condenser.ask(model, asked) if model else {}
+    warnings = [f"No answer, condensed by rules instead: {error}" for error in failures.values()]
 
     def build(part: str) -> Rows:
-        rows = Rows(
-            condenser.rows(date.fromisoformat(part)),
-            {"unanswered": len(failures)},
-            warnings=tuple(warnings),
-        )
+        frame = condenser.rows(date.fromisoformat(part))
+        rows = Rows(frame, {"unanswered": len(failures)}, warnings=tuple(warnings))
         warnings.clear()
         return rows
 
     return build
 
 
+def ask_all(
+    answers: AnswerStore, budget: Budget, model: Model, questions: Iterable[Question | PairQuestion]
+) -> dict[str, ModelError]:
+    """Asks the questions, unless that would cost too much, and stores each answer; returns the
+    failures by question.
+    """
+
+    settings = budget.store.settings
+
+    def ask(key: AnswerKey, request: ModelRequest) -> None:
+        answers.write(StoredAnswer(key, model.ask(request), settings.clock()))
+
+    requests = {question.key: question.request() for question in questions}
+    tokens = [request.estimated_tokens() for request in requests.values()]
+    budget.check(tokens)
+    asked = {key.name: partial(ask, key, request) for key, request in requests.items()}
+    return ask_each(asked, at_once(settings, model.name), model.name)
+
+
 def condensed(store: Store, table: str, partitions: Sequence[str]) -> Report:
     """Returns the tokens before and after condensing the partitions, and the reasons of dropped
     facts.
     """
-    found = store.tables.read(table, partitions)
-    observed, facts, told = (
-        int(found[f"{name}_tokens"].sum()) for name in ("input", "fact", "output")
-    )
-    dropped = found.select(pl.col("dropped_why").explode(empty_as_null=False).alias("reason"))
-    small = (
-        found.group_by("day")
-        .agg(pl.col("fact_tokens").sum())
-        .filter(pl.col("fact_tokens") <= SMALL_TOKENS)
-    )
+    rows = store.tables.read(table, partitions)
+    observed = int(rows["input_tokens"].sum())
+    facts = int(rows["fact_tokens"].sum())
+    told = int(rows["output_tokens"].sum())
+    dropped = rows.select(reason=pl.col("dropped_why").explode(empty_as_null=False))
+    of_days = rows.group_by("day").agg(pl.col("fact_tokens").sum())
+    levels = rows.select(level=pl.format("level {}", "level"))
     figures = {
         "observed_tokens": observed,
         "fact_tokens": facts,
         "told_tokens": told,
         "told_share_of_observed": round(told / max(observed, 1), 4),
         "told_share_of_facts": round(told / max(facts, 1), 4),
-        "facts_told": int(found["observation_ids"].list.len().sum()),
+        "facts_told": int(rows["observation_ids"].list.len().sum()),
         "facts_dropped": dropped.height,
-        "passed_through": small.height,
+        "passed_through": of_days.filter(pl.col("fact_tokens") <= SMALL_TOKENS).height,
         "dropped_mix": counts_of(dropped, "reason"),
-        "pressure_mix": counts_of(
-            found.with_columns(pl.format("level {}", "level").alias("level")), "level"
-        ),
-        "model_retries": int(found.filter(pl.col("prompt_hash").is_not_null())["level"].sum()),
-        "model_problems": counts_of(found.filter(pl.col("problem").is_not_null()), "problem"),
+        "pressure_mix": counts_of(levels, "level"),
+        "model_retries": int(rows.filter(pl.col("prompt_hash").is_not_null())["level"].sum()),
+        "model_problems": counts_of(rows.filter(pl.col("problem").is_not_null()), "problem"),
     }
     return Report(figures)

@@ -9,8 +9,7 @@ import polars as pl
 from memory_assets.adapters.local_embedder import LocalEmbedder
 from memory_assets.errors import ModelError
 from memory_assets.runs.due import ACCUMULATED_TOKENS
-from memory_assets.runs.inputs import observer_answers as versions_of_answers
-from memory_assets.runs.inputs import replaced_by_day
+from memory_assets.runs.inputs import input_versions, replaced_by_day
 from memory_assets.runs.results import Builder, Report, Run, per_partition
 from memory_assets.runs.steps.deliver import emit
 from memory_assets.schema.frames import empty
@@ -46,22 +45,18 @@ def observer_answers(store: Store, run: Run) -> Report:
     days without a model.
     """
     name = run.table.name
+    observer = store.settings.model_of("observer")
     model = open_model(store)
-    versions = versions_of_answers(store, run.table)
-    consultation = Consultation(
-        store, store.settings.model_of("observer"), any_prompt=not run.ask_again
-    )
-    problems = (
-        Consultant(consultation, model, backfill=run.ask_again).ask(run.partitions) if model else {}
-    )
-    known = store.tables.read("memories", columns=["id"])["id"]
+    versions = input_versions(store, run.table)
+    consultation = Consultation(store, observer, any_prompt=not run.ask_again)
+    consultant = Consultant(consultation, model, backfill=run.ask_again) if model else None
+    problems = consultant.ask(run.partitions) if consultant else {}
+    memory_ids = store.tables.read("memories", columns=["id"])["id"]
     for day in track(run.partitions, JOBS[run.table.jobs[0]].title):
         rows = consultation.rows(day, problems) if model else empty(name)
         with store.lock():
             store.tables.write(name, day, mask_frame(rows), inputs=versions.get(day, "-"))
-            store.ledger.append_once(
-                plan_uses(rows, known), actor=store.settings.model_of("observer")
-            )
+            store.ledger.append_once(plan_uses(rows, memory_ids), actor=observer)
     return Report(_costs(store.tables.read(name, run.partitions)))
 
 
@@ -85,13 +80,15 @@ def observations(store: Store, _: Run) -> Builder:
     replaced = replaced_by_day(store)
 
     def build(day: str) -> dict[str, pl.DataFrame]:
-        windows = windows_of(store.tables, day)
-        messages = store.tables.read("messages", [day])
         answers = answers_by_window(store.tables.read("observer_answers", [day]), answered)
-        embedder = _open_embedder(store, is_needed=bool(answers))
-        shared = {"allowances": allowances, "standards": standards, "embedder": embedder}
         built = build_day(
-            windows, messages, answers=answers, replaced=replaced.get(day, ()), **shared
+            windows_of(store.tables, day),
+            store.tables.read("messages", [day]),
+            answers=answers,
+            replaced=replaced.get(day, ()),
+            allowances=allowances,
+            standards=standards,
+            embedder=_open_embedder(store, is_needed=bool(answers)),
         )
         return without_forgotten(built, tombstones_of(store))
 
@@ -102,16 +99,11 @@ def emit_accumulated(store: Store, table: str, partitions: Sequence[str]) -> Rep
     """Emits `observations.accumulated` for each day with so many tokens of observations that its
     reflection should not wait.
     """
-    found = (
-        store.tables.read(table, partitions, columns=["day", "tokens"])
-        .group_by("day")
-        .agg(pl.len(), pl.col("tokens").sum())
-    )
-    for day, count, tokens in (
-        found.filter(pl.col("tokens") >= ACCUMULATED_TOKENS).sort("day").iter_rows()
-    ):
+    rows = store.tables.read(table, partitions, columns=["day", "tokens"])
+    days = rows.group_by("day").agg(pl.len(), pl.col("tokens").sum()).sort("day")
+    for day, count, tokens in days.filter(pl.col("tokens") >= ACCUMULATED_TOKENS).iter_rows():
         emit(store, ACCUMULATED, day.isoformat(), "", totalTokens=tokens, observationCount=count)
-    return Report({"observation_tokens": int(found["tokens"].sum())})
+    return Report({"observation_tokens": int(rows["tokens"].sum())})
 
 
 def _open_embedder(store: Store, *, is_needed: bool) -> LocalEmbedder | None:
@@ -153,55 +145,49 @@ def daily_log(store: Store, run: Run) -> Report:
     """Updates the logs of the days and commits those that changed."""
     with store.lock():
         workspace = workspace_of(store)
-        changed = [path for day in run.partitions if (path := _write_log(store, day))]
+        changed = [f"memory/{day}.md" for day in run.partitions if _write_log(store, day)]
         workspace.commit(f"Log {len(changed)} day{'' if len(changed) == 1 else 's'}", changed)
     return Report({"days_changed": len(changed)})
 
 
-def _write_log(store: Store, day: str) -> str | None:
-    """Updates the day's log and returns its path in the workspace, or None where nothing
-    changed.
-    """
-    segments = store.tables.read("segments", [day])
-    found = store.tables.read("observations", [day])
-    is_told = (pl.col("status") == "observed") | pl.col("window_id").is_in(
-        found["window_id"].unique().implode()
-    )
-    windows = windows_of(store.tables, day).filter(is_told).sort("ended_at", "window_id")
+def _write_log(store: Store, day: str) -> bool:
+    """Updates the day's log and returns whether that changed it."""
     path = store.workspace / "memory" / f"{day}.md"
-    before = path.read_bytes().decode("utf-8", "surrogateescape") if path.is_file() else ""
-    if windows.is_empty() and not before:
-        return None
-    sessions = {
-        row["session_id"]: row for row in store.tables.read("sessions", [day]).iter_rows(named=True)
-    }
-    last_of = dict(windows.select("session_id", "window_id").iter_rows())
-    said = (
-        store.tables.scan("messages", [day])
-        .filter(pl.col("window_id").is_in(list(last_of.values())))
-        .collect()
-    )
-    stopped = {
-        id: find_handoff(own.sort("ordinal").to_dicts())
-        for (id,), own in said.group_by("window_id")
-    }
-    zone = store.settings.zone
+    written = path.read_bytes().decode("utf-8", "surrogateescape") if path.is_file() else ""
+    segments = store.tables.read("segments", [day])
+    facts = store.tables.read("observations", [day])
+    has_facts = pl.col("window_id").is_in(facts["window_id"].unique().implode())
+    is_logged = (pl.col("status") == "observed") | has_facts
+    windows = windows_of(store.tables, day).filter(is_logged).sort("ended_at", "window_id")
+    if windows.is_empty() and not written:
+        return False
+    sessions = {row["session_id"]: row for row in store.tables.read("sessions", [day]).to_dicts()}
+    last_windows = dict(windows.select("session_id", "window_id").iter_rows())
+    handoffs = _handoffs(store, day, [*last_windows.values()])
     open_work = open_work_of(store.tables.read("observer_answers", [day]))
-    sections = (
+    sections = [
         render_section(
             window,
             segments,
-            found,
+            facts,
             session=sessions.get(window["session_id"]),
-            is_handoff=last_of[window["session_id"]] == window["window_id"],
+            is_handoff=last_windows[window["session_id"]] == window["window_id"],
             open_work=open_work.get(window["window_id"], ("", "")),
-            stopped=stopped.get(window["window_id"], Handoff()),
-            zone=zone,
+            stopped=handoffs.get(window["window_id"], Handoff()),
+            zone=store.settings.zone,
         )
         for window in windows.iter_rows(named=True)
-    )
-    after = update_log(before, sections, title=day)
-    if after == before:
-        return None
-    write_atomically(path, after.encode("utf-8", "surrogateescape"))
-    return f"memory/{day}.md"
+    ]
+    text = update_log(written, sections, title=day)
+    if text == written:
+        return False
+    write_atomically(path, text.encode("utf-8", "surrogateescape"))
+    return True
+
+
+def _handoffs(store: Store, day: str, window_ids: list[str]) -> dict[str, Handoff]:
+    """Returns where each of the windows stopped."""
+    is_wanted = pl.col("window_id").is_in(window_ids)
+    messages = store.tables.scan("messages", [day]).filter(is_wanted).sort("ordinal").collect()
+    by_window = messages.partition_by("window_id", as_dict=True, maintain_order=True)
+    return {id: find_handoff(of_window.to_dicts()) for (id,), of_window in by_window.items()}

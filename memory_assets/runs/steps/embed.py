@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -15,11 +16,12 @@ from memory_assets.adapters.generations import Generations
 from memory_assets.errors import ModelError
 from memory_assets.runs.inputs import input_versions, merge_rules, version_until
 from memory_assets.runs.results import Builder, Report, Rows, Run, counts_of, per_partition
+from memory_assets.runs.steps.condensing import ask_all
 from memory_assets.schema.frames import empty
 from memory_assets.schema.protocols import Model
 from memory_assets.schema.tables import TABLES, WHOLE
 from memory_assets.services.models.model_budget import Budget
-from memory_assets.services.models.open_models import at_once, open_model
+from memory_assets.services.models.open_models import open_model
 from memory_assets.services.search.corpus import (
     embeddings_in_use,
     is_switching_models,
@@ -32,8 +34,7 @@ from memory_assets.services.search.corpus import (
     passages_to_index,
 )
 from memory_assets.services.search.memory_ids import keep_ids_ready
-from memory_assets.stages.distill.model.answers import AnswerStore, StoredAnswer
-from memory_assets.stages.distill.model.asking import ask_each
+from memory_assets.stages.distill.model.answers import AnswerStore
 from memory_assets.stages.embed.encode import (
     COOL_DOWN,
     HAS_VECTOR,
@@ -87,6 +88,7 @@ def embeddings(store: Store, run: Run) -> Builder:
     """Encodes the texts of a day that have no vector yet; the model is loaded for the first of
     them.
     """
+    read = store.tables.read
     embedder = open_embedder(store.settings.embedding_model)
     notes = notes_of(store)
     now = store.settings.clock()
@@ -94,20 +96,12 @@ def embeddings(store: Store, run: Run) -> Builder:
 
     def build(day: str) -> Rows:
         on = date.fromisoformat(day)
-        read = store.tables.read
         texts = pl.concat([read("observations", [day]), notes.filter(pl.col("day") == on)])
-        made = encode_day(
-            on,
-            texts,
-            embedder,
-            read("embeddings", [day]),
-            read("embedding_failures", [day]),
-            now=now,
-        )
-        return Rows(
-            made,
-            version=version_until(versions.get(day, "-"), retry_at(made["embedding_failures"])),
-        )
+        vectors = read("embeddings", [day])
+        failures = read("embedding_failures", [day])
+        encoded = encode_day(on, texts, embedder, vectors, failures, now=now)
+        until = retry_at(encoded["embedding_failures"])
+        return Rows(encoded, version=version_until(versions.get(day, "-"), until))
 
     return build
 
@@ -128,23 +122,17 @@ def passage_vectors(store: Store, run: Run) -> Builder:
     """Encodes the passages of a day that have no vector yet."""
     read = store.tables.read
     embedder = open_embedder(store.settings.embedding_model)
-    now = store.settings.clock()
+    retry = store.settings.clock() + COOL_DOWN
     versions = input_versions(store, run.table)
 
     def build(day: str) -> Rows:
-        made = encode_passages(
-            date.fromisoformat(day),
-            read("messages", [day]),
-            embedder,
-            read("passage_vectors", [day]),
-        )
-        lacking = read("passages", [day]).filter(HAS_VECTOR).join(made, on="text_hash", how="anti")
-        return Rows(
-            made,
-            version=version_until(
-                versions.get(day, "-"), None if lacking.is_empty() else now + COOL_DOWN
-            ),
-        )
+        messages = read("messages", [day])
+        vectors = read("passage_vectors", [day])
+        encoded = encode_passages(date.fromisoformat(day), messages, embedder, vectors)
+        passages = read("passages", [day]).filter(HAS_VECTOR)
+        lacking = passages.join(encoded, on="text_hash", how="anti")
+        until = None if lacking.is_empty() else retry
+        return Rows(encoded, version=version_until(versions.get(day, "-"), until))
 
     return build
 
@@ -152,15 +140,16 @@ def passage_vectors(store: Store, run: Run) -> Builder:
 def merges(store: Store, _: Run) -> Builder:
     """Finds pairs that say the same; the configured model is asked about those in doubt first."""
     if is_switching_models(store):
-        kept = store.tables.read("merges")
+        edges = store.tables.read("merges")
         because = (
             "Pairs of facts are compared once every text has a vector of the new embedding model."
         )
-        return lambda _: Rows(kept, version="-", warnings=[because])
+        return lambda _: Rows(edges, version="-", warnings=[because])
     answers = pair_answers(store)
     model = open_model(store, "reflector")
     waiting = pair_questions_of(store, find_pairs(store), model.name) if model else []
-    warnings = [problem] if model and (problem := _ask_about_pairs(store, waiting, model)) else []
+    problem = _ask_about_pairs(store, waiting, model) if model else None
+    warnings = [problem] if problem else []
 
     def build(_: str) -> Rows:
         frame = decide(find_pairs(store), _all_observations(store), answers.every())
@@ -173,47 +162,26 @@ def _ask_about_pairs(store: Store, waiting: Sequence[PairQuestion], model: Model
     """Asks about the pairs, and returns why some have no answer: the decision of the rules stands
     then.
     """
-    answers = pair_answers(store)
-
-    def ask(question: PairQuestion) -> None:
-        answers.write(
-            StoredAnswer(question.key, model.ask(question.request()), store.settings.clock())
-        )
-
     try:
-        Budget(store, model.name).check(
-            [question.request().estimated_tokens() for question in waiting]
-        )
-        failures = ask_each(
-            {one.key.name: partial(ask, one) for one in waiting},
-            at_once(store.settings, model.name),
-            model.name,
-        )
+        failures = ask_all(pair_answers(store), Budget(store, model.name), model, waiting)
     except ModelError as error:
         return f"Pairs of facts in doubt stay apart: {error}"
-    return next(
-        (f"{len(failures)} pairs of facts stay apart: {error}" for error in failures.values()), None
-    )
+    first = next(iter(failures.values()), None)
+    return f"{len(failures)} pairs of facts stay apart: {first}" if first else None
 
 
 def find_pairs(store: Store) -> pl.DataFrame:
     """Returns the edges by the rules; only new observations are compared, unless the rules
     changed.
     """
-    present = store.tables.parts("merges").get(WHOLE)
-    rules = merge_rules(store)
-    is_current = present is not None and present.inputs == rules
-    compared = (
-        store.tables.read("memories", columns=["observation_ids"])["observation_ids"]
-        .explode()
-        .drop_nulls()
-    )
-    return find_edges(
-        _all_observations(store),
-        embeddings_in_use(store),
-        store.tables.read("merges") if is_current else empty("merges"),
-        compared.to_list() if is_current else (),
-    )
+    written = store.tables.parts("merges").get(WHOLE)
+    edges = empty("merges")
+    compared: list[str] = []
+    if written is not None and written.inputs == merge_rules(store):
+        edges = store.tables.read("merges")
+        ids = store.tables.read("memories", columns=["observation_ids"])["observation_ids"]
+        compared = ids.explode().drop_nulls().to_list()
+    return find_edges(_all_observations(store), embeddings_in_use(store), edges, compared)
 
 
 def _all_observations(store: Store) -> pl.DataFrame:
@@ -241,19 +209,14 @@ def memories(store: Store, part: str) -> Rows:
     version = input_versions(store, TABLES["memories"]).get(part, "-")
     observations = store.tables.read("observations")
     edges = store.tables.read("merges")
-    new = [*append_evidence(store, observations, edges), *append_uses(store)]
-    remembered = store.tables.read("harness_memories")
-    frame, changes_at = _judged(
-        store, fold_memories(pl.concat([observations, remembered]), edges, store.ledger.events())
-    )
-    counts = {
-        kind.removeprefix("memory."): sum(event.kind == kind for event in new) for kind in APPENDED
-    }
-    spread = {
-        name: counts_of(frame.filter(pl.col(name) > 0), name)
-        for name in ("confirmed_count", "contradicted_count")
-    }
-    figures = {"merged_away": int(frame["merged_count"].sum()) - frame.height, **counts, **spread}
+    appended = [*append_evidence(store, observations, edges), *append_uses(store)]
+    facts = pl.concat([observations, store.tables.read("harness_memories")])
+    frame, changes_at = _judged(store, fold_memories(facts, edges, store.ledger.events()))
+    figures: dict[str, Any] = {"merged_away": int(frame["merged_count"].sum()) - frame.height}
+    for kind in APPENDED:
+        figures[kind.removeprefix("memory.")] = sum(event.kind == kind for event in appended)
+    for name in ("confirmed_count", "contradicted_count"):
+        figures[name] = counts_of(frame.filter(pl.col(name) > 0), name)
     return Rows(frame, figures, version=version_until(version, changes_at))
 
 
@@ -278,18 +241,16 @@ def append_evidence(store: Store, observations: pl.DataFrame, edges: pl.DataFram
     families = families_of(store.tables.read("windows"))
     notes = store.ledger.events(NOTES)
     observations = with_notes(observations, notes)
-    edges = without_corrected(edges, notes)
-    planned = plan_evidence(observations, edges, events, families, ())
+    plan = partial(plan_evidence, observations, without_corrected(edges, notes), events, families)
+    planned = plan(())
     doubted = suspects(planned, observations)
     if not doubted.is_empty():
         sessions = doubted["session_id"].unique().sort().to_list()
-        shown = store.tables.scan("messages").select("session_id", "author", "event_at", "text")
-        shown = shown.filter(
-            pl.col("session_id").is_in(sessions) & pl.col("author").is_in(SHOWING)
-        ).collect()
-        planned = plan_evidence(
-            observations, edges, events, families, find_echoes(doubted, observations, shown)
+        shown = store.tables.scan("messages").filter(
+            pl.col("session_id").is_in(sessions), pl.col("author").is_in(SHOWING)
         )
+        texts = shown.select("session_id", "author", "event_at", "text").collect()
+        planned = plan(find_echoes(doubted, observations, texts))
     return store.ledger.append_once(planned, actor="rules")
 
 
@@ -302,25 +263,20 @@ def append_uses(store: Store) -> list[Event]:
     if not shown:
         return []
     messages = store.tables.scan("messages").filter(
-        pl.col("session_id").is_in(sorted(shown)) & (pl.col("kind") == "text")
+        pl.col("session_id").is_in(sorted(shown)), pl.col("author").is_in(SPEAKERS), kind="text"
     )
-    own = (
-        messages.filter(pl.col("author").is_in(SPEAKERS))
-        .select("session_id", "author", "event_at", "text")
-        .collect()
-    )
+    texts = messages.select("session_id", "author", "event_at", "text").collect()
     wordings = dict(read_present(store.tables, store.ledger).select("id", "wordings").iter_rows())
-    return store.ledger.append_once(plan_uses(recalls, wordings, own), actor="rules")
+    return store.ledger.append_once(plan_uses(recalls, wordings, texts), actor="rules")
 
 
 @per_partition
 def mentions(store: Store, _: str) -> Rows:
     """Finds the names in memories; only memories whose text changed are read again."""
-    known = store.tables.read("mentions")
-    frame = read_mentions(store.tables.read("memories"), known)
-    read = frame.join(
-        known.select("memory_id", "read_from").unique(), on=["memory_id", "read_from"], how="anti"
-    )
+    written = store.tables.read("mentions")
+    frame = read_mentions(store.tables.read("memories"), written)
+    texts = ["memory_id", "read_from"]
+    read = frame.join(written.select(texts).unique(), on=texts, how="anti")
     return Rows(frame, {"memories_read": read["memory_id"].n_unique()})
 
 
@@ -336,10 +292,10 @@ def relations(store: Store, _: str) -> Rows:
     """Relates entities, and draws the strongest relations as a picture in the workspace."""
     tables = store.tables
     path = store.workspace / PICTURE_SVG
-    known = tables.read("entities")
-    found = build_relations(tables.read("mentions"), known, tables.read("memories"))
-    write_atomically(path, render_picture(known, found).encode())
-    return Rows(found, {"picture": path})
+    entities = tables.read("entities")
+    frame = build_relations(tables.read("mentions"), entities, tables.read("memories"))
+    write_atomically(path, render_picture(entities, frame).encode())
+    return Rows(frame, {"picture": path})
 
 
 @dataclass(frozen=True)
@@ -435,10 +391,10 @@ def publish_index(
     """
     warnings = _put_damaged_aside(index)
     built_by = [run.table.version, *(made_by or ())]
-    published_rows = index.noted_rows(built_by)
-    changes = plan(published_rows)
-    if not changes.is_empty or not published_rows:
-        update(changes.upserts, changes.deletes, rebuild=not published_rows)
+    indexed = index.noted_rows(built_by)
+    changes = plan(indexed)
+    if not changes.is_empty or not indexed:
+        update(changes.upserts, changes.deletes, rebuild=not indexed)
         index.note_rows(built_by, hashes)
     changed = {"upserted": changes.upserts.height, "deleted": len(changes.deletes)}
     return Report(

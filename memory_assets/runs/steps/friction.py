@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from datetime import date, datetime, time, timedelta
 from functools import partial
-from typing import Any
 
 import polars as pl
 
@@ -15,7 +14,7 @@ from memory_assets.schema.protocols import Embedder
 from memory_assets.schema.records import MEMORY_MD
 from memory_assets.schema.tables import TABLES
 from memory_assets.services.search.corpus import open_embedder
-from memory_assets.stages.friction.detect import detect, follow, number, rows_of
+from memory_assets.stages.friction.detect import RecurringProblem, detect, follow, number, rows_of
 from memory_assets.stages.friction.stale import MemoryLine, Statement
 from memory_assets.stages.friction.week import SessionInfo, Week, read_week
 from memory_assets.stages.reflect.proposals import NUMBERED
@@ -55,38 +54,29 @@ def find_frictions(store: Store, day: str, embedder: Embedder) -> pl.DataFrame:
     """Returns the frictions of the day, after their numbers are written to the ledger."""
     last = date.fromisoformat(day)
     zone = store.settings.zone
-    days = friction_days(day)
-    week = read_week(store.tables.read("messages", days), store.tables.read("sessions", days))
     entries, lines = _entries_at_end_of(store, last)
     dated = [MemoryLine(entry.on, entry.section, entry.text) for entry in entries]
-    facts = _facts(store, days)
-    findings = detect(week, dated, _statements(facts, week), embedder, owner=store.settings.owner)
+
+    def look_at(days: Sequence[str]) -> tuple[Sequence[RecurringProblem], Week, pl.DataFrame]:
+        week = read_week(store.tables.read("messages", days), store.tables.read("sessions", days))
+        facts = _facts(store, days)
+        statements = _statements(facts, week)
+        return detect(week, dated, statements, embedder, owner=store.settings.owner), week, facts
+
+    days = friction_days(day)
+    findings, week, facts = look_at(days)
     numbered, new = number(last, findings, store.ledger.events(), zone, first=store.first_number)
     for id, payload in new:
         store.ledger.append(NUMBERED, id, payload, actor="friction")
-    if numbered and (
-        later := [
-            one for one in friction_days(day, is_found=True) if one > day and _has_rows(store, one)
-        ]
-    ):
-        days = [*days, *later]
-        week = read_week(store.tables.read("messages", days), store.tables.read("sessions", days))
-        facts = _facts(store, days)
-        numbered = follow(
-            numbered,
-            detect(week, dated, _statements(facts, week), embedder, owner=store.settings.owner),
-        )
-    observed = {
-        message: id for id, ids in facts.select("id", "message_ids").iter_rows() for message in ids
-    }
-    rows = rows_of(
-        last,
-        numbered,
-        session_count=len(week.sessions),
-        entries=lines,
-        observed=observed,
-        zone=zone,
-    )
+    written = store.tables.parts("messages", friction_days(day, is_found=True))
+    next_days = [part for part, info in written.items() if info.rows and part > day]
+    if numbered and next_days:
+        later, week, facts = look_at([*days, *next_days])
+        numbered = follow(numbered, later)
+    ids = facts.select("id", "message_ids").explode("message_ids").iter_rows()
+    observed = {message: id for id, message in ids if message is not None}
+    count = len(week.sessions)
+    rows = rows_of(last, numbered, session_count=count, entries=lines, observed=observed, zone=zone)
     return pl.concat([rows, _decided(store, day, rows)]).sort("proposal_id")
 
 
@@ -95,18 +85,13 @@ def _facts(store: Store, days: Sequence[str]) -> pl.DataFrame:
     return store.tables.read("observations", days).filter(is_said, kind="fact", gate="allow")
 
 
-def _has_rows(store: Store, day: str) -> bool:
-    return any(info.rows for info in store.tables.parts("messages", [day]).values())
-
-
 def _decided(store: Store, day: str, rows: pl.DataFrame) -> pl.DataFrame:
     """Returns the frictions of the day that a person decided on and that are not found any more,
     perhaps because of it.
     """
-    decided = {event.target for event in store.ledger.events([APPROVED, REJECTED])} - set(
-        rows["proposal_id"]
-    )
-    return store.tables.read("friction", [day]).filter(pl.col("proposal_id").is_in(list(decided)))
+    decided = {event.target for event in store.ledger.events([APPROVED, REJECTED])}
+    others = decided.difference(rows["proposal_id"])
+    return store.tables.read("friction", [day]).filter(pl.col("proposal_id").is_in(list(others)))
 
 
 def _entries_at_end_of(store: Store, day: date) -> tuple[Sequence[Entry], dict[str, str]]:
@@ -124,12 +109,11 @@ def _entries_at_end_of(store: Store, day: date) -> tuple[Sequence[Entry], dict[s
 
 
 def _statements(observations: pl.DataFrame, week: Week) -> list[Statement]:
-    def session_of(row: dict[str, Any]) -> SessionInfo:
-        known = week.sessions.get(row["session_id"])
-        return known or SessionInfo(row["session_id"], row["project"], row["folder"], row["person"])
-
-    rows = observations.iter_rows(named=True)
-    return [
-        Statement(row["text"], session_of(row), tuple(row["message_ids"]), row["event_at"])
-        for row in rows
-    ]
+    statements = []
+    for row in observations.iter_rows(named=True):
+        session = week.sessions.get(row["session_id"]) or SessionInfo(
+            row["session_id"], row["project"], row["folder"], row["person"]
+        )
+        ids = tuple(row["message_ids"])
+        statements.append(Statement(row["text"], session, ids, row["event_at"]))
+    return statements

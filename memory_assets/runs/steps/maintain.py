@@ -1,6 +1,6 @@
 """Builds what the nightly, weekly and monthly runs find, change and count."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date
 
 import polars as pl
@@ -53,15 +53,11 @@ PAID_STEPS = {
 @per_partition
 def missed(store: Store, day: str) -> Rows:
     """Lists what no run has read yet, before the same run reads it."""
-    found = find_missed(store, day)
-    rows = missed_rows(
-        date.fromisoformat(day), found, store.tables.read("missed", [day]), store.settings.clock()
-    )
-    return Rows(
-        rows,
-        {f"missed_{kind}s": one.height for kind, one in found.items()},
-        version=_version("missed", rows),
-    )
+    unread = find_missed(store, day)
+    listed = store.tables.read("missed", [day])
+    rows = missed_rows(date.fromisoformat(day), unread, listed, store.settings.clock())
+    figures = {f"missed_{kind}s": of_kind.height for kind, of_kind in unread.items()}
+    return Rows(rows, figures, version=_version("missed", rows))
 
 
 def find_missed(store: Store, day: str) -> dict[str, pl.DataFrame]:
@@ -71,20 +67,18 @@ def find_missed(store: Store, day: str) -> dict[str, pl.DataFrame]:
     on = date.fromisoformat(day)
     read = store.tables.read
     windows = read("windows")
-    seen, observed = (
-        read(name, [day], columns=["window_id"])["window_id"].unique()
-        for name in ("messages", "segments")
-    )
+    seen = read("messages", [day], columns=["window_id"])["window_id"].unique()
+    observed = read("segments", [day], columns=["window_id"])["window_id"].unique()
     notes = notes_of(store).filter(pl.col("day") == on)
+    hashes = ["text_hash"]
     tried = pl.concat(
-        [read(name, [day], columns=["text_hash"]) for name in ("embeddings", "embedding_failures")]
+        [read(name, [day], columns=hashes) for name in ("embeddings", "embedding_failures")]
     )
     records = read("records", columns=["resource_id", "message_id", "status"])
+    resources = store.archive.resources()
     return {
         "session": unread_windows(windows.filter(pl.col("day") == on), seen, observed),
-        "message": messages_without_window(
-            records, windows, store.archive.resources(), on, store.settings.zone
-        ),
+        "message": messages_without_window(records, windows, resources, on, store.settings.zone),
         "note": notes.join(tried, on="text_hash", how="anti").select("id", "session_id"),
     }
 
@@ -93,13 +87,9 @@ def boosts(store: Store, run: Run) -> Report:
     """Boosts the memories of the days' facts, by an event in the ledger."""
     boosted = 0
     for day in run.partitions:
-        planned = plan_boost(
-            date.fromisoformat(day),
-            store.tables.read("observations", [day]),
-            store.ledger.events([BOOSTED]),
-        )
-        for event in store.ledger.append_once(planned, actor="nightly"):
-            boosted += len(event.payload["memory_ids"])
+        facts = store.tables.read("observations", [day])
+        planned = plan_boost(date.fromisoformat(day), facts, store.ledger.events([BOOSTED]))
+        boosted += _append_moves(store, planned, "nightly")
     return Report({"promoted": boosted})
 
 
@@ -107,29 +97,17 @@ def boosts(store: Store, run: Run) -> Report:
 def nightly_stats(store: Store, day: str) -> Rows:
     """Counts the memories at the end of the day and what the nightly run did."""
     on = date.fromisoformat(day)
-    found = store.tables.read("missed", [day])
-    left = pl.concat([rows.select("id") for rows in find_missed(store, day).values()])
-    extracted = found.join(left, on="id", how="anti").height
-    memories, facts = (
-        frame.filter(kind="fact")
-        for frame in (memories_at_end_of(store, on), store.tables.read("observations", [day]))
-    )
-    row = count_night(
-        on,
-        memories,
-        facts,
-        store.ledger.events([BOOSTED]),
-        missed=found.height,
-        extracted=extracted,
-    )
+    listed = store.tables.read("missed", [day])
+    unread = pl.concat([rows.select("id") for rows in find_missed(store, day).values()])
+    extracted = listed.join(unread, on="id", how="anti").height
+    memories = memories_at_end_of(store, on).filter(kind="fact")
+    facts = store.tables.read("observations", [day]).filter(kind="fact")
+    boosts = store.ledger.events([BOOSTED])
+    row = count_night(on, memories, facts, boosts, missed=listed.height, extracted=extracted)
     frame = frame_of("nightly_stats", [row])
     mix = dict(zip(row["categories"], row["category_counts"], strict=True))
-    return Rows(
-        frame,
-        {"category_mix": mix},
-        version=_version("nightly_stats", frame),
-        log=[render_line(row)],
-    )
+    version = _version("nightly_stats", frame)
+    return Rows(frame, {"category_mix": mix}, version=version, log=[render_line(row)])
 
 
 def nightly_report(store: Store, table: str, days: Sequence[str]) -> Report:
@@ -144,30 +122,29 @@ def health_report(store: Store, _: Run) -> Report:
     report = build_report(health_inputs(store))
     folder = make_folder(store.workspace / FOLDER)
     page = folder / f"{report.month}.html"
+    text = render_markdown(report, report.month)
     with store.lock():
         write_atomically(page, render_html(report).encode())
-        write_atomically(
-            folder / f"{report.month}.md", render_markdown(report, report.month).encode()
-        )
+        write_atomically(folder / f"{report.month}.md", text.encode())
         pictures = make_folder(folder / report.month)
-        for chart in (chart for section in report.sections for chart in section.charts):
-            write_atomically(pictures / f"{chart.name}.svg", chart.svg.encode())
+        for section in report.sections:
+            for chart in section.charts:
+                write_atomically(pictures / f"{chart.name}.svg", chart.svg.encode())
     return Report({"page": page, "report": Markdown(render_markdown(report))})
 
 
 def health_inputs(store: Store) -> HealthInputs:
     """Returns what the health report is made from."""
     read = store.tables.read
-    parts = store.tables.parts
+    parts = {name: store.tables.parts(name) for name in table_names()}
     written = {
-        name: max(info.written_at for info in found.values())
-        for name in table_names()
-        if (found := parts(name))
+        name: max(info.written_at for info in of_table.values())
+        for name, of_table in parts.items()
+        if of_table
     }
+    memories = read("memories", columns=["kind", "state", "category", "first_event_at"])
     return HealthInputs(
-        memories=read("memories", columns=["kind", "state", "category", "first_event_at"]).filter(
-            kind="fact"
-        ),
+        memories=memories.filter(kind="fact"),
         observations=read("observations", columns=["day", "kind", "gate"]),
         sessions=read("sessions", columns=["session_id", "day"]).sort("day"),
         quality=read("quality"),
@@ -175,7 +152,7 @@ def health_inputs(store: Store) -> HealthInputs:
         nights=read("nightly_stats"),
         costs=pl.concat([_paid(store, table, step) for table, step in PAID_STEPS.items()]),
         written=written,
-        waiting={one.name: one.since for one in find_waiting(store) if one.name in written},
+        waiting={item.name: item.since for item in find_waiting(store) if item.name in written},
         now=store.settings.clock(),
         zone=store.settings.zone,
     )
@@ -185,28 +162,19 @@ def _paid(store: Store, table: str, step: str) -> pl.DataFrame:
     """Returns (day, step, usd) of the answers in the table that a model gave; of recalls, of those
     that cost something.
     """
-    is_asked = (
-        pl.col("model_calls") > 0 if table == "recalls" else pl.col("prompt_hash").is_not_null()
-    )
-    return (
-        store.tables.scan(table)
-        .filter(is_asked)
-        .select("day", step=pl.lit(step), usd="cost_usd")
-        .collect()
-    )
+    is_asked = pl.col("prompt_hash").is_not_null()
+    if table == "recalls":
+        is_asked = pl.col("model_calls") > 0
+    rows = store.tables.scan(table).filter(is_asked)
+    return rows.select("day", step=pl.lit(step), usd="cost_usd").collect()
 
 
 def archivals(store: Store, _: Run) -> Report:
     """Archives stale memories without access, by an event in the ledger."""
     now = store.settings.clock()
     memories, _states = memories_as_of(store, now)
-    return Report(
-        {
-            "archived": _append_moves(
-                store, plan_archive(memories, store.ledger.events([RESTORED]), now), "weekly"
-            )
-        }
-    )
+    planned = plan_archive(memories, store.ledger.events([RESTORED]), now)
+    return Report({"archived": _append_moves(store, planned, "weekly")})
 
 
 def cold_storage(store: Store, _: Run) -> Report:
@@ -232,13 +200,8 @@ def reembedding(store: Store, _: Run) -> Report:
     marked: set[str] = set()
     with store.lock():
         for name in ("embeddings", "passage_vectors"):
-            old = (
-                store.tables.scan(name)
-                .filter(is_old)
-                .select(pl.col("day").unique())
-                .collect()["day"]
-            )
-            for day in map(str, old):
+            days = store.tables.scan(name).filter(is_old).select(pl.col("day").unique()).collect()
+            for day in map(str, days["day"]):
                 store.tables.write(name, day, store.tables.read(name, [day]), inputs="-")
                 marked.add(day)
         for index in (open_vectors(store), open_texts(store)):
@@ -248,11 +211,10 @@ def reembedding(store: Store, _: Run) -> Report:
     )
 
 
-def _append_moves(store: Store, planned: Sequence[Planned], job: str) -> int:
-    """Appends the events, each once, and returns the number of memories that they move."""
-    return sum(
-        len(event.payload["memory_ids"]) for event in store.ledger.append_once(planned, actor=job)
-    )
+def _append_moves(store: Store, planned: Iterable[Planned], job: str) -> int:
+    """Appends the events, each once, and returns the number of memories that they name."""
+    events = store.ledger.append_once(planned, actor=job)
+    return sum(len(event.payload["memory_ids"]) for event in events)
 
 
 @per_partition
@@ -260,23 +222,19 @@ def insights(store: Store, _: str) -> Rows:
     """Says one cited sentence about each group of archived memories."""
     moves = store.ledger.events([ARCHIVED])
     archived_at = {id: event.at for event in moves for id in event.payload["memory_ids"]}
-    memories = store.tables.read("memories")
-    known = set(store.tables.read("insights", columns=["insight_id"])["insight_id"])
-    rows = find_insights(memories, embeddings_in_use(store), archived_at)
+    written = store.tables.read("insights", columns=["insight_id"])["insight_id"]
+    rows = find_insights(store.tables.read("memories"), embeddings_in_use(store), archived_at)
     today = store.settings.today()
-    archived = sum(
-        len(event.payload["memory_ids"]) for event in moves if _day_of(store, event) == today
-    )
+    of_today = [event for event in moves if _day_of(store, event) == today]
     counts = {
-        "archived": archived,
+        "archived": sum(len(event.payload["memory_ids"]) for event in of_today),
         "insights": rows.height,
-        "new_insights": len(set(rows["insight_id"]) - known),
+        "new_insights": len(set(rows["insight_id"]).difference(written)),
     }
-    summaries = store.tables.parts("category_summaries")
     line = (
-        f"Weekly run of {today}: {len(summaries):,} category summaries, {archived:,} "
-        "memories archived, "
-        f"{rows.height:,} insights ({counts['new_insights']:,} new)"
+        f"Weekly run of {today}: {len(store.tables.parts('category_summaries')):,} category "
+        f"summaries, {counts['archived']:,} memories archived, {counts['insights']:,} insights "
+        f"({counts['new_insights']:,} new)"
     )
     return Rows(rows, counts, log=[line])
 

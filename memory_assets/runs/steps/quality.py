@@ -32,37 +32,31 @@ NO_BREAK = "\u2011"
 def quality(store: Store, day: str) -> pl.DataFrame:
     """Measures the facts of a day against their own sources."""
     read = store.tables.read
-    columns = ["message_id", "text", "author", "is_user_turn"]
-    messages = read("messages", [day], columns=columns)
-    return measure_day(
-        date.fromisoformat(day), read("verdicts", [day]), read("observations", [day]), messages
-    )
+    messages = read("messages", [day], columns=["message_id", "text", "author", "is_user_turn"])
+    verdicts = read("verdicts", [day])
+    return measure_day(date.fromisoformat(day), verdicts, read("observations", [day]), messages)
 
 
 def quality_report(store: Store, table: str, days: Sequence[str]) -> Report:
     """Returns the figures of the days for plots, and a table of them, because the UI's plots begin
     120 days ago.
     """
-    rows = store.tables.read(table, days)
-    by_day = {
-        day.isoformat(): own
-        for (day,), own in sorted(rows.partition_by("day", as_dict=True).items())
-    }
-    figures = {day: {**figures_of(own), **charts_of(own)} for day, own in by_day.items()}
+    rows_of_days = store.tables.read(table, days).sort("day", maintain_order=True)
+    by_day = rows_of_days.partition_by("day", as_dict=True, maintain_order=True)
+    figures: dict[str, dict[str, Any]] = {}
     lines = [
         "| day | candidates | allowed | junk | faults of allowed facts |",
         "|---|---:|---:|---:|---|",
     ]
-    for day, own in by_day.items():
-        counts = figures[day]
+    for (day,), rows in by_day.items():
+        name = day.isoformat()
+        counts = figures[name] = {**figures_of(rows), **charts_of(rows)}
         junk = f"{counts['junk_share']:.0%}" if "junk_share" in counts else ""
-        faults = {fault: count_of(own, fault, "allow") for fault in ("repeated", *FAULTS)}
-        named = ", ".join(
-            f"{count} {fault.replace('_', ' ')}" for fault, count in faults.items() if count
-        )
+        faults = {fault: count_of(rows, fault, "allow") for fault in ("repeated", *FAULTS)}
+        named = [f"{count} {fault.replace('_', ' ')}" for fault, count in faults.items() if count]
         lines.append(
-            f"| {day.replace('-', NO_BREAK)} | {counts['candidates']} | {counts['allowed']} "
-            f"| {junk} | {named} |"
+            f"| {name.replace('-', NO_BREAK)} | {counts['candidates']} | {counts['allowed']} "
+            f"| {junk} | {', '.join(named)} |"
         )
     return Report({"by_day": Markdown("\n".join(lines))}, by_partition=figures)
 
@@ -82,43 +76,36 @@ def figures_of(rows: pl.DataFrame) -> dict[str, Any]:
         "loosely_read_share": loosely_read(rows),
         "high_priority_share": share_of(rows, "priority", "high"),
     }
-    return {
-        **counts,
-        **{name: round(share, 4) for name, share in shares.items() if share is not None},
-    }
+    return counts | {name: round(share, 4) for name, share in shares.items() if share is not None}
 
 
 def charts_of(rows: pl.DataFrame) -> dict[str, dict[str, int]]:
     """Returns the counts of each mix, and of the faults that there are."""
-    mixes = {
-        f"{mix}_mix": values_of(rows, mix)
-        for mix in ("verdict", "reason", "priority", "category", "parse_path")
-    }
-    faults = {
-        f"{fault} ({gate})": count_of(rows, fault, gate)
-        for gate in GATES
-        for fault in ("repeated", *FAULTS)
-    }
-    charts = {**mixes, "faults": {name: count for name, count in faults.items() if count}}
+    mixes = ("verdict", "reason", "priority", "category", "parse_path")
+    charts = {f"{mix}_mix": values_of(rows, mix) for mix in mixes}
+    charts["faults"] = {}
+    for gate in GATES:
+        for fault in ("repeated", *FAULTS):
+            count = count_of(rows, fault, gate)
+            if count:
+                charts["faults"][f"{fault} ({gate})"] = count
     return {name: counts for name, counts in charts.items() if counts}
 
 
 def values_of(rows: pl.DataFrame, measure: str) -> dict[str, int]:
     """Returns how often each value of the measure was counted, the most frequent first."""
-    own = rows.filter(measure=measure).group_by("value").agg(pl.col("count").sum())
-    return dict(own.sort(pl.col("count").neg(), "value").iter_rows())
+    values = rows.filter(measure=measure).group_by("value").agg(pl.col("count").sum())
+    return dict(values.sort(pl.col("count").neg(), "value").iter_rows())
 
 
 @per_partition
 def telemetry(store: Store, _: str) -> pl.DataFrame:
     """Returns the events of all steps: those of the table, and those that were logged since."""
-    known = store.tables.read("telemetry")
     none = dict.fromkeys(COUNTS, 0)
-    logged = frame_of(
-        "telemetry", [{**none, **event.pop("counts"), **event} for event in read_steps(store.root)]
-    )
-    kept = pl.col("at") >= store.settings.clock() - TELEMETRY_KEPT
-    return pl.concat([known, logged]).unique("event_id").filter(kept).sort("at", "event_id")
+    steps = [{**none, **event.pop("counts"), **event} for event in read_steps(store.root)]
+    events = pl.concat([store.tables.read("telemetry"), frame_of("telemetry", steps)])
+    is_recent = pl.col("at") >= store.settings.clock() - TELEMETRY_KEPT
+    return events.unique("event_id").filter(is_recent).sort("at", "event_id")
 
 
 def slowest(store: Store, table: str, _: Sequence[str]) -> Report:
@@ -131,17 +118,10 @@ def slowest(store: Store, table: str, _: Sequence[str]) -> Report:
         mean=pl.col("duration_ms").mean(),
         failed=(~pl.col("success")).sum(),
     )
+    steps = steps.sort("duration_ms", "action", descending=[True, False]).head(SLOWEST)
     lines = ["| step | runs | failed | mean | all |", "|---|---:|---:|---:|---:|"]
-    for row in (
-        steps.sort("duration_ms", "action", descending=[True, False])
-        .head(SLOWEST)
-        .iter_rows(named=True)
-    ):
+    for row in steps.iter_rows(named=True):
         times = f"{row['mean'] / 1e3:.2f} s | {row['duration_ms'] / 1e3:.1f} s"
         lines.append(f"| {row['action']} | {row['len']} | {row['failed']} | {times} |")
-    return Report(
-        {
-            "last_7_days": Markdown("\n".join(lines)),
-            "failed_in_7_days": int((~rows["success"]).sum()),
-        }
-    )
+    failed = int((~rows["success"]).sum())
+    return Report({"last_7_days": Markdown("\n".join(lines)), "failed_in_7_days": failed})

@@ -30,26 +30,25 @@ def category_summaries(store: Store, run: Run) -> Report:
     """Writes the summaries and the pages of the categories that changed, and commits the pages."""
     with store.lock():
         version = summaries_version(store)
-        found = summarise(store.tables.read("memories")).filter(
-            pl.col("category").is_in(list(run.partitions))
-        )
-        of_category = {name: found.filter(category=name) for name in run.partitions}
-        written = [name for name, rows in of_category.items() if write_category(store, name, rows)]
-        pages = [
-            path for name, rows in of_category.items() for path in write_page(store, name, rows)
-        ]
+        memories = store.tables.read("memories")
+        summaries = summarise(memories).filter(pl.col("category").is_in(list(run.partitions)))
+        written = 0
+        pages = list[str]()
+        for category in run.partitions:
+            rows = summaries.filter(category=category)
+            written += write_category(store, category, rows)
+            pages += write_page(store, category, rows)
         if pages:
             workspace_of(store).commit("Summarise what is known", pages)
         if set(run.partitions) == set(get_args(Category)):
             store.note("category_summaries", version)
+    facts = summaries.group_by("category").agg(pl.col("fact_count").sum()).sort("category")
     figures = {
-        "categories_written": len(written),
+        "categories_written": written,
         "pages_changed": len(pages),
-        "tokens": int(found["tokens"].sum()),
-        "facts_cited": int(found["memory_ids"].list.len().sum()),
-        "facts": dict(
-            found.group_by("category").agg(pl.col("fact_count").sum()).sort("category").iter_rows()
-        ),
+        "tokens": int(summaries["tokens"].sum()),
+        "facts_cited": int(summaries["memory_ids"].list.len().sum()),
+        "facts": dict(facts.iter_rows()),
     }
     return Report(figures)
 
@@ -73,21 +72,21 @@ def write_page(store: Store, category: str, rows: pl.DataFrame) -> list[str]:
     """
     path = page_of(category)
     page = render_page(category, rows)
-    before = text_of(store.workspace / path)
-    if page == before:
+    written = text_of(store.workspace / path)
+    if page == written:
         return []
     changed = [path]
     folder = (store.workspace / path).parent
-    if before:
-        taken = [f"{PAGES}/{found.name}" for found in folder.glob(f"{category}.*.md")]
+    if written:
+        taken = [f"{PAGES}/{file.name}" for file in folder.glob(f"{category}.*.md")]
         changed.append(replaced_page_of(category, store.settings.clock(), taken))
-        write_atomically(store.workspace / changed[-1], before.encode())
-    kept = (f"{PAGES}/{found.name}" for found in folder.glob(f"{category}.*.md"))
-    deleted = pages_to_delete(kept, store.settings.today(), store.settings.zone)
+        write_atomically(store.workspace / changed[-1], written.encode())
+    older = [f"{PAGES}/{file.name}" for file in folder.glob(f"{category}.*.md")]
+    deleted = pages_to_delete(older, store.settings.today(), store.settings.zone)
     if page:
         write_atomically(store.workspace / path, page.encode())
-    for one in deleted if page else [*deleted, path]:
-        (store.workspace / one).unlink()
+    for name in deleted if page else [*deleted, path]:
+        (store.workspace / name).unlink()
     return [*changed, *deleted]
 
 

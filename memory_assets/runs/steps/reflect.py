@@ -5,6 +5,7 @@ sessions.
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
+from typing import Any
 
 import polars as pl
 
@@ -70,45 +71,38 @@ def emit_reflected(store: Store, table: str, partitions: Sequence[str]) -> Repor
     """
     proposed = store.tables.read(table, partitions, columns=["day"])
     for day, info in store.tables.parts("reflections", partitions).items():
-        rows = store.tables.read("reflections", [day], columns=["input_tokens", "output_tokens"])
-        if rows.height:
+        if info.rows:
+            rows = store.tables.read("reflections", [day])
             read = int(rows["input_tokens"].sum())
             written = int(rows["output_tokens"].sum())
-            sizes = {
-                "inputTokens": read,
-                "outputTokens": written,
-                "compressionRatio": round(written / max(read, 1), 3),
-            }
-            count = proposed.filter(day=date.fromisoformat(day)).height
-            emit(store, REFLECTED, day, info.fingerprint, **sizes, proposalCount=count)
+            emit(
+                store,
+                REFLECTED,
+                day,
+                info.fingerprint,
+                inputTokens=read,
+                outputTokens=written,
+                compressionRatio=round(written / max(read, 1), 3),
+                proposalCount=proposed.filter(day=date.fromisoformat(day)).height,
+            )
     return Report({"proposals": proposed.height})
 
 
 @per_partition
 def session_reflections(store: Store, _: str) -> Rows:
     """Condenses what each long session established, for the session itself."""
-    settings = store.settings
-    tables = store.tables
-    sessions = long_sessions(
-        tables.read("windows"), context_tokens=settings.context_tokens, now=settings.clock()
-    )
+    context = store.settings.context_tokens
+    now = store.settings.clock()
+    read = store.tables.read
+    sessions = long_sessions(read("windows"), context_tokens=context, now=now)
     days = [day.isoformat() for day in sessions["days"].explode().unique().sort()]
-    observed = tables.scan("observations", days).filter(
-        pl.col("session_id").is_in(sessions["session_id"].implode())
-    )
-    memories = tables.read(
-        "memories", columns=["id", "observation_ids", "session_ids", "superseded_by", "state"]
-    )
-    background = Background.of(memories)
-    context = settings.context_tokens
-    frame = reflect_on_sessions(sessions, observed.collect(), background, context_tokens=context)
-    return Rows(
-        frame,
-        {
-            "tokens_most": max(frame["tokens"], default=0),
-            "facts_told": int(frame["told_count"].sum()),
-        },
-    )
+    of_sessions = pl.col("session_id").is_in(sessions["session_id"].implode())
+    observed = store.tables.scan("observations", days).filter(of_sessions).collect()
+    columns = ["id", "observation_ids", "session_ids", "superseded_by", "state"]
+    background = Background.of(read("memories", columns=columns))
+    frame = reflect_on_sessions(sessions, observed, background, context_tokens=context)
+    most = max(frame["tokens"], default=0)
+    return Rows(frame, {"tokens_most": most, "facts_told": int(frame["told_count"].sum())})
 
 
 def dropped_facts(store: Store, _: Run) -> Report:
@@ -116,13 +110,12 @@ def dropped_facts(store: Store, _: Run) -> Report:
     listing.
     """
     with store.lock():
-        written = sum(_list_again(store, span) for span in SPANS)
-    found = store.tables.read(DROPPED, columns=["span", "reason"])
-    mix = {
-        f"dropped_by_{span.name}": counts_of(found.filter(span=span.name), "reason")
-        for span in SPANS
-    }
-    return Report({"parts_written": written, **mix})
+        figures: dict[str, Any] = {"parts_written": sum(_list_again(store, span) for span in SPANS)}
+    dropped = store.tables.read(DROPPED, columns=["span", "reason"])
+    for span in SPANS:
+        reasons = counts_of(dropped.filter(span=span.name), "reason")
+        figures[f"dropped_by_{span.name}"] = reasons
+    return Report(figures)
 
 
 def _list_again(store: Store, span: Span) -> int:
@@ -131,52 +124,52 @@ def _list_again(store: Store, span: Span) -> int:
     """
     table = TABLE_OF[span.name]
     prefix = f"{span.name}-"
-    wanted = {
-        f"{prefix}{part}": info.fingerprint for part, info in store.tables.parts(table).items()
-    }
-    present = {
-        part: info.inputs
+    parts = store.tables.parts(table)
+    listed = {
+        part.removeprefix(prefix): info.inputs
         for part, info in store.tables.parts(DROPPED).items()
         if part.startswith(prefix)
     }
-    for part in present.keys() - wanted.keys():
-        store.tables.drop(DROPPED, part)
-    due = [part for part, version in wanted.items() if present.get(part) != version]
+    for part in listed.keys() - parts.keys():
+        store.tables.drop(DROPPED, f"{prefix}{part}")
+    due = [part for part, info in parts.items() if listed.get(part) != info.fingerprint]
     for part in due:
-        rows = list_dropped(span.name, store.tables.read(table, [part.removeprefix(prefix)]))
-        store.tables.write(DROPPED, part, rows, inputs=wanted[part])
+        rows = list_dropped(span.name, store.tables.read(table, [part]))
+        store.tables.write(DROPPED, f"{prefix}{part}", rows, inputs=parts[part].fingerprint)
     return len(due)
 
 
 @per_partition
 def timeline(store: Store, part: str) -> pl.DataFrame:
     """Builds the sentences of a finished week."""
-    tables = store.tables
+    read = store.tables.read
     first = date.fromisoformat(part)
-    observed, segments, messages = (
-        tables.read(name, days_of(WEEK, first)) for name in ("observations", "segments", "messages")
-    )
+    days = days_of(WEEK, first)
     return build_timeline(
-        first, observed, segments, messages, tables.read("windows"), store.settings.zone
+        first,
+        read("observations", days),
+        read("segments", days),
+        read("messages", days),
+        read("windows"),
+        store.settings.zone,
     )
 
 
 def write_chapters(store: Store, table: str, partitions: Sequence[str]) -> Report:
     """Writes the owner's chapters of the weeks where they changed, and commits them."""
     with store.lock():
-        changed = [
-            path for part in partitions if (path := _write_chapter(store, date.fromisoformat(part)))
-        ]
+        written = [_write_chapter(store, date.fromisoformat(part)) for part in partitions]
+        changed = [path for path in written if path]
         if changed:
-            workspace_of(store).commit(
-                f"Tell {len(changed)} week{'' if len(changed) == 1 else 's'}", changed
-            )
+            weeks = f"{len(changed)} week{'' if len(changed) == 1 else 's'}"
+            workspace_of(store).commit(f"Tell {weeks}", changed)
     return Report({"chapters_changed": len(changed)})
 
 
 def _write_chapter(store: Store, first: date) -> str | None:
     """Writes the owner's chapter and returns its path, or None where nothing changed."""
-    own = store.tables.read("timeline", [first.isoformat()]).filter(person=store.settings.owner)
+    sentences = store.tables.read("timeline", [first.isoformat()])
+    of_owner = sentences.filter(person=store.settings.owner)
     name = name_of_chapter(first)
-    text = render_chapter(first, own) if own.height else ""
+    text = render_chapter(first, of_owner) if of_owner.height else ""
     return name if write_where_changed(store.workspace / name, text) else None

@@ -1,5 +1,7 @@
 """Builds decisions, MEMORY.md and the review surfaces from proposals."""
 
+from collections import defaultdict
+
 import polars as pl
 
 from memory_assets.errors import ModelError, ModelSetupError
@@ -44,9 +46,9 @@ def model_reviews(store: Store, _: Run) -> Builder:
     """Asks the configured model about proposals that rules left open, twenty at a time."""
     answers = triage_answers(store)
     model = open_model(store, "reflector")
-    outcome = (
-        _ask(store, answers, model) if model else "skipped: no model is configured (MEMORY_MODEL)"
-    )
+    outcome = "skipped: no model is configured (MEMORY_MODEL)"
+    if model:
+        outcome = _ask(store, answers, model)
     warnings = [outcome] if outcome.startswith("failed") else []
     return lambda _: Rows(read_verdicts(answers.every()), {"asked": outcome}, warnings=warnings)
 
@@ -56,10 +58,9 @@ def _ask(store: Store, answers: AnswerStore, model: Model) -> str:
     `ModelSetupError` for a wrong setting.
     """
     waiting = review_questions(store, model.name)
+    tokens = [question.request.estimated_tokens() for question in waiting]
     try:
-        Budget(store, model.name).check(
-            [question.request.estimated_tokens() for question in waiting]
-        )
+        Budget(store, model.name).check(tokens)
         ask_in_batches(waiting, model, answers, store.settings.clock)
     except ModelSetupError:
         raise
@@ -79,17 +80,9 @@ def decisions(store: Store, _: Run) -> Builder:
     def build(_: str) -> Rows:
         edits = triage.apply_review_edits(seen)
         changes = apply_task_changes(looked.found, triage)
-        warnings = [
-            *edits.warnings,
-            *changes.warnings,
-            *([looked.problem] if looked.problem else []),
-        ]
-        frame = triage.decide_all()
-        return Rows(
-            frame,
-            {"heard": edits.counts, "tasks": changes.counts, "warnings": warnings},
-            warnings=warnings,
-        )
+        warnings = [*edits.warnings, *changes.warnings, *filter(None, [looked.problem])]
+        figures = {"heard": edits.counts, "tasks": changes.counts, "warnings": warnings}
+        return Rows(triage.decide_all(), figures, warnings=warnings)
 
     return build
 
@@ -108,19 +101,15 @@ def memory_md(store: Store, run: Run) -> Report:
         workspace = workspace_of(store)
         triage = triage_of(store, workspace)
         promoted = triage.write_memory(frozenset(files.values()))
-        texts = {scope: read_memory(workspace, file) for scope, file in files.items()}
-    known = triage.rules.sections
-    outlines = {
-        scope: Markdown(render_outline({files[scope]: text}, known))
-        for scope, text in texts.items()
-    }
+        texts = {file: read_memory(workspace, file) for file in files.values()}
+    sections = triage.rules.sections
     sizes = {
         scope: {
-            "entries": len(read_entries(text)),
-            "bytes": len(text.encode()),
-            "preview": outlines[scope],
+            "entries": len(read_entries(texts[file])),
+            "bytes": len(texts[file].encode()),
+            "preview": Markdown(render_outline({file: texts[file]}, sections)),
         }
-        for scope, text in texts.items()
+        for scope, file in files.items()
     }
     figures = {
         "entries": sum(size["entries"] for size in sizes.values()),
@@ -128,9 +117,7 @@ def memory_md(store: Store, run: Run) -> Report:
         "proposal_ids": promoted,
         "commit": workspace.head() or "-",
         "path": store.workspace / MEMORY_MD,
-        "all_files": Markdown(
-            render_outline({files[scope]: text for scope, text in texts.items()}, known)
-        ),
+        "all_files": Markdown(render_outline(texts, sections)),
     }
     return Report(figures, by_partition=sizes)
 
@@ -155,24 +142,22 @@ def reflected_log(store: Store, _: Run) -> Report:
     those that changed.
     """
     reflected = store.tables.read("reflections").partition_by("day", as_dict=True)
-    proposed: dict[str, list[dict[str, str]]] = {}
+    proposed = defaultdict[str, list[dict[str, str]]](list)
     for row in store.tables.read("decisions").sort("proposal_id").iter_rows(named=True):
-        proposed.setdefault(row["proposal_id"].split("-")[1], []).append(row)
+        proposed[row["proposal_id"].split("-")[1]].append(row)
+    changed = list[str]()
     with store.lock():
-        changed = []
         for (day,), rows in sorted(reflected.items()):
-            name = f"memory/{day.isoformat()}.md"
-            before = (bytes_of(store.workspace / name) or b"").decode("utf-8", "surrogateescape")
+            path = store.workspace / "memory" / f"{day.isoformat()}.md"
+            text = (bytes_of(path) or b"").decode("utf-8", "surrogateescape")
             section = render_reflected(day, rows, proposed.get(f"{day:%Y%m%d}", ()))
-            after = update_reflected(before, section, title=day.isoformat())
-            if after != before:
-                write_atomically(store.workspace / name, after.encode("utf-8", "surrogateescape"))
-                changed.append(name)
+            updated = update_reflected(text, section, title=day.isoformat())
+            if updated != text:
+                write_atomically(path, updated.encode("utf-8", "surrogateescape"))
+                changed.append(f"memory/{path.name}")
         if changed:
-            workspace_of(store).commit(
-                f"Log the reflections of {len(changed)} day{'' if len(changed) == 1 else 's'}",
-                changed,
-            )
+            days = f"{len(changed)} day{'' if len(changed) == 1 else 's'}"
+            workspace_of(store).commit(f"Log the reflections of {days}", changed)
     return Report({"days_changed": len(changed)})
 
 
@@ -180,29 +165,29 @@ def review_md(store: Store, run: Run) -> Report:
     """Writes REVIEW.md and pushes the workspace, where a remote is set."""
     with store.lock():
         workspace = workspace_of(store)
-        found = store.tables.read("decisions")
+        decisions = store.tables.read("decisions")
         is_written = write_review(store, workspace)
         if is_written:
             store.note(run.table.name, triage_state(store))
-    edited = (
-        None if is_written else "REVIEW.md was edited meanwhile; the next triage reads the edit."
-    )
+    warnings = list[str]()
+    if not is_written:
+        warnings.append("REVIEW.md was edited meanwhile; the next triage reads the edit.")
     problem = push_workspace(store) if store.settings.remote else None
+    if problem:
+        warnings.append(problem)
     figures = {
         "pushed": problem or store.settings.remote or "no remote is set",
-        "pending": found.filter(state="pending").height,
+        "pending": decisions.filter(state="pending").height,
         "is_written": is_written,
         "path": store.workspace / REVIEW_MD,
     }
-    return Report(figures, [warning for warning in (edited, problem) if warning])
+    return Report(figures, warnings)
 
 
 def review_tasks(store: Store, _: Run) -> Report:
     """Updates the owner's tasks in Todoist to the pending proposals, where a token is set."""
     done, problem = sync_task_list(store, shown_frictions(store))
     waiting = open_tasks(store.ledger.events(TASK_KINDS))
-    return Report(
-        {"waiting": len(waiting), **done},
-        [problem] if problem else [],
-        checks={"are_in_step": problem},
-    )
+    warnings = [problem] if problem else []
+    figures = {"waiting": len(waiting), **done}
+    return Report(figures, warnings, checks={"are_in_step": problem})
