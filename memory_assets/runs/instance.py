@@ -39,13 +39,14 @@ def _open(home: Path) -> "dg.DagsterInstance":
     import dagster as dg
 
     file = home / "dagster.yaml"
-    if lacking := missing_variables(home, os.environ):
+    lacking = missing_variables(home, os.environ)
+    if lacking:
         raise StoreError(
             f"{file} needs {' and '.join(lacking)} in the environment: the address of a "
             "server, see docs/scaling.md. "
             "Set it, or go back to files with `memory config --deployment local --write`."
         )
-    before = {name: value for name, value in os.environ.items() if name == "DAGSTER_HOME"}
+    previous = {name: value for name, value in os.environ.items() if name == "DAGSTER_HOME"}
     os.environ["DAGSTER_HOME"] = str(home)  # read by the configuration of the event log
     try:
         return dg.DagsterInstance.from_config(str(home))
@@ -61,7 +62,7 @@ def _open(home: Path) -> "dg.DagsterInstance":
         ) from error
     finally:
         del os.environ["DAGSTER_HOME"]
-        os.environ.update(before)
+        os.environ.update(previous)
 
 
 def make_home(store: Store) -> Path:

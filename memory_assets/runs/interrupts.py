@@ -42,7 +42,7 @@ def _received() -> Iterator[list[int]]:
     read, write = os.pipe()
     os.set_blocking(read, False)
     os.set_blocking(write, False)
-    before = signal.set_wakeup_fd(write, warn_on_full_buffer=False)
+    previous_fd = signal.set_wakeup_fd(write, warn_on_full_buffer=False)
     print_dropped = sys.unraisablehook
     sys.unraisablehook = lambda dropped: (
         None if _is_interrupt(dropped.exc_type) else print_dropped(dropped)
@@ -51,10 +51,10 @@ def _received() -> Iterator[list[int]]:
         yield numbers
     finally:
         sys.unraisablehook = print_dropped
-        signal.set_wakeup_fd(before)
+        signal.set_wakeup_fd(previous_fd)
         os.close(write)
-        while received := os.read(read, 256):
-            numbers += received
+        # Bytes, each of which is a number.
+        numbers.extend(b"".join(iter(lambda: os.read(read, 256), b"")))
         os.close(read)
 
 

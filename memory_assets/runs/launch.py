@@ -31,7 +31,7 @@ from memory_assets.runs.days import (
     stretches,
     tags_of,
 )
-from memory_assets.runs.due import due_runs
+from memory_assets.runs.due import DueRun, due_runs
 from memory_assets.runs.estimate import expected_seconds
 from memory_assets.runs.freshness import keep_waiting
 from memory_assets.runs.instance import open_instance
@@ -235,17 +235,21 @@ class Runner(ExitStack):
         days = sum(len(run.stretch.days()) for run in due if run.stretch)
         if not 0 < days <= MOST_DAYS_FIRST:
             return
-        wanted = with_sources(ANSWERING)
-        later = []
-        for job in ("process_days", "rebuild_memories"):
-            names = [table.name for table in tables_in(job)]
-            first = [name for name in names if name in wanted]
-            others = [name for name in names if name not in wanted]
-            for run in due if job == "process_days" else due_runs(self.store, job):
-                self.run(job, run.stretch, only=first)
-                later.append(partial(self.run, job, run.stretch, only=others))
+        later = self._run_for_recall(due)
+        later += self._run_for_recall(due_runs(self.store, "rebuild_memories"))
         for run_others in later:
             run_others()
+
+    def _run_for_recall(self, due: Sequence[DueRun]) -> list[Callable[[], None]]:
+        """Builds what a question is answered from; returns what builds the other tables."""
+        later = []
+        wanted = with_sources(ANSWERING)
+        for run in due:
+            names = [table.name for table in tables_in(run.job)]
+            self.run(run.job, run.stretch, only=[name for name in names if name in wanted])
+            others = [name for name in names if name not in wanted]
+            later.append(partial(self.run, run.job, run.stretch, only=others))
+        return later
 
     def _run_newest_first(self, job: str, days: Sequence[date]) -> None:
         runs = newest_first(days, session_days(self.store)) if days else []

@@ -65,7 +65,8 @@ def hold(store: Store, name: str) -> bool:
 def release(store: Store, name: str) -> None:
     """Releases the lock and deletes its file."""
     path = _path(store, name)
-    if lock := _held.pop(path, None):
+    lock = _held.pop(path, None)
+    if lock:
         # While it is held: nobody takes the lock of a deleted file for that of a process.
         path.unlink(missing_ok=True)
         lock.release()
@@ -136,10 +137,8 @@ def failing_dead_runs(instance: dg.DagsterInstance, store: Store) -> Iterator[No
 
     def watch() -> None:
         while not is_over.wait(SLOT_CHECK_SECONDS):
-            if any(
-                not is_alive(store, run_id)
-                for run_id in instance.event_log_storage.get_concurrency_run_ids()
-            ):
+            run_ids = instance.event_log_storage.get_concurrency_run_ids()
+            if not all(is_alive(store, run_id) for run_id in run_ids):
                 fail_dead_runs(instance, store)
 
     watcher = threading.Thread(target=watch, name="dead runs", daemon=True)
@@ -170,11 +169,8 @@ def _remove_locks(store: Store, alive: list[str]) -> None:
     being made.
     """
     for path in (store.dagster_home / FOLDER).glob("*.lock"):
-        if (
-            _age(path) >= BETWEEN_STEPS_SECONDS
-            and path.stem not in (*alive, WORKER)
-            and not is_alive(store, path.stem)
-        ):
+        is_old = _age(path) >= BETWEEN_STEPS_SECONDS and path.stem not in (*alive, WORKER)
+        if is_old and not is_alive(store, path.stem):
             path.unlink(missing_ok=True)
 
 

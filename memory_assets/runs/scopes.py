@@ -10,8 +10,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import polars as pl
-
 from memory_assets.schema.records import MEMORY_MD
 from memory_assets.schema.tables import Grain
 from memory_assets.stages.triage.projects import FOLDER, memory_files, path_of
@@ -36,14 +34,11 @@ def scopes_of(store: Store) -> list[str]:
     """Returns the scopes of the store: the owner's, then those of projects with sessions, memories,
     proposals or a file.
     """
-    rows = pl.concat(
-        [
-            store.tables.read(name, columns=["project"])
-            for name in ("windows", "memories", "proposals")
-        ]
-    )
-    _, *own = memory_files(store.workspace)
-    paths = {*own, *map(path_of, rows.filter(pl.col("project") != "")["project"].unique())}
+    _, *files = memory_files(store.workspace)
+    paths = set(files)
+    for table in ("windows", "memories", "proposals"):
+        names = store.tables.read(table, columns=["project"])["project"].unique()
+        paths.update(path_of(name) for name in names if name)
     return [OWNER, *sorted(path.removesuffix(".md") for path in paths)]
 
 
@@ -86,10 +81,10 @@ def register_keys(instance: "dg.DagsterInstance", store: Store, grain: Grain) ->
     order.
     """
     wanted = KEYS[grain](store)
-    known = instance.get_dynamic_partitions(grain)
-    for gone in set(known) - set(wanted):
-        instance.delete_dynamic_partition(grain, gone)
-    instance.add_dynamic_partitions(grain, [key for key in wanted if key not in known])
+    present = instance.get_dynamic_partitions(grain)
+    for key in set(present).difference(wanted):
+        instance.delete_dynamic_partition(grain, key)
+    instance.add_dynamic_partitions(grain, [key for key in wanted if key not in present])
     return list(instance.get_dynamic_partitions(grain))
 
 

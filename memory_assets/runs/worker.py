@@ -102,16 +102,19 @@ class Worker:
         done = list[str]()
         if not self.begin():
             return []
-        while runs := [run for run in next_runs(store) if self._may_try(run, now)]:
+        while True:
+            runs = [run for run in next_runs(store) if self._may_try(run, now)]
+            if not runs:
+                break
             runner = self._connect(store)
             unfinished = fail_dead_runs(runner.instance, store)
             if any(is_alive(store, run_id) for run_id in unfinished):
                 # a run that a schedule or a person started goes on: the next look sees what it left
                 return done
-            before = len(runner.summary().jobs)
+            count = len(runner.summary().jobs)
             self._tried |= {(run.job, run.state): now for run in runs}
             update(runner, AT_ONCE, recall_first=True)
-            done += runner.summary().jobs[before:]
+            done += runner.summary().jobs[count:]
         if done:
             keep_waiting(store)
         return done

@@ -79,12 +79,12 @@ def settings_files(environ: "Mapping[str, str]" = os.environ) -> list[str]:
     """Returns each `memory.toml` that applies, in order of precedence: the user's, then the data
     folder's.
     """
-    found = [
+    files = [
         file
         for file in (user_settings_file(environ), data_settings_file(environ))
         if os.path.isfile(file)
     ]
-    return found[:1] if len(found) == 2 and os.path.samefile(*found) else found
+    return files[:1] if len(files) == 2 and os.path.samefile(*files) else files
 
 
 def ignored_settings_file(environ: "Mapping[str, str]" = os.environ) -> str | None:

@@ -4,6 +4,11 @@ almost nothing.
 
 import os
 
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 BRIEFING = os.path.join("workspace", "briefing.md")
 BRIEFINGS = os.path.join("workspace", "briefings")
 """Briefings of projects; each includes the general one."""
@@ -40,11 +45,11 @@ def stamp(root: str) -> str:
 
 def file_name(name: str) -> str:
     """Returns a project's name or a session's id as a portable file name."""
-    kept = "".join(
+    letters = "".join(
         letter if letter.isascii() and (letter.isalnum() or letter in "._-") else "-"
         for letter in name.lower()
     )
-    return kept.strip(".-") or "unnamed"
+    return letters.strip(".-") or "unnamed"
 
 
 def changed_at(path: str) -> int:
@@ -59,13 +64,12 @@ def read_briefing(root: str, folder: str, session: str = "", *, is_full: bool = 
     """Returns the folder's briefing followed by the session's own summary, which short and new
     sessions lack.
     """
-    paths = [
-        briefing_path(root, folder),
-        *([os.path.join(root, SESSIONS, f"{file_name(session)}.md")] if session else []),
-    ]
-    return "\n".join(
-        filter(None, (read_text(full_path(root, path) if is_full else path) for path in paths))
-    )
+    paths = [briefing_path(root, folder)]
+    if session:
+        paths.append(os.path.join(root, SESSIONS, f"{file_name(session)}.md"))
+    if is_full:
+        paths = [full_path(root, path) for path in paths]
+    return "\n".join(filter(None, map(read_text, paths)))
 
 
 def full_path(root: str, path: str) -> str:
@@ -88,23 +92,26 @@ def briefing_path(root: str, folder: str) -> str:
     A folder of a repository belongs to that repository alone, whatever the folders above are
     called.
     """
-    names = (
-        os.listdir(os.path.join(root, BRIEFINGS))
-        if os.path.isdir(os.path.join(root, BRIEFINGS))
-        else []
-    )
-    repository = None
-    if names:
-        from memory_assets.store.projects import find_repository, project_of
-
-        repository = find_repository(folder, os.path.expanduser("~"))
-        if (name := f"{file_name(project_of(repository, folder))}.md") in names:
-            return os.path.join(root, BRIEFINGS, name)
-    while names and not repository and os.path.dirname(folder) != folder:
-        if (name := f"{file_name(os.path.basename(folder))}.md") in names:
-            return os.path.join(root, BRIEFINGS, name)
-        folder = os.path.dirname(folder)
+    of_projects = os.path.join(root, BRIEFINGS)
+    files = os.listdir(of_projects) if os.path.isdir(of_projects) else []
+    for name in _projects_of(folder) if files else ():
+        file = f"{file_name(name)}.md"
+        if file in files:
+            return os.path.join(of_projects, file)
     return os.path.join(root, BRIEFING)
+
+
+def _projects_of(folder: str) -> "Iterator[str]":
+    """Yields the name of the folder's project; of a folder in no repository, also those of the
+    folders above it.
+    """
+    from memory_assets.store.projects import find_repository, project_of
+
+    repository = find_repository(folder, os.path.expanduser("~"))
+    yield project_of(repository, folder)
+    while not repository and os.path.dirname(folder) != folder:
+        yield os.path.basename(folder)
+        folder = os.path.dirname(folder)
 
 
 def read_text(path: str) -> str:

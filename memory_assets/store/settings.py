@@ -479,22 +479,23 @@ def read_file(file: str) -> dict[str, Any]:
     """Returns the settings in a `memory.toml`; raises `SettingsError` if it cannot be read, or must
     not set `data`.
     """
+    folder = Path(file).parent
     try:
-        found = tomllib.loads(Path(file).read_text("utf-8"))
+        values = tomllib.loads(Path(file).read_text("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
         raise SettingsError(
             f"Cannot read the settings from {file}: {error}. Fix or remove it."
         ) from error
-    found = {name: from_folder(Path(file).parent, name, value) for name, value in found.items()}
-    if file == user_settings_file() or "data" not in found:
-        return found
-    if Path(str(found.pop("data"))) != Path(find_data()):
+    settings = {name: from_folder(folder, name, value) for name, value in values.items()}
+    if file == user_settings_file() or "data" not in settings:
+        return settings
+    if Path(str(settings.pop("data"))) != Path(find_data()):
         raise SettingsError(
             f"Cannot use `data` in {file}: the data folder must be known before this file "
             "is read. Remove that line, and "
             f"set `data` in {user_settings_file()}, or MEMORY_DATA."
         )
-    return found
+    return settings
 
 
 def changed_settings(settings: Settings, changes: Mapping[str, Any]) -> Settings:
@@ -511,22 +512,17 @@ def from_folder(folder: Path, name: str, value: Any) -> Any:
     if not isinstance(value, str) or not value:
         return value
     if name in ("sources", "adr_folders"):
-        return os.pathsep.join(
-            str(folder / Path(part).expanduser())
-            for part in value.split(os.pathsep)
-            if part.strip()
-        )
+        parts = [part for part in value.split(os.pathsep) if part.strip()]
+        return os.pathsep.join(str(folder / Path(part).expanduser()) for part in parts)
     is_path = name in PATHS or (name == "embedding_model" and value != USUAL_EMBEDDING_MODEL)
     return str(folder / Path(value).expanduser()) if is_path else value
 
 
 def _list_errors(error: ValidationError, *, is_named: bool = False) -> str:
     """Returns one line per wrong setting, with the name of its environment variable if wanted."""
-    named = [
-        (one, f" (MEMORY_{str(one['loc'][0]).upper()})" if is_named else "")
-        for one in error.errors()
-    ]
-    return "\n".join(
-        f"  {'.'.join(map(str, one['loc']))}{name}: {one['msg']} (got {one['input']!r})"
-        for one, name in named
-    )
+    lines = []
+    for fault in error.errors():
+        variable = f" (MEMORY_{str(fault['loc'][0]).upper()})" if is_named else ""
+        place = ".".join(map(str, fault["loc"]))
+        lines.append(f"  {place}{variable}: {fault['msg']} (got {fault['input']!r})")
+    return "\n".join(lines)

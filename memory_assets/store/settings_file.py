@@ -36,9 +36,9 @@ def change_file(path: Path, change: Callable[[str], str]) -> Path:
     if it cannot be changed.
     """
     try:
-        before = path.read_bytes().decode() if path.is_file() else ""
-        after = change(before)
-        if after != before:
+        text = path.read_bytes().decode() if path.is_file() else ""
+        after = change(text)
+        if after != text:
             mode = path.stat().st_mode & 0o777 if path.is_file() else 0o600
             write_atomically(path.resolve(), after.encode(), mode)  # keeps a symbolic link
     except (OSError, ValueError) as error:
@@ -93,6 +93,6 @@ def _inline(value: Any) -> Any:
     if not isinstance(value, dict):
         return tomlkit.item(value)
     table = tomlkit.inline_table()
-    for name, one in value.items():
-        table.append(name, _inline(one))
+    for name, item in value.items():
+        table.append(name, _inline(item))
     return table

@@ -319,7 +319,7 @@ def _open_mirror(store: Store) -> None:
     mirror = store.mirror
     if mirror is None:
         return
-    known = _erased(store)
+    erased = _erased(store)
     if mirror.is_known:
         store.try_sync()
     else:
@@ -329,7 +329,7 @@ def _open_mirror(store: Store) -> None:
             store.sync()
             vars(store).pop("key")  # another machine may have sent its own first
     if mirror.erased() is None:  # what was forgotten before this folder had anything is not in it
-        mirror.note_erased(known or _erased(store))
+        mirror.note_erased(erased or _erased(store))
     if not (store.workspace / ".git").is_dir():
         from memory_assets.adapters.git_remote import GitRemote
 
@@ -349,12 +349,7 @@ def _close_to_others(root: Path) -> None:
     """
     if os.name != "posix" or not root.is_dir() or not stat.S_IMODE(root.stat().st_mode) & OTHERS:
         return
-    entries = {path.name for path in root.iterdir()}
-    whose = ""
-    if "VERSION" not in entries and not entries <= staged.BEFORE_A_STORE:
-        whose = "holds other files"
-    elif root.stat().st_uid != os.geteuid():
-        whose = "belongs to another user"
+    whose = _whose(root)
     if whose:
         raise StoreError(
             f"Other users may read {root}, which {whose}. Run `chmod go-rwx '{root}'`, or "
@@ -366,6 +361,14 @@ def _close_to_others(root: Path) -> None:
             mode = stat.S_IMODE(path.lstat().st_mode)
             if mode & OTHERS and not path.is_symlink():
                 path.chmod(mode & ~OTHERS)
+
+
+def _whose(root: Path) -> str:
+    """Returns why the folder may not be closed to others; empty if it is a store of this user."""
+    entries = {path.name for path in root.iterdir()}
+    if "VERSION" not in entries and not entries <= staged.BEFORE_A_STORE:
+        return "holds other files"
+    return "" if root.stat().st_uid == os.geteuid() else "belongs to another user"
 
 
 def remove_derived(store: Store) -> None:

@@ -38,14 +38,14 @@ def fingerprint(root: str, watched: "Sequence[str]") -> str:
     """
     from hashlib import blake2b
 
-    own = {os.path.join(root, name) for name in OWN}
+    ignored = {os.path.join(root, name) for name in OWN}
     facts = [
         f"{name}={value}"
         for name, value in sorted(os.environ.items())
         if name.startswith(VARIABLES)
     ]
     for place in (root, CODE, *watched):
-        facts += [place, *sorted(_files(place, own))]
+        facts += [place, *sorted(_files(place, ignored))]
     return blake2b(
         "\n".join((sys.version, *facts)).encode("utf-8", "surrogateescape"), digest_size=16
     ).hexdigest()
@@ -66,7 +66,7 @@ def is_unchanged(root: str, now: "float | None" = None) -> bool:
         return False
 
 
-def _files(place: str, own: "set[str]") -> "Iterator[str]":
+def _files(place: str, ignored: "set[str]") -> "Iterator[str]":
     """Yields path, size, time and inode of the file, or of each file below the folder; links are
     not followed.
     """
@@ -77,10 +77,10 @@ def _files(place: str, own: "set[str]") -> "Iterator[str]":
         return
     with entries:
         for entry in entries:
-            if entry.path in own or entry.name == "__pycache__":
+            if entry.path in ignored or entry.name == "__pycache__":
                 continue
             if entry.is_dir(follow_symlinks=False):
-                yield from _files(entry.path, own)
+                yield from _files(entry.path, ignored)
             else:
                 try:
                     yield _facts(entry.path, entry.stat())

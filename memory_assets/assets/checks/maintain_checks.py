@@ -21,9 +21,6 @@ def the_share_of_the_night_is_whole(store: Store, _: Days) -> pl.DataFrame:
     """Every byte that is read tonight is as it was written; a month reads all. `memory doctor
     --deep` names the places.
     """
-    failed = [one for one in deep_checks(store, store.settings.today()) if not one.passed]
-    counted = {
-        "part": [one.name for one in failed],
-        "found": [one.found.partition(":")[0] for one in failed],
-    }
-    return pl.DataFrame(counted, schema={"part": pl.String, "found": pl.String})
+    checks = deep_checks(store, store.settings.today())
+    failed = [(part.name, part.found.partition(":")[0]) for part in checks if not part.passed]
+    return pl.DataFrame(failed, schema={"part": pl.String, "found": pl.String}, orient="row")

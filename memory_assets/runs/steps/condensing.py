@@ -188,16 +188,16 @@ def condensed(store: Store, table: str, partitions: Sequence[str]) -> Report:
     rows = store.tables.read(table, partitions)
     observed = int(rows["input_tokens"].sum())
     facts = int(rows["fact_tokens"].sum())
-    told = int(rows["output_tokens"].sum())
+    output = int(rows["output_tokens"].sum())
     dropped = rows.select(reason=pl.col("dropped_why").explode(empty_as_null=False))
     of_days = rows.group_by("day").agg(pl.col("fact_tokens").sum())
     levels = rows.select(level=pl.format("level {}", "level"))
     figures = {
         "observed_tokens": observed,
         "fact_tokens": facts,
-        "told_tokens": told,
-        "told_share_of_observed": round(told / max(observed, 1), 4),
-        "told_share_of_facts": round(told / max(facts, 1), 4),
+        "told_tokens": output,
+        "told_share_of_observed": round(output / max(observed, 1), 4),
+        "told_share_of_facts": round(output / max(facts, 1), 4),
         "facts_told": int(rows["observation_ids"].list.len().sum()),
         "facts_dropped": dropped.height,
         "passed_through": of_days.filter(pl.col("fact_tokens") <= SMALL_TOKENS).height,

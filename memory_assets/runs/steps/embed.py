@@ -360,9 +360,9 @@ def text_index(store: Store, run: Run) -> Report:
     """Publishes a new generation of the terms of memories and passages, where they changed."""
     with store.lock():
         made_by = model_in_use(store)
-        found = store.tables.read("memories")
-        keep_ids_ready(store, found)
-        memories = memory_rows(found)
+        rows = store.tables.read("memories")
+        keep_ids_ready(store, rows)
+        memories = memory_rows(rows)
         heads = passage_heads(store.tables, made_by)
         hashes = hashes_of(memories) | hashes_of_heads(heads)
 
