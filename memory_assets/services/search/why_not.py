@@ -202,9 +202,7 @@ def why_not(
         return _in_memories(wanted, *memory, store, present, recall, question)
     message = _nearest_message(wanted, store)
     is_said = message is not None and message[1].is_meant
-    elsewhere = _erased(wanted.text, store) or _discarded(wanted.text, store)
-    if not is_said:
-        elsewhere = elsewhere or _in_records(wanted, store) or _in_files(wanted, store)
+    elsewhere = _elsewhere(wanted, store, is_said=is_said)
     if elsewhere:
         return elsewhere
     if message and (is_said or memory is None or message[1].rank > memory[1].rank):
@@ -213,6 +211,16 @@ def why_not(
         return _in_memories(wanted, *memory, store, present, recall, question)
     because = "nothing near it was said in a transcript that was taken in or waits"
     return WhyNot(wanted.text, "not captured", because)
+
+
+def _elsewhere(wanted: Wanted, store: Store, *, is_said: bool) -> WhyNot | None:
+    """Returns where it stopped without a memory: before a message that says it, or at a record or
+    file where none does.
+    """
+    stopped = _erased(wanted.text, store) or _discarded(wanted.text, store)
+    if stopped or is_said:
+        return stopped
+    return _in_records(wanted, store) or _in_files(wanted, store)
 
 
 def _checked(text: str) -> str:

@@ -1,7 +1,7 @@
 """Lists the settings with value, default and origin, and chooses the model."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
@@ -172,12 +172,16 @@ def use_model(
             written[setting] = getattr(chosen, setting)
     if name != RULES:
         written["model_projects"] = list(projects)
-    if name != RULES and is_free:
-        prices = {model: {**price} for model, price in chosen.model_prices.items()}
-        free = {model: {"input": 0.0, "output": 0.0} for model in models.values()}
-        written["model_prices"] = prices | free
+        if is_free:
+            written["model_prices"] = _with_free(chosen, models.values())
     path = write_settings(written)
     return replace(list_models(path), uncertain_names=tuple(filter(None, uncertain)))
+
+
+def _with_free(settings: Settings, models: Iterable[str]) -> dict[str, dict[str, float]]:
+    """Returns the prices of the settings, with a price of 0 for the models."""
+    prices = {model: {**price} for model, price in settings.model_prices.items()}
+    return prices | {model: {"input": 0.0, "output": 0.0} for model in models}
 
 
 def add_projects(projects: Sequence[str]) -> Models:

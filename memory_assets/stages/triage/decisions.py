@@ -9,7 +9,7 @@ setting demands need no approval.
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from itertools import takewhile
+from itertools import chain, takewhile
 from typing import Any
 
 import polars as pl
@@ -20,13 +20,13 @@ from memory_assets.stages.reflect.proposals import NUMBERED
 from memory_assets.stages.triage.wording import line_of
 from memory_assets.store.ledger import Event
 
-APPROVED, REJECTED, EDITED, DECIDED = (
-    "proposal.approved",
-    "proposal.rejected",
-    "proposal.edited",
-    "proposal.decided",
-)
-ASKED, POSTPONED, REOPENED = "proposal.asked", "proposal.postponed", "proposal.reopened"
+APPROVED = "proposal.approved"
+REJECTED = "proposal.rejected"
+EDITED = "proposal.edited"
+DECIDED = "proposal.decided"
+ASKED = "proposal.asked"
+POSTPONED = "proposal.postponed"
+REOPENED = "proposal.reopened"
 KINDS = (NUMBERED, APPROVED, REJECTED, EDITED, DECIDED, ASKED, POSTPONED, REOPENED)
 RULES, CLOCK = "rules", "clock"
 PROMOTED, EXPIRED = "promoted", "expired"
@@ -93,13 +93,9 @@ def winner_of(events: Sequence[Event]) -> Event | None:
     it. What was decided before a person took it back does not count.
     """
     events = since_reopened(events)
-    decided = [
-        event
-        for event in events
-        if event.kind in (APPROVED, REJECTED, DECIDED) and not _is_expiry(event)
-    ]
-    said = [event for event in decided if event.kind != DECIDED]
-    return next(iter([*said, *decided, *(event for event in events if _is_expiry(event))]), None)
+    by_person = (event for event in events if event.kind in (APPROVED, REJECTED))
+    by_rules = (event for event in events if event.kind == DECIDED and not _is_expiry(event))
+    return next(chain(by_person, by_rules, filter(_is_expiry, events)), None)
 
 
 def since_reopened(events: Sequence[Event]) -> list[Event]:
@@ -128,49 +124,28 @@ def _is_expiry(event: Event) -> bool:
 def _decided(event: Event, row: Row) -> dict[str, Any]:
     common = {"actor": event.actor, "decided_at": event.at, "expires_at": None}
     if event.kind == APPROVED:
-        text, section = (
-            event.payload.get("text") or row["text"],
-            event.payload.get("section") or row["section"],
-        )
-        return {
-            **common,
-            "state": "promoted",
-            "reason": "approved by a person",
-            "text": text,
-            "section": section,
-        }
+        words = {name: event.payload.get(name) or row[name] for name in ("text", "section")}
+        return {**common, "state": "promoted", "reason": "approved by a person", **words}
     if event.kind == REJECTED:
-        return {
-            **common,
-            "state": "rejected",
-            "reason": event.payload.get("reason") or "rejected by a person",
-        }
-    return {
-        **common,
-        **{
-            name: event.payload.get(name, row[name])
-            for name in ("state", "tier", "reason", "entry", "text")
-        },
-    }
+        reason = event.payload.get("reason") or "rejected by a person"
+        return {**common, "state": "rejected", "reason": reason}
+    decided = ("state", "tier", "reason", "entry", "text")
+    return {**common, **{name: event.payload.get(name, row[name]) for name in decided}}
 
 
 def overrulable(decisions: pl.DataFrame) -> list[str]:
     """Returns the proposals that rules, a model or expiry decided without writing a line: a person
     can overrule that.
     """
-    unwritten = pl.col("state").is_in(["merged", "rejected", EXPIRED]) & (
-        (pl.col("tier") < 3) | (pl.col("actor") == CLOCK)
-    )
-    return decisions.filter(unwritten)["proposal_id"].to_list()
+    is_unwritten = pl.col("state").is_in(["merged", "rejected", EXPIRED])
+    by_nobody = (pl.col("tier") < 3) | (pl.col("actor") == CLOCK)
+    return decisions.filter(is_unwritten & by_nobody)["proposal_id"].to_list()
 
 
 def is_expired(decision: Row, now: datetime) -> bool:
     """Returns whether a pending proposal has expired."""
-    return (
-        decision["state"] == "pending"
-        and decision["expires_at"] is not None
-        and decision["expires_at"] <= now
-    )
+    expires_at = decision["expires_at"]
+    return decision["state"] == "pending" and expires_at is not None and expires_at <= now
 
 
 def read_trust(proposals: Sequence[Row], events: Sequence[Event], needed: int) -> pl.DataFrame:
@@ -180,33 +155,29 @@ def read_trust(proposals: Sequence[Row], events: Sequence[Event], needed: int) -
     added = {row["proposal_id"]: row["category"] for row in proposals if row["entry"] is None}
     counts: dict[str, dict[str, Any]] = {}
     for event in events:
-        if event.kind in (APPROVED, REJECTED) and (category := added.pop(event.target, None)):
-            row = counts.setdefault(category, {"approved": 0, "rejected": 0, "points": 0})
-            is_approved = event.kind == APPROVED
-            row["approved" if is_approved else "rejected"] += 1
-            row["points"] = (
-                row["points"] + 1 if is_approved else max(row["points"] - REJECTION_COSTS, 0)
-            )
-            row["decided_at"] = event.at
-    rows = [
-        {
-            **row,
-            "category": category,
-            "acceptance": row["approved"] / (row["approved"] + row["rejected"]),
-            "needed": needed,
-            "is_trusted": 0 < needed <= row["points"],
-        }
-        for category, row in counts.items()
-    ]
-    return schemas.frame_of("trust", rows).sort("category")
+        if event.kind not in (APPROVED, REJECTED) or event.target not in added:
+            continue
+        category = added.pop(event.target)
+        row = counts.setdefault(category, {"approved": 0, "rejected": 0, "points": 0})
+        row["decided_at"] = event.at
+        if event.kind == APPROVED:
+            row["approved"] += 1
+            row["points"] += 1
+        else:
+            row["rejected"] += 1
+            row["points"] = max(row["points"] - REJECTION_COSTS, 0)
+    for category, row in counts.items():
+        row["category"] = category
+        row["acceptance"] = row["approved"] / (row["approved"] + row["rejected"])
+        row["needed"] = needed
+        row["is_trusted"] = 0 < needed <= row["points"]
+    return schemas.frame_of("trust", counts.values()).sort("category")
 
 
 def trusted_in(trust: pl.DataFrame) -> dict[str, str]:
     """Returns the trusted categories, each with the reason."""
-    return {
-        row[
-            "category"
-        ]: f"earned trust: {row['approved']} of {row['approved'] + row['rejected']} approved "
-        f"in {row['category']}"
-        for row in trust.filter(pl.col("is_trusted")).iter_rows(named=True)
-    }
+    reasons = {}
+    for row in trust.filter("is_trusted").iter_rows(named=True):
+        counts = f"{row['approved']} of {row['approved'] + row['rejected']}"
+        reasons[row["category"]] = f"earned trust: {counts} approved in {row['category']}"
+    return reasons

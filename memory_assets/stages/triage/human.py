@@ -20,6 +20,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from memory_assets.schema.protocols import Row
 from memory_assets.stages.friction.review import DETAIL, HEADINGS
@@ -105,35 +106,24 @@ def render_review(
     """
     sections: dict[str, list[str]] = {}
     for row in sorted(pending, key=lambda row: (not row["text"], "heading" in row)):
-        sections.setdefault(row.get("heading") or heading_of(row), []).extend(
-            [_render_item(row), *row.get("details", ())]
-        )
+        section = sections.setdefault(row.get("heading") or heading_of(row), [])
+        section += [_render_item(row), *row.get("details", ())]
     if contradicted:
         sections[contradictions.HEADING] = [*contradictions.render_contradictions(contradicted)]
-    kept = dict(notes or {})
-    homeless = [
-        line for section, lines in kept.items() if section not in sections for line in [*lines, ""]
-    ]
-    lines = [
-        TITLE,
-        "",
-        f"_Reviewed by Reflector on {updated[:10]}. Approve, edit, or reject each item._",
-        *HELP,
-        "",
-        *homeless,
-    ]
+    by_hand = dict(notes or {})
+    reviewed = f"_Reviewed by Reflector on {updated[:10]}. Approve, edit, or reject each item._"
+    lines = [TITLE, "", reviewed, *HELP, ""]
+    for section in [section for section in by_hand if section not in sections]:
+        lines += [*by_hand[section], ""]
     for section, items in sections.items():
-        written = kept.get(section, ())
+        written = by_hand.get(section, ())
         lines += [f"## {section}", *items, *(["", *written] if written else []), ""]
     asked = sum(row.get("heading") != REFUSED for row in pending)
     total = asked if count is None else count
-    some = (
-        f"{asked} of {total} pending proposals shown"
-        if asked < total
-        else f"{total} proposal{'' if total == 1 else 's'} pending"
-    )
-    lines.append(f"_Last updated: {updated} | {some}_")
-    return "\n".join(lines) + "\n"
+    some = f"{total} proposal{'' if total == 1 else 's'} pending"
+    if asked < total:
+        some = f"{asked} of {total} pending proposals shown"
+    return "\n".join([*lines, f"_Last updated: {updated} | {some}_"]) + "\n"
 
 
 def read_review(
@@ -147,11 +137,10 @@ def read_review(
     `waiting` holds the text of each pending proposal (by default: all that we wrote); `late` names
     those that only rules or expiry decided: a mark still overrules that, a missing line does not.
     """
+    if ours and there is None:
+        return ReviewDecisions(warnings=("REVIEW.md is gone; nothing was decided by that.",))
     if ours is None or there is None or _plain(ours) == _plain(there):
-        is_gone = bool(ours) and there is None
-        return ReviewDecisions(
-            warnings=("REVIEW.md is gone; nothing was decided by that.",) if is_gone else ()
-        )
+        return ReviewDecisions()
     written = {id: items[0] for id, items in parse_items(ours).items()}
     texts = {id: item.text for id, item in written.items()} if waiting is None else waiting
     if not _is_whole(there):
@@ -169,11 +158,13 @@ def put_back(ours: str, there: str, lost: Collection[str]) -> str:
     """Returns the present file with the lines of the lost proposals restored above its last
     line.
     """
-    back, is_lost = [], False
+    back = []
+    is_lost = False
     for line in _plain(ours).split("\n"):
-        if found := _ITEM.match(line):
-            is_lost = found["id"] in lost
-        if is_lost and (found or DETAIL.match(line)):
+        item = _ITEM.match(line)
+        if item:
+            is_lost = item["id"] in lost
+        if is_lost and (item or DETAIL.match(line)):
             back.append(line)
     lines = there.splitlines(keepends=True)
     last = max(number for number, line in enumerate(lines) if _LAST_LINE.match(line.strip()))
@@ -183,18 +174,20 @@ def put_back(ours: str, there: str, lost: Collection[str]) -> str:
 
 def read_notes(content: str) -> dict[str, list[str]]:
     """Returns the lines that a person added, by section, without surrounding blank lines."""
-    section, found = "", {"": []}
+    section = ""
+    lines_of: dict[str, list[str]] = defaultdict(list)
     for line in _plain(content).split("\n"):
-        if heading := _HEADING.match(line):
+        heading = _HEADING.match(line)
+        if heading:
             section = heading["section"]
-            found.setdefault(section, [])
         elif not _is_ours(line):
-            found[section].append(line)
-    tidy = {
-        section: re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n")
-        for section, lines in found.items()
-    }
-    return {section: text.split("\n") for section, text in tidy.items() if text.strip()}
+            lines_of[section].append(line)
+    notes = {}
+    for section, lines in lines_of.items():
+        text = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n")
+        if text.strip():
+            notes[section] = text.split("\n")
+    return notes
 
 
 def match_format(text: str, like: str) -> str:
@@ -206,9 +199,10 @@ def match_format(text: str, like: str) -> str:
 def _compare(
     written: Mapping[str, ReviewItem], there: str, waiting: Mapping[str, str], late: Collection[str]
 ) -> ReviewDecisions:
-    named, found = _named(there), parse_items(there)
+    named = _named(there)
+    items_now = parse_items(there)
     approved, rejected, edited, warnings = {}, [], {}, []
-    for id, items in found.items():
+    for id, items in items_now.items():
         marks = {item.mark for item in items if item.mark}
         item = next((item for item in items if item.mark), items[0])
         before = written[id].text if id in written else squeezed(waiting.get(id, item.text))
@@ -225,33 +219,28 @@ def _compare(
             rejected.append(id)
         elif id in waiting and item.text not in ("", before, squeezed(waiting[id])):
             edited[id] = item.text
-    for id in [id for id in written if id in waiting and id not in found]:
-        if id in named:
-            warnings.append(
-                f"The line of {id} in REVIEW.md cannot be read; it was not decided. Begin "
-                "it with `- [x] `, say."
-            )
-        else:
+    for id in [id for id in written if id in waiting and id not in items_now]:
+        if id not in named:
             rejected.append(id)
+            continue
+        problem = f"The line of {id} in REVIEW.md cannot be read; it was not decided."
+        warnings.append(f"{problem} Begin it with `- [x] `, say.")
     return ReviewDecisions(approved, tuple(sorted(rejected)), edited, tuple(warnings))
 
 
 def parse_items(content: str) -> dict[str, list[ReviewItem]]:
     """Returns the items of the file by proposal, duplicates included."""
     items: dict[str, list[ReviewItem]] = defaultdict(list)
-    for found in filter(None, map(_ITEM.match, _plain(content).split("\n"))):
-        items[found["id"]].append(ReviewItem(found["mark"].lower(), _text_of(found["text"])))
+    for item in filter(None, map(_ITEM.match, _plain(content).split("\n"))):
+        items[item["id"]].append(ReviewItem(item["mark"].lower(), _text_of(item["text"])))
     return items
 
 
 def _named(content: str) -> set[str]:
     """Returns the proposals that the file names, but for quotations of memories and records."""
-    return {
-        id
-        for line in _plain(content).split("\n")
-        if not contradictions.LINE.match(line)
-        for id in _ID.findall(line)
-    }
+    lines = _plain(content).split("\n")
+    ours = (line for line in lines if not contradictions.LINE.match(line))
+    return set(chain.from_iterable(map(_ID.findall, ours)))
 
 
 def _text_of(rest: str) -> str:
@@ -275,38 +264,31 @@ def heading_of(row: Row) -> str:
 
 def instead_of(row: Row) -> str:
     """Returns which line the text would replace, in words; empty for a new line."""
-    return (
-        f"instead of “{read_entries(row['entry'])[0].text}”" if row["text"] and row["entry"] else ""
-    )
+    if not row["text"] or not row["entry"]:
+        return ""
+    return f"instead of “{read_entries(row['entry'])[0].text}”"
 
 
 def _render_item(row: Row) -> str:
     text = squeezed(shown_text(row))
     instead = "" if "details" in row else instead_of(row)
-    reasons = "; ".join(
-        one for one in (row["section"] if "place" in row else "", instead, row["why"]) if one
-    )
+    section = row["section"] if "place" in row else ""
+    reasons = "; ".join(filter(None, (section, instead, row["why"])))
     why = f" — _{reasons.replace('_', ' ')}_" if reasons else ""
     return f"- [ ] `{row['proposal_id']}` {text if '*' in text else f'**{text}**'}{why}"
 
 
 def _is_whole(content: str) -> bool:
     lines = _plain(content).split("\n")
-    last = max(
-        (number for number, line in enumerate(lines) if _LAST_LINE.match(line.strip())),
-        default=None,
-    )
-    return last is not None and not any(_ITEM.match(line) for line in lines[last:])
+    lasts = [number for number, line in enumerate(lines) if _LAST_LINE.match(line.strip())]
+    return bool(lasts) and not any(map(_ITEM.match, lines[lasts[-1] :]))
 
 
 def _is_ours(line: str) -> bool:
     text = line.strip()
     ours = any(pattern.match(text) for pattern in (_ITEM, _HEADING, _REVIEWED, _LAST_LINE))
-    return (
-        ours
-        or text in (TITLE, *HELP)
-        or any(pattern.match(line) for pattern in (DETAIL, contradictions.LINE))
-    )
+    is_detail = any(pattern.match(line) for pattern in (DETAIL, contradictions.LINE))
+    return ours or is_detail or text in (TITLE, *HELP)
 
 
 def _plain(content: str) -> str:

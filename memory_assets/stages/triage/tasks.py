@@ -101,17 +101,19 @@ class TaskChange:
 
 def open_tasks(events: Sequence[Event]) -> dict[str, SentTask]:
     """Returns the open tasks by proposal, from the events of `KINDS`."""
-    found: dict[str, SentTask] = {}
+    tasks: dict[str, SentTask] = {}
     for event in events:
-        known, said = found.get(event.target), event.payload
+        id = event.target
+        task = tasks.get(id)
+        payload = event.payload
         if event.kind == SENT:
-            sent = {name: said[name] for name in ("task_id", "project_id", "text", "content")}
-            found[event.target] = SentTask(event.target, **sent, at=known.at if known else event.at)
+            about = {name: payload[name] for name in ("task_id", "project_id", "text", "content")}
+            tasks[id] = SentTask(id, **about, at=task.at if task else event.at)
         elif event.kind == CLOSED:
-            found.pop(event.target, None)
-        elif known and said.get("surface") == TODOIST:
-            found[event.target] = replace(known, text=said["text"], content=said["text"])
-    return found
+            tasks.pop(id, None)
+        elif task and payload.get("surface") == TODOIST:
+            tasks[id] = replace(task, text=payload["text"], content=payload["text"])
+    return tasks
 
 
 def fetch_tasks(tasks: TaskList, ledger: Ledger) -> dict[str, Task]:
@@ -121,23 +123,21 @@ def fetch_tasks(tasks: TaskList, ledger: Ledger) -> dict[str, Task]:
     sent = open_tasks(ledger.events(KINDS)).values()
     if not sent:
         return {}
-    since = min(one.at for one in sent) - CLOCKS_APART
-    found = tasks.look({one.task_id: one.project_id for one in sent}, since)
-    return {id: replace(task, content=mask_text(task.content)[0]) for id, task in found.items()}
+    since = min(task.at for task in sent) - CLOCKS_APART
+    fetched = tasks.look({task.task_id: task.project_id for task in sent}, since)
+    return {id: replace(task, content=mask_text(task.content)[0]) for id, task in fetched.items()}
 
 
 def apply_task_changes(found: Mapping[str, Task], triage: Triage) -> AppliedDecisions:
     """Appends what a person decided in the tasks to the ledger."""
-    return append_decisions(
-        unapplied_decisions(found, triage), triage.ledger, triage.rules.owner, TODOIST
-    )
+    decisions = unapplied_decisions(found, triage)
+    return append_decisions(decisions, triage.ledger, triage.rules.owner, TODOIST)
 
 
 def unapplied_decisions(found: Mapping[str, Task], triage: Triage) -> ReviewDecisions:
     """Returns what the tasks decide and the ledger does not hold yet."""
-    return decisions_of_tasks(
-        open_tasks(triage.ledger.events(KINDS)), found, triage.read_decisions()
-    )
+    sent = open_tasks(triage.ledger.events(KINDS))
+    return decisions_of_tasks(sent, found, triage.read_decisions())
 
 
 def decisions_of_tasks(
@@ -148,19 +148,19 @@ def decisions_of_tasks(
 
     A person's change overrules what rules or expiry decided; a missing task does not.
     """
-    rows, late = _by_id(decisions), set(overrulable(decisions))
+    rows = _by_id(decisions)
+    late = set(overrulable(decisions))
     approved, rejected, edited, warnings = {}, [], {}, []
-    for id, one in sent.items():
-        task, row = found.get(one.task_id), rows.get(id)
-        if task is None or row is None or not (row["state"] == "pending" or id in late):
+    for id, sent_task in sent.items():
+        task = found.get(sent_task.task_id)
+        row = rows.get(id)
+        is_waiting = row is not None and row["state"] == "pending"
+        if task is None or row is None or not (is_waiting or id in late):
             continue
-        is_waiting, content = row["state"] == "pending", squeezed(task.content)
+        content = squeezed(task.content)
         text = text_in(content, row["section"])
-        is_reworded = (
-            bool(text)
-            and content not in (squeezed(one.content), content_of(row))
-            and text != squeezed(row["text"])
-        )
+        is_other = content not in (squeezed(sent_task.content), content_of(row))
+        is_reworded = bool(text) and is_other and text != squeezed(row["text"])
         if task.state in ("deleted", "unknown"):
             if is_waiting and task.state == "deleted":
                 rejected.append(id)
@@ -185,46 +185,43 @@ def plan_changes(
 
     A task with a person's change that was not applied yet is left alone.
     """
-    sent, rules = open_tasks(triage.ledger.events(KINDS)), triage.rules
+    sent = open_tasks(triage.ledger.events(KINDS))
+    rules = triage.rules
     reading = decisions_of_tasks(sent, found, decisions)
     unread = {*reading.approved, *reading.rejected, *reading.edited}
     rows = _by_id(decisions)
     steps = []
-    for id, one in sent.items():
-        task, row = found.get(one.task_id), rows.get(id)
+    for id, sent_task in sent.items():
+        task = found.get(sent_task.task_id)
         if task is None:
             continue  # sent by another process since the list was fetched
         if is_forgotten(f"{task.content}\n{task.description}"):
-            steps.append(TaskChange("delete", id, one.task_id))
+            steps.append(TaskChange("delete", id, sent_task.task_id))
         elif id not in unread:
-            is_late = one.at + timedelta(days=rules.review_days) <= rules.now
-            steps += _update(row, one, task, is_late=is_late)
-    asked = (
-        row for row in rows.values() if row["state"] == "pending" and row["expires_at"] is not None
-    )
-    waiting = (row for row in asked if row["proposal_id"] not in sent)
-    return steps + [
-        TaskChange("add", row["proposal_id"], content=content_of(row)) for row in waiting
-    ]
+            is_late = sent_task.at + timedelta(days=rules.review_days) <= rules.now
+            steps += _update(rows.get(id), sent_task, task, is_late=is_late)
+    waiting = (row for id, row in rows.items() if row["state"] == "pending" and id not in sent)
+    asked = (row for row in waiting if row["expires_at"] is not None)
+    steps += [TaskChange("add", row["proposal_id"], content=content_of(row)) for row in asked]
+    return steps
 
 
-def _update(row: Row | None, one: SentTask, task: Task, *, is_late: bool) -> list[TaskChange]:
+def _update(row: Row | None, sent: SentTask, task: Task, *, is_late: bool) -> list[TaskChange]:
     """Returns how the task has to change; that of an unknown proposal is closed only once it would
     have expired.
     """
     kind, wanted = None, ""
     if row is not None and row["state"] == "pending":
         wanted = content_of(row)
-        sent = squeezed(one.text)
-        is_shown = sent == squeezed(wanted) or text_in(sent, row["section"]) == squeezed(
-            row["text"]
-        )
+        words = squeezed(sent.text)
+        is_same = text_in(words, row["section"]) == squeezed(row["text"])
+        is_shown = is_same or words == squeezed(wanted)
         kind = "reword" if task.state == "open" and not is_shown else None
     elif row is not None or is_late:
         is_kept = row is not None and row["state"] == "promoted"
         is_done = task.state in ("deleted", "unknown") or (is_kept and task.state == "completed")
         kind = "note" if is_done else "complete" if is_kept else "delete"
-    return [TaskChange(kind, one.proposal_id, one.task_id, wanted)] if kind else []
+    return [TaskChange(kind, sent.proposal_id, sent.task_id, wanted)] if kind else []
 
 
 def sync_tasks(
@@ -240,40 +237,38 @@ def sync_tasks(
     Raises `TaskListError` at the first that fails; what was done until then is recorded, the rest
     stays due. `key` is the store's own, and `shown` holds the review items of recurring problems.
     """
-    ledger, decisions = triage.ledger, triage.tables.read("decisions")
-    steps, rows = (
-        plan_changes(decisions, triage, fetch_tasks(tasks, ledger), is_forgotten),
-        _by_id(decisions),
-    )
-    is_adding = any(step.kind == "add" for step in steps)
-    since = triage.rules.now - timedelta(days=triage.rules.review_days) - CLOCKS_APART
-    unnoted = _unnoted(tasks.labelled(since), key) if is_adding else {}
-    sources = (
-        dict(read_proposals(triage.tables).select("proposal_id", "session_ids").iter_rows())
-        if is_adding
-        else {}
-    )
+    ledger = triage.ledger
+    decisions = triage.tables.read("decisions")
+    steps = plan_changes(decisions, triage, fetch_tasks(tasks, ledger), is_forgotten)
+    rows = _by_id(decisions)
+    unnoted: dict[str, Task] = {}
+    sources: dict[str, list[str]] = {}
+    if any(step.kind == "add" for step in steps):
+        since = triage.rules.now - timedelta(days=triage.rules.review_days) - CLOCKS_APART
+        unnoted = _unnoted(tasks.labelled(since), key)
+        proposals = read_proposals(triage.tables).select("proposal_id", "session_ids")
+        sources = dict(proposals.iter_rows())
     done: Counter[str] = Counter()
     for step in steps:
+        id = step.proposal_id
         if step.kind != "add":
             _change(tasks, step, ledger)
-        elif made := unnoted.get(step.proposal_id):
-            _note_made(step, made, ledger, key)
+        elif id in unnoted:
+            _note_unnoted(step, unnoted[id], ledger, key)
         else:
-            row = rows[step.proposal_id]
-            description = describe(row, step.content, key, shown, sources.get(step.proposal_id, ()))
+            row = rows[id]
+            description = describe(row, step.content, key, shown, sources.get(id, ()))
             due_on = (row["expires_at"] - EXPIRES_SOON).astimezone(triage.rules.zone).date()
-            _note(
-                ledger, step.proposal_id, tasks.add(step.content, description, due_on), step.content
-            )
+            task = tasks.add(step.content, description, due_on)
+            _note(ledger, id, task, step.content)
         done[step.kind] += 1
     return done
 
 
-def _note_made(step: TaskChange, made: Task, ledger: Ledger, key: bytes) -> None:
+def _note_unnoted(step: TaskChange, task: Task, ledger: Ledger, key: bytes) -> None:
     """Records a task that was created and not recorded; a person may have reworded it since."""
-    is_as_sent = _content_mark(made) == _mark(key, step.proposal_id, squeezed(made.content))
-    task = made if is_as_sent else replace(made, content=step.content)
+    is_as_sent = _content_mark(task) == _mark(key, step.proposal_id, squeezed(task.content))
+    task = task if is_as_sent else replace(task, content=step.content)
     _note(ledger, step.proposal_id, task, task.content)
 
 
@@ -289,12 +284,8 @@ def _change(tasks: TaskList, step: TaskChange, ledger: Ledger) -> None:
 
 
 def _note(ledger: Ledger, proposal_id: str, task: Task, text: str) -> None:
-    payload = {
-        "task_id": task.id,
-        "project_id": task.project_id,
-        "content": task.content,
-        "text": text,
-    }
+    place = {"task_id": task.id, "project_id": task.project_id}
+    payload = {**place, "content": task.content, "text": text}
     ledger.append(SENT, proposal_id, payload, actor=ACTOR)
 
 
@@ -319,11 +310,9 @@ def is_fixed(row: Row) -> bool:
 
 
 def _whole(row: Row) -> str:
-    return squeezed(
-        f"{PROMOTE}{row['text']}{_TO}{row['section']}"
-        if row["text"]
-        else f"Retire: {shown_text(row)}"
-    )
+    if not row["text"]:
+        return squeezed(f"Retire: {shown_text(row)}")
+    return squeezed(f"{PROMOTE}{row['text']}{_TO}{row['section']}")
 
 
 def text_in(content: str, section: str) -> str:
@@ -343,37 +332,37 @@ def describe(
     """Returns the description of a task: target, reason, the sessions it comes from, how to decide,
     and our mark.
     """
-    more = f" and {len(sources) - MOST_SOURCES} more" if len(sources) > MOST_SOURCES else ""
-    around = shown.get(row["proposal_id"])
-    lines = [
-        around.heading if around else heading_of(row),
-        "" if around else instead_of(row),
-        around.why if around else row["reason"],
-        *(line.strip() for line in (around.details if around else ())),
-        f"Sources: {', '.join(sources[:MOST_SOURCES])}{more}" if sources else "",
-        "Only its beginning is shown here; REVIEW.md has it whole." if is_cut(row) else "",
-        HOW_FIXED if is_fixed(row) else HOW,
-        f"[{row['proposal_id']} {_mark(key, row['proposal_id'])} "
-        f"{_mark(key, row['proposal_id'], content)}]",
-    ]
-    return "\n".join(line for line in lines if line)
+    id = row["proposal_id"]
+    friction = shown.get(id)
+    if friction:
+        lines = [friction.heading, friction.why, *map(str.strip, friction.details)]
+    else:
+        lines = [heading_of(row), instead_of(row), row["reason"]]
+    if sources:
+        more = f" and {len(sources) - MOST_SOURCES} more" if len(sources) > MOST_SOURCES else ""
+        lines.append(f"Sources: {', '.join(sources[:MOST_SOURCES])}{more}")
+    if is_cut(row):
+        lines.append("Only its beginning is shown here; REVIEW.md has it whole.")
+    lines.append(HOW_FIXED if is_fixed(row) else HOW)
+    lines.append(f"[{id} {_mark(key, id)} {_mark(key, id, content)}]")
+    return "\n".join(filter(None, lines))
 
 
 def _unnoted(tasks: Sequence[Task], key: bytes) -> dict[str, Task]:
     """Returns the tasks with a mark of this store, by proposal; others with the label are not
     ours.
     """
-    marked = [
-        (mark["id"], mark["store"], task)
-        for task in tasks
-        if (mark := _MARK.search(task.description))
-    ]
-    return {id: task for id, store, task in reversed(marked) if store == _mark(key, id)}
+    by_id: dict[str, Task] = {}
+    for task in tasks:
+        mark = _MARK.search(task.description)
+        if mark and mark["store"] == _mark(key, mark["id"]):
+            by_id.setdefault(mark["id"], task)
+    return by_id
 
 
 def _content_mark(task: Task) -> str:
-    found = _MARK.search(task.description)
-    return found["content"] if found else ""
+    mark = _MARK.search(task.description)
+    return mark["content"] if mark else ""
 
 
 def _by_id(decisions: pl.DataFrame) -> dict[str, dict[str, Any]]:
