@@ -29,17 +29,7 @@ from memory_assets.store.places import present_root
 if TYPE_CHECKING:
     import polars as pl
 
-    from memory_assets.memory.verb_answers import (
-        Answer,
-        CitedAnswer,
-        Explanation,
-        Forgetting,
-        Noted,
-        Rating,
-        Restored,
-        Triggers,
-        WhyNot,
-    )
+    from memory_assets.memory import verb_answers as types
     from memory_assets.schema.protocols import Model
     from memory_assets.services.search.answers import Readable
     from memory_assets.services.search.shown_at_prompts import NearPrompt
@@ -122,7 +112,7 @@ class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
         now: datetime | None = None,
         asker: str | None = None,
         **options: Any,
-    ) -> "Answer":
+    ) -> "types.Answer":
         """Returns the few memories that help with the question; they count as used unless `probe`
         is set.
 
@@ -135,7 +125,9 @@ class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
         return replace(recalled, notes=(*recalled.notes, *damage)) if damage else recalled
 
     @despite_damage
-    def _recall(self, asked: RecallRequest, now: datetime | None, asker: str | None) -> "Answer":
+    def _recall(
+        self, asked: RecallRequest, now: datetime | None, asker: str | None
+    ) -> "types.Answer":
         request = self._resolved(asked)
         store = self.store
         from memory_assets.services.search.answers import dependencies_of
@@ -188,7 +180,7 @@ class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
     @despite_damage
     def answer(
         self, question: str | AnswerRequest, *, model: "Model | None" = None, **options: Any
-    ) -> "CitedAnswer":
+    ) -> "types.CitedAnswer":
         """Returns an answer from everything that is known, with sources for each sentence, or that
         it is not in memory.
 
@@ -206,7 +198,7 @@ class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
             self._log_recall(request.question, ids, payload_of_cited(cited))
         return cited
 
-    def remember(self, text: str | requests.RememberRequest, **options: Any) -> "Noted":
+    def remember(self, text: str | requests.RememberRequest, **options: Any) -> "types.Noted":
         """Saves a fact of the owner, or replaces the text of the memory `instead_of`; when this
         returns, it is on disk.
 
@@ -223,7 +215,7 @@ class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
             take_along(self.store, noted.replaces, text=noted.text)
         return noted
 
-    def forget(self, target: str | requests.ForgetRequest, **options: Any) -> "Forgetting":
+    def forget(self, target: str | requests.ForgetRequest, **options: Any) -> "types.Forgetting":
         """Returns everything that contains the memory or the words; `apply` erases it, `history`
         also from git's history.
 
@@ -244,13 +236,15 @@ class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
 
     def feedback(
         self, memory_ids: str | Sequence[str] | requests.FeedbackRequest, **options: Any
-    ) -> "Rating":
+    ) -> "types.Rating":
         """Records that memories helped, or did not; the next update ranks them by it."""
         from memory_assets.services.notes.feedback import rate
 
         return rate(self.store, requests.FeedbackRequest.of(memory_ids, **options))
 
-    def restore(self, memory_ids: str | Sequence[str] | requests.RestoreRequest) -> "Restored":
+    def restore(
+        self, memory_ids: str | Sequence[str] | requests.RestoreRequest
+    ) -> "types.Restored":
         """Makes stale, archived or cold memories active again, from the next build of memories on.
 
         Raises `NoteError` for a memory that is active, and its subclasses for one that is unknown,
@@ -270,7 +264,7 @@ class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
     @despite_damage
     def explain(
         self, target: str | requests.ExplainRequest, **options: Any
-    ) -> "Explanation | WhyNot":
+    ) -> "types.Explanation | types.WhyNot":
         """Returns where a line of MEMORY.md, a proposal, a memory or an observation comes from,
         down to the bytes.
 
@@ -290,7 +284,7 @@ class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
             return self.origin_of(reason.memory_id)
         return reason
 
-    def origin_of(self, target: str) -> "Explanation":
+    def origin_of(self, target: str) -> "types.Explanation":
         """Returns the provenance of a line, a proposal, a memory or an observation; raises
         `UnknownIdError` for others.
         """
@@ -307,7 +301,7 @@ class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
             workspace=workspace,
         )
 
-    def _why_not(self, text: str, question: str | None) -> "WhyNot":
+    def _why_not(self, text: str, question: str | None) -> "types.WhyNot":
         store = self.store
         from memory_assets.services.search.corpus import open_present_with_embedder
         from memory_assets.services.search.why_not import why_not
@@ -316,7 +310,7 @@ class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
         return why_not(text, store, open_present_with_embedder(store), recall, question=question)
 
     @despite_damage
-    def triggers(self, on: str | date | requests.TriggersRequest | None = None) -> "Triggers":
+    def triggers(self, on: str | date | requests.TriggersRequest | None = None) -> "types.Triggers":
         """Returns the dates due on the day or the day after it; without a day, every date ahead."""
         from memory_assets.services.search.brief_inputs import due_triggers
         from memory_assets.stages.brief.due import Triggers

@@ -62,10 +62,8 @@ def evaluate(
     precision, noise.
     """
     evaluation = MemoryAgent().evaluate(labels, against=against, show=show)
-    warnings = [
-        f"Session {session} is not in this store and is not counted."
-        for session in evaluation.missing
-    ]
+    uncounted = "is not in this store and is not counted."
+    warnings = [f"Session {session} {uncounted}" for session in evaluation.missing]
     following = view.after_evaluation(evaluation)
     return shown(view.render_evaluation, evaluation, warnings, next_step=following)
 

@@ -55,8 +55,7 @@ from memory_assets.text.files import text_of
 
 MAY_DIFFER = (
     "model", "model_url", "reflector_model", "reflector_url", "observer_prompt", "taxonomy",
-    "optional_categories",
-    "least_useful", "facts_per_session", "trust_after",
+    "optional_categories", "least_useful", "facts_per_session", "trust_after",
 )  # fmt: skip
 """Settings that change what is built from the same windows; the others change the windows, or
 concern other machines.
@@ -277,9 +276,8 @@ def _checked(store: Store, changes: Mapping[str, str]) -> Settings:
         problem = "No setting was given."
         if unknown:
             problem = f"{', '.join(unknown)} cannot be tried on past days."
-        raise SettingsError(
-            f"{problem} Give one of these, as in --set least_useful=0.6: {', '.join(MAY_DIFFER)}."
-        )
+        names = ", ".join(MAY_DIFFER)
+        raise SettingsError(f"{problem} Give one of these, as in --set least_useful=0.6: {names}.")
     settings = changed_settings(store.settings, changes)
     if all(getattr(settings, name) == getattr(store.settings, name) for name in changes):
         names = ", ".join(changes)
@@ -307,10 +305,8 @@ def _days(store: Store, first: date | None, last: date | None) -> list[date]:
 
 def _checked_name(name: str) -> str:
     if not _NAME.fullmatch(name):
-        raise QuestionError(
-            f"'{name}' cannot be the name of a branch: use letters, digits, dots, dashes and "
-            "underscores."
-        )
+        allowed = "letters, digits, dots, dashes and underscores"
+        raise QuestionError(f"'{name}' cannot be the name of a branch: use {allowed}.")
     return name
 
 
@@ -440,10 +436,8 @@ def _stale_days(store: Store) -> set[date]:
 def _differing(
     today: Settings, settings: Settings, names: Iterable[str]
 ) -> tuple[SettingChange, ...]:
-    return tuple(
-        SettingChange(name, _plain(getattr(today, name)), _plain(getattr(settings, name)))
-        for name in names
-    )
+    values = ((name, getattr(today, name), getattr(settings, name)) for name in names)
+    return tuple(SettingChange(name, _plain(old), _plain(new)) for name, old, new in values)
 
 
 def _check_environment(changes: Iterable[str], settings: Settings) -> None:

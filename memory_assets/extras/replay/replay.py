@@ -16,16 +16,7 @@ import orjson
 import polars as pl
 
 from memory_assets.errors import UnknownIdError
-from memory_assets.extras.replay.results import (
-    InjectedMemory,
-    LearntFact,
-    LinkedSession,
-    RecalledInSession,
-    SessionReplay,
-    TurnMessage,
-    TurnReplay,
-    TurnSummary,
-)
+from memory_assets.extras.replay import results
 from memory_assets.harnesses.human_words import find_memories
 from memory_assets.harnesses.tool_calls import calls_in
 from memory_assets.schema.protocols import Row
@@ -89,13 +80,13 @@ class Replay:
         self.checkpoints = turns.sort("turn")
         self.is_open = "open" in self.windows["status"]
 
-    def session(self) -> SessionReplay:
+    def session(self) -> results.SessionReplay:
         """Returns the session with the list of its turns."""
         first_window = self.windows.row(0, named=True)
         last_window = self.windows.row(-1, named=True)
         turns = tuple(self._summaries())
         first_words = next((turn.said for turn in turns if turn.turn), "")
-        return SessionReplay(
+        return results.SessionReplay(
             session_id=self.id,
             **_picked(last_window, "harness", "project", "folder", "person", "path"),
             name=last_window["title"] or shortened(first_words, NAME_CHARS) or self.id,
@@ -107,7 +98,7 @@ class Replay:
             warnings=self._warnings(),
         )
 
-    def turn(self, turn: str) -> TurnReplay:
+    def turn(self, turn: str) -> results.TurnReplay:
         """Returns the state at the turn: a number, or `last`; raises `UnknownIdError` if the
         session has no such turn.
         """
@@ -130,7 +121,7 @@ class Replay:
             f"`{replay_command(self.id, self.ids)}` lists them; `--turn last` shows the last one."
         )
 
-    def turns(self, numbers: Collection[int]) -> Iterator[TurnReplay]:
+    def turns(self, numbers: Collection[int]) -> Iterator[results.TurnReplay]:
         """Yields the state at each of the turns, in order; their messages are read together."""
         rows = self.checkpoints.filter(pl.col("turn").is_in(numbers)).to_dicts()
         message_ids = [id for row in rows for id in row["message_ids"]]
@@ -143,17 +134,17 @@ class Replay:
     def _turn(
         self,
         row: Row,
-        messages: Mapping[str, TurnMessage],
-        facts: Sequence[tuple[frozenset[str], LearntFact]],
+        messages: Mapping[str, results.TurnMessage],
+        facts: Sequence[tuple[frozenset[str], results.LearntFact]],
         injected: Sequence[tuple[Place, str]],
-    ) -> TurnReplay:
+    ) -> results.TurnReplay:
         turns = self.checkpoints
         later_turns = turns.filter(pl.col("turn") > row["turn"])
         next_start = next(iter(later_turns["started_at"]), END_OF_TIME)
         message_ids = row["message_ids"]
         present = tuple(messages[id] for id in message_ids if id in messages)
         first_window = self.windows.row(0, named=True)
-        return TurnReplay(
+        return results.TurnReplay(
             session_id=self.id,
             **_picked(first_window, "harness", "project", "path"),
             **_picked(row, *TURN_FIELDS),
@@ -171,23 +162,25 @@ class Replay:
 
     def _injected_until(
         self, row: Row, injected: Sequence[tuple[Place, str]]
-    ) -> Iterator[InjectedMemory]:
+    ) -> Iterator[results.InjectedMemory]:
         earlier_turns = self.checkpoints.filter(pl.col("turn") < row["turn"])
         places = earlier_turns.select("generation", "line_to")
         previous_end: Place = (-1, -1) if places.is_empty() else places.row(-1)
         for place, text in injected:
             if place <= (row["generation"], row["line_to"]):
-                yield InjectedMemory(place[1], place <= previous_end, text)
+                yield results.InjectedMemory(place[1], place <= previous_end, text)
 
-    def _recalled_until(self, end: datetime, start: datetime) -> Iterator[RecalledInSession]:
+    def _recalled_until(
+        self, end: datetime, start: datetime
+    ) -> Iterator[results.RecalledInSession]:
         for recall in self.recalls:
             if recall.at < end:
                 texts = self.recalled_texts
                 memories = {short_id(id): texts.get(id, "") for id in recall.payload["memory_ids"]}
                 question = self.questions.get(recall.target, "")
-                yield RecalledInSession(recall.at, recall.at < start, question, memories)
+                yield results.RecalledInSession(recall.at, recall.at < start, question, memories)
 
-    def _begun_between(self, start: datetime, end: datetime) -> Iterator[LinkedSession]:
+    def _begun_between(self, start: datetime, end: datetime) -> Iterator[results.LinkedSession]:
         for session in self.linked:
             if session.started_at and start <= session.started_at < end:
                 yield session
@@ -198,14 +191,14 @@ class Replay:
         closed = tables.scan(table, self._days)
         return pl.concat([closed, tables.scan(f"{table}_open")]).filter(session_id=self.id)
 
-    def _summaries(self) -> Iterator[TurnSummary]:
+    def _summaries(self) -> Iterator[results.TurnSummary]:
         first_ids = self.checkpoints["message_ids"].list.first().to_list()
         messages = self._messages(first_ids, chars=SAID_CHARS)
         last = self.checkpoints.height - 1
         for number, row in enumerate(self.checkpoints.iter_rows(named=True)):
             message = messages.get(row["message_ids"][0])
             words = squeezed(message.text) if message else ""
-            yield TurnSummary(
+            yield results.TurnSummary(
                 **_picked(row, "turn", "started_at", "ended_at", "result_count", "is_compacted"),
                 said=shortened(words, SAID_CHARS),
                 message_count=len(row["message_ids"]),
@@ -213,23 +206,25 @@ class Replay:
                 is_open=self.is_open and number == last,
             )
 
-    def _messages(self, ids: Sequence[str], chars: int | None = None) -> dict[str, TurnMessage]:
+    def _messages(
+        self, ids: Sequence[str], chars: int | None = None
+    ) -> dict[str, results.TurnMessage]:
         """Returns the messages by id, of their text only the first characters where a number is
         given.
         """
         text = pl.col("text") if chars is None else pl.col("text").str.slice(0, 2 * chars)
         messages = self._scan("messages").filter(pl.col("message_id").is_in(ids))
         rows = messages.select(*MESSAGE_FIELDS, text, at="event_at").collect()
-        return {row["message_id"]: TurnMessage(**row) for row in rows.iter_rows(named=True)}
+        return {row["message_id"]: results.TurnMessage(**row) for row in rows.iter_rows(named=True)}
 
-    def _facts(self, ids: Sequence[str]) -> list[tuple[frozenset[str], LearntFact]]:
+    def _facts(self, ids: Sequence[str]) -> list[tuple[frozenset[str], results.LearntFact]]:
         """Returns what was learnt from the messages, each with the ids of its evidence."""
         is_evidence = pl.col("message_ids").list.eval(pl.element().is_in(ids)).list.any()
         scan = self.store.tables.scan("observations", self._days).filter(session_id=self.id)
         facts = []
         for row in scan.filter(is_evidence).sort("event_at", "id").collect().to_dicts():
             fields = _picked(row, "id", "text", "category", "priority", "gate", "quote")
-            fact = LearntFact(**fields, command=f"memory explain {short_id(row['id'])}")
+            fact = results.LearntFact(**fields, command=f"memory explain {short_id(row['id'])}")
             facts.append((frozenset(row["message_ids"]), fact))
         return facts
 
@@ -272,20 +267,20 @@ class Replay:
         return dict(memories.filter(pl.col("id").is_in(ids)).collect().iter_rows())
 
     @cached_property
-    def linked(self) -> tuple[LinkedSession, ...]:
+    def linked(self) -> tuple[results.LinkedSession, ...]:
         """The session's parent, its sub-agents and its forks."""
         return tuple(self._read_linked())
 
-    def _read_linked(self) -> Iterator[LinkedSession]:
+    def _read_linked(self) -> Iterator[results.LinkedSession]:
         parents = self.windows["parent_session_id"].drop_nulls().unique()
         for id in [parent for parent in parents if parent in self.ids][:1]:
-            yield LinkedSession(id, "parent", None, replay_command(id, self.ids))
+            yield results.LinkedSession(id, "parent", None, replay_command(id, self.ids))
         children = self._all_windows.filter(parent_session_id=self.id)
         by_session = children.group_by("session_id", maintain_order=True)
         sums = by_session.agg(pl.min("started_at"), pl.sum("user_turn_count"))
         for id, at, turns in sums.iter_rows():
             relation = "fork" if turns else "sub-agent"
-            yield LinkedSession(id, relation, at, replay_command(id, self.ids))
+            yield results.LinkedSession(id, relation, at, replay_command(id, self.ids))
 
     def _warnings(self, missing: int = 0) -> tuple[str, ...]:
         if self.checkpoints.is_empty():

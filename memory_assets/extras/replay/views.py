@@ -23,14 +23,7 @@ from memory_assets.schema.vocabulary import MARKS
 from memory_assets.text.words import shortened, squeezed
 
 if TYPE_CHECKING:
-    from memory_assets.extras.replay.results import (
-        LinkedSession,
-        RecalledInSession,
-        SessionReplay,
-        TurnMessage,
-        TurnReplay,
-        TurnSummary,
-    )
+    from memory_assets.extras.replay import results
 
 HARNESSES = {"claude_code": "Claude Code", "codex": "Codex", "pi": "pi"}
 MOST_TURNS = 500
@@ -56,7 +49,7 @@ class Spoken(NamedTuple):
     text: str
 
 
-def parts_of(message: "TurnMessage") -> Iterator[Spoken]:
+def parts_of(message: "results.TurnMessage") -> Iterator[Spoken]:
     """Yields the text and the calls of a message, which come last; arguments in JSON become one
     line per name.
     """
@@ -85,7 +78,7 @@ def _argument(name: str, value: object) -> str:
     return f"{name}:\n{text}" if "\n" in text else f"{name}: {text}"
 
 
-def label_of(message: "TurnMessage") -> str:
+def label_of(message: "results.TurnMessage") -> str:
     """Returns who speaks: the person, the model, a tool with its result, or the harness."""
     if message.kind == "tool_result":
         return f"{message.tool_name or 'tool'} {'failed' if message.is_error else 'returned'}"
@@ -103,7 +96,7 @@ def duration(began: datetime, ended: datetime) -> str:
     return f"{hours} h {minutes} min" if hours else f"{minutes} min"
 
 
-def heading_of(replay: "TurnReplay", zone: tzinfo) -> str:
+def heading_of(replay: "results.TurnReplay", zone: tzinfo) -> str:
     """Returns the number of the turn and its time."""
     began = replay.started_at.astimezone(zone)
     last = replay.turns[-1]
@@ -111,7 +104,7 @@ def heading_of(replay: "TurnReplay", zone: tzinfo) -> str:
     return f"{which} · {began:%Y-%m-%d %H:%M:%S}, {duration(replay.started_at, replay.ended_at)}"
 
 
-def state_of(replay: "TurnReplay") -> dict[str, str]:
+def state_of(replay: "results.TurnReplay") -> dict[str, str]:
     """Returns the state of the session at the turn by name, without what is empty."""
     harness = HARNESSES.get(replay.harness, replay.harness)
     state = {
@@ -129,14 +122,16 @@ def state_of(replay: "TurnReplay") -> dict[str, str]:
     return {name: value for name, value in state.items() if value}
 
 
-def origin_of(session: "SessionReplay") -> str:
+def origin_of(session: "results.SessionReplay") -> str:
     """Returns the session's id, harness, project and person."""
     harness = HARNESSES.get(session.harness, session.harness)
     facts = (session.session_id, harness, session.project, session.person)
     return " · ".join(filter(None, facts))
 
 
-def render_session(replay: "SessionReplay", zone: tzinfo, first: int | None = None) -> Parts:
+def render_session(
+    replay: "results.SessionReplay", zone: tzinfo, first: int | None = None
+) -> Parts:
     """Renders a session with one line per turn: at most `MOST_TURNS`, from the first one that is
     wanted, else the last ones.
     """
@@ -161,7 +156,7 @@ def render_session(replay: "SessionReplay", zone: tzinfo, first: int | None = No
         yield dim(f"{what}; --from NUMBER lists {MOST_TURNS} from that one on.")
 
 
-def _turn_table(turns: Iterable["TurnSummary"], zone: tzinfo) -> Table:
+def _turn_table(turns: Iterable["results.TurnSummary"], zone: tzinfo) -> Table:
     turn_table = Table(box=None, pad_edge=False, header_style="bold", expand=True)
     for name in ("turn", "time"):
         turn_table.add_column(name, justify="right", no_wrap=True)
@@ -179,13 +174,13 @@ def _turn_table(turns: Iterable["TurnSummary"], zone: tzinfo) -> Table:
     return turn_table
 
 
-def _notes_of(turn: "TurnSummary") -> str:
+def _notes_of(turn: "results.TurnSummary") -> str:
     notes = {"open": turn.is_open, "compacted": turn.is_compacted}
     listed = ", ".join(note for note, holds in notes.items() if holds)
     return f"({listed}) " if listed else ""
 
 
-def render_turn(replay: "TurnReplay", zone: tzinfo) -> Parts:
+def render_turn(replay: "results.TurnReplay", zone: tzinfo) -> Parts:
     """Renders the state at a turn: what was said and done, files, memories, and what was learnt."""
     yield bold(heading_of(replay, zone))
     if replay.is_open:
@@ -199,7 +194,7 @@ def render_turn(replay: "TurnReplay", zone: tzinfo) -> Parts:
     yield from map(_linked, replay.linked)
 
 
-def _message(message: "TurnMessage", zone: tzinfo) -> Parts:
+def _message(message: "results.TurnMessage", zone: tzinfo) -> Parts:
     style = "bold red" if message.is_error else SPEAKERS.get(message.author, "bold")
     yield line((label_of(message), style), (f"  {message.at.astimezone(zone):%H:%M:%S}", "dim"))
     is_quiet = message.kind in ("tool_result", "summary") or message.author == "injected"
@@ -215,7 +210,7 @@ def _indented(text: str, by: str, style: str) -> Iterator[Part]:
     return (Text(f"{by}{words}", style=style) for words in text.expandtabs(4).split("\n"))
 
 
-def _memories(replay: "TurnReplay", zone: tzinfo) -> Parts:
+def _memories(replay: "results.TurnReplay", zone: tzinfo) -> Parts:
     """Yields what the session knew from memory by the turn: in full what the turn added."""
     if not replay.injected and not replay.recalled:
         return
@@ -234,7 +229,7 @@ def _memories(replay: "TurnReplay", zone: tzinfo) -> Parts:
             yield dim(f"    - {id} {text or GONE}")
 
 
-def recalled_when(recall: "RecalledInSession", zone: tzinfo) -> str:
+def recalled_when(recall: "results.RecalledInSession", zone: tzinfo) -> str:
     """Returns when something was recalled, and the question, shortened, where the session has
     it.
     """
@@ -243,7 +238,7 @@ def recalled_when(recall: "RecalledInSession", zone: tzinfo) -> str:
     return f"recalled at {recall.at.astimezone(zone):%Y-%m-%d %H:%M:%S}{asked}"
 
 
-def _learnt(replay: "TurnReplay") -> Parts:
+def _learnt(replay: "results.TurnReplay") -> Parts:
     if not replay.learnt:
         return
     yield ""
@@ -254,19 +249,19 @@ def _learnt(replay: "TurnReplay") -> Parts:
         yield dim(f"    {fact.category}{held}; {fact.command}")
 
 
-def _linked(session: "LinkedSession") -> Text:
+def _linked(session: "results.LinkedSession") -> Text:
     relation = "came from" if session.relation == "parent" else session.relation
     return dim(f"{relation}: {session.command}")
 
 
-def after_turn(replay: "TurnReplay", command: str) -> str:
+def after_turn(replay: "results.TurnReplay", command: str) -> str:
     """Returns the command that shows the next turn; empty after the last one."""
     if replay.turn >= replay.turns[-1]:
         return ""
     return f"`{command} --turn {replay.turn + 1}` shows the next turn."
 
 
-def after_session(replay: "SessionReplay", command: str) -> str:
+def after_session(replay: "results.SessionReplay", command: str) -> str:
     """Returns the command that shows the last turn."""
     turns = replay.turns
     return f"`{command} --turn {turns[-1].turn}` shows the last turn." if turns else ""

@@ -37,8 +37,7 @@ OF_OBJECT_STORE = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TO
 
 CARRIED = (
     "PATH", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME",
-    "PI_CODING_AGENT_DIR",
-    "PI_CODING_AGENT_SESSION_DIR", "TZ",
+    "PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR", "TZ",
 )  # fmt: skip
 """Variables that say where programs, settings and transcripts are; those that are set are written
 into the unit.
@@ -119,9 +118,8 @@ def install(
     try:
         write_atomically(manager.path, manager.text)
     except OSError as error:
-        raise StoreError(
-            f"Cannot write {manager.path}: {error.strerror or error}. Fix the folder's permissions."
-        ) from error
+        problem = f"Cannot write {manager.path}: {error.strerror or error}"
+        raise StoreError(f"{problem}. Fix the folder's permissions.") from error
     if previous is not None and state == INSTALLED:
         _run_all(manager.stop, on.run)
     warnings += _run_all(manager.start, on.run)

@@ -46,9 +46,8 @@ ORDER = (
 
 STORED = {
     "project": "project", "only_project": "project", "person": "person", "session": "session",
-    "own_session": "session",
-    "instead_of": "memory", "since": "day", "until": "day", "on": "day", "memory_ids": "memory",
-    "target": "target",
+    "own_session": "session", "instead_of": "memory", "since": "day", "until": "day", "on": "day",
+    "memory_ids": "memory", "target": "target",
 }  # fmt: skip
 """Parameters of verbs → the kind of words that a shell completes."""
 

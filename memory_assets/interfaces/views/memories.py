@@ -11,21 +11,10 @@ from memory_assets.text.short_ids import short_id
 from memory_assets.text.words import squeezed
 
 if TYPE_CHECKING:
-    from memory_assets.memory.verb_answers import (
-        Answer,
-        Citation,
-        CitedAnswer,
-        Decided,
-        Forgetting,
-        Noted,
-        Rating,
-        Recalled,
-        Restored,
-        Review,
-    )
+    from memory_assets.memory import verb_answers as types
 
 
-def render_recalled(answer: "Answer") -> Parts:
+def render_recalled(answer: "types.Answer") -> Parts:
     """Renders the results, best first, a message with its speaker; or that nothing is known. Notes
     an unsearchable index.
     """
@@ -45,14 +34,14 @@ def render_recalled(answer: "Answer") -> Parts:
         yield warning(f"degraded: {answer.degraded}")
 
 
-def render_block(answer: "Answer") -> Parts:
+def render_block(answer: "types.Answer") -> Parts:
     """Renders the lines for a prompt, if there are any."""
     block = answer.render()
     if block:
         yield block
 
 
-def render_cited(answer: "CitedAnswer") -> Parts:
+def render_cited(answer: "types.CitedAnswer") -> Parts:
     """Renders the sentences with their ids, then the source of each id."""
     if answer.is_known and answer.is_extractive:
         yield dim("Verbatim quotes, no model used.")
@@ -67,7 +56,7 @@ def render_cited(answer: "CitedAnswer") -> Parts:
         yield dim(f"{answer.cost.model_tokens:,} tokens, ${answer.cost.usd:.4f}")
 
 
-def render_noted(noted: "Noted") -> Parts:
+def render_noted(noted: "types.Noted") -> Parts:
     """Renders the fact that was written."""
     yield bold(noted.memory_id, f" {noted.text}")
     replaced = f"; replaces {short_id(noted.replaces)}" if noted.replaces else ""
@@ -75,12 +64,12 @@ def render_noted(noted: "Noted") -> Parts:
     yield dim(f"   {', '.join(facts)}{replaced}")
 
 
-def render_rating(rating: "Rating") -> Parts:
+def render_rating(rating: "types.Rating") -> Parts:
     """Renders the rating that was written."""
     yield rating.sentence
 
 
-def render_restored(restored: "Restored") -> Parts:
+def render_restored(restored: "types.Restored") -> Parts:
     """Renders the restored memories with their former states, and when recall returns them."""
     for memory in restored.memories:
         yield bold(short_id(memory.memory_id), f" {memory.text}")
@@ -88,7 +77,7 @@ def render_restored(restored: "Restored") -> Parts:
     yield "Active again after the next `memory ingest`, or within minutes while `memory up` runs."
 
 
-def render_forgetting(forgetting: "Forgetting") -> Parts:
+def render_forgetting(forgetting: "types.Forgetting") -> Parts:
     """Renders where the memory or the words were found, and what was erased."""
     for memory in forgetting.memories:
         yield bold(short_id(memory.memory_id), f" {memory.text}")
@@ -114,7 +103,7 @@ def render_forgetting(forgetting: "Forgetting") -> Parts:
         yield dim("The next run rebuilds without it what was derived from it.")
 
 
-def render_pending(review: "Review") -> Parts:
+def render_pending(review: "types.Review") -> Parts:
     """Renders the pending proposals, and how to decide them."""
     yield from render_conflicts(review.conflicts)
     if not review.pending:
@@ -135,7 +124,7 @@ def render_pending(review: "Review") -> Parts:
     yield dim(f"Decide: {commands}; or in REVIEW.md.")
 
 
-def render_decided(decided: "Decided") -> Parts:
+def render_decided(decided: "types.Decided") -> Parts:
     """Renders the new state of each proposal."""
     for proposal in decided.decided:
         state = f"{proposal.proposal_id} {proposal.state}"
@@ -143,7 +132,7 @@ def render_decided(decided: "Decided") -> Parts:
         yield dim(f"   {proposal.reason}")
 
 
-def _facts(result: "Recalled") -> str:
+def _facts(result: "types.Recalled") -> str:
     """Returns the category and who said it, or that it is a message, the project, date, tags, id
     and source of a result.
     """
@@ -154,11 +143,11 @@ def _facts(result: "Recalled") -> str:
     return f"{kind}{where} on {result.event_at:%Y-%m-%d}{tags}; {_shown_id(result)}; {origin}"
 
 
-def _shown_id(result: "Recalled") -> str:
+def _shown_id(result: "types.Recalled") -> str:
     return short_id(result.memory_id) if result.kind in ("fact", "narrative") else result.memory_id
 
 
-def _origin(citation: "Citation") -> str:
+def _origin(citation: "types.Citation") -> str:
     """Returns the kind of source, its date, and its place."""
     if not citation.session:
         return f"line {ranges(citation.lines)} of {citation.path}"

@@ -7,14 +7,7 @@ from typing import TYPE_CHECKING, Any
 from memory_assets.text.short_ids import short_id
 
 if TYPE_CHECKING:
-    from memory_assets.memory.verb_answers import (
-        Answer,
-        CitedAnswer,
-        Explanation,
-        Forgetting,
-        Health,
-        WhyNot,
-    )
+    from memory_assets.memory import verb_answers as types
 
 MOST_CHARS = 60
 """Characters of a text that is repeated in a command."""
@@ -30,7 +23,7 @@ def next_step(verb: str, answer: Any) -> str:
     return NEXT_STEPS[verb](answer) if verb in NEXT_STEPS else ""
 
 
-def _after_recall(answer: "Answer") -> str:
+def _after_recall(answer: "types.Answer") -> str:
     question = _words(answer.question)
     if not answer.results:
         why = f"`memory explain {question}` says why nothing is remembered"
@@ -41,12 +34,12 @@ def _after_recall(answer: "Answer") -> str:
     return f"`memory explain {short_id(ids[0])}` {SHOWS_ORIGIN}"
 
 
-def _after_answer(answer: "CitedAnswer") -> str:
+def _after_answer(answer: "types.CitedAnswer") -> str:
     ids = [citation.id for citation in answer.citations if citation.kind in MEMORIES]
     return f"`memory explain {ids[0]}` {SHOWS_ORIGIN}" if ids else ""
 
 
-def _after_explain(explained: "Explanation | WhyNot") -> str:
+def _after_explain(explained: "types.Explanation | types.WhyNot") -> str:
     root = getattr(explained, "root", None)
     if root is not None:
         if root.kind != "memory" or root.facts.get("state") == "forgotten":
@@ -57,7 +50,7 @@ def _after_explain(explained: "Explanation | WhyNot") -> str:
     return f"`memory remember {_words(getattr(explained, 'text', ''))}` saves it."
 
 
-def _after_forget(forgetting: "Forgetting") -> str:
+def _after_forget(forgetting: "types.Forgetting") -> str:
     if forgetting.is_applied:
         return "`memory ingest` rebuilds what was derived from it; `memory up` does so by itself."
     if len(forgetting.target) > MOST_CHARS:
@@ -71,7 +64,7 @@ def after_table_export(table: str) -> str:
     return f"{meaning}; `memory data export --all FOLDER` writes every table."
 
 
-def after_doctor(health: "Health", *, is_deep: bool) -> str:
+def after_doctor(health: "types.Health", *, is_deep: bool) -> str:
     """Returns how to check more, or how to see that a problem is solved."""
     if not health.is_well:
         return "do what the lines below the failed checks say, then run `memory doctor` again."

@@ -12,13 +12,7 @@ from memory_assets.interfaces.views.lines import Parts, bold, cell, dim, line, w
 from memory_assets.text.short_ids import short_id
 
 if TYPE_CHECKING:
-    from memory_assets.memory.verb_answers import (
-        Explanation,
-        ProvenanceStep,
-        Trigger,
-        Triggers,
-        WhyNot,
-    )
+    from memory_assets.memory import verb_answers as types
 
 NO_RECORDS = {
     "note": "Saved directly: the chain ends at its line in the ledger.",
@@ -28,14 +22,14 @@ NO_RECORDS = {
 }
 
 
-def render_explained(explained: "Explanation | WhyNot") -> Parts:
+def render_explained(explained: "types.Explanation | types.WhyNot") -> Parts:
     """Renders the provenance down to the archived records, or the stage at which the words
     stopped.
     """
     return _why_not(explained) if explained.has_origin is False else _chain(explained)
 
 
-def _chain(explanation: "Explanation") -> Parts:
+def _chain(explanation: "types.Explanation") -> Parts:
     tree = Tree(_step(explanation.root))
     _grow(tree, explanation.root.behind)
     yield tree
@@ -55,12 +49,12 @@ def _chain(explanation: "Explanation") -> Parts:
         yield warning("There is no archived record behind it.")
 
 
-def _grow(tree: Tree, steps: Iterable["ProvenanceStep"]) -> None:
+def _grow(tree: Tree, steps: Iterable["types.ProvenanceStep"]) -> None:
     for step in steps:
         _grow(tree.add(_step(step)), step.behind)
 
 
-def _step(step: "ProvenanceStep") -> Text:
+def _step(step: "types.ProvenanceStep") -> Text:
     if step.kind == "record":
         return _record(step)
     words = bold(step.kind, f" {step.id}")
@@ -71,7 +65,7 @@ def _step(step: "ProvenanceStep") -> Text:
     return words
 
 
-def _record(step: "ProvenanceStep") -> Text:
+def _record(step: "types.ProvenanceStep") -> Text:
     """Returns the place of the record, and whether its bytes are unchanged."""
     facts = step.facts
     state = ("\n✗ bytes changed", "bold red")
@@ -84,7 +78,7 @@ def _record(step: "ProvenanceStep") -> Text:
     return line(("record", "bold"), place, where, state, (holds, "green"))
 
 
-def _why_not(reason: "WhyNot") -> Parts:
+def _why_not(reason: "types.WhyNot") -> Parts:
     if not reason.is_meant:
         yield "Nothing says this. The nearest thing said, perhaps not what you mean:"
     yield bold(reason.stage, f": {reason.because}")
@@ -101,7 +95,7 @@ def _why_not(reason: "WhyNot") -> Parts:
         yield dim(f"   session {reason.session or '-'}, {reason.path}{records}")
 
 
-def render_triggers(triggers: "Triggers") -> Parts:
+def render_triggers(triggers: "types.Triggers") -> Parts:
     """Renders each date with its sentence, its source and what to recall with it."""
     if not triggers.triggers:
         yield "No date comes up."
@@ -109,7 +103,7 @@ def render_triggers(triggers: "Triggers") -> Parts:
         yield _trigger(trigger)
 
 
-def _trigger(trigger: "Trigger") -> Tree:
+def _trigger(trigger: "types.Trigger") -> Tree:
     words = f" [{trigger.project}] said {trigger.said_at:%Y-%m-%d} as '{trigger.expression}'"
     where = (f"{words} · {trigger.path}:{trigger.line}", "dim")
     style = "bold yellow" if trigger.state == "due" else "bold"

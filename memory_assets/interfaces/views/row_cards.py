@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 TITLES = (
     "text", "title", "content", "narrative", "quote", "name", "query", "action", "measure",
-    "section", "path", "answer", "said",
-    "file", "record_type", "relation", "kind", "category", "model",
+    "section", "path", "answer", "said", "file", "record_type", "relation", "kind", "category",
+    "model",
 )  # fmt: skip
 """Columns that name a row, the best first."""
 
@@ -27,15 +27,12 @@ MOMENTS = (
 
 FIELDS = (
     "state", "status", "verdict", "gate", "project", "category", "priority", "kind", "reason",
-    "gate_reason", "harness",
-    "author", "role", "person", "chapter", "page",
-    "tool_name", "trigger", "problem", "relation", "similarity", "value", "count", "measure",
-    "outcome", "profile",
+    "gate_reason", "harness", "author", "role", "person", "chapter", "page", "tool_name", "trigger",
+    "problem", "relation", "similarity", "value", "count", "measure", "outcome", "profile",
     "result_count", "section", "component", "success", "duration_ms", "confidence",
-    "confirmed_count", "recall_count",
-    "message_count", "user_turn_count", "fact_count", "memory_count", "rows", "model", "dimension",
-    "attempts", "weight",
-    "version", "bytes", "chars", "text_chars", "tokens",
+    "confirmed_count", "recall_count", "message_count", "user_turn_count", "fact_count",
+    "memory_count", "rows", "model", "dimension", "attempts", "weight", "version", "bytes", "chars",
+    "text_chars", "tokens",
 )  # fmt: skip
 """Columns that matter, the most useful first."""
 
