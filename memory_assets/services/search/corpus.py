@@ -120,14 +120,12 @@ class FreshVectors:
 
     def _fresh(self, dimension: int) -> dict[str, np.ndarray]:
         """Returns the vectors of the memories that the published generation lacks."""
-        rows = {
-            id: (text, text_hash)
-            for id, text, text_hash in self._memories.select("id", "text", "text_hash").iter_rows()
-        }
-        for id in (missing := _unindexed(rows, self._texts.open(MEMORIES))):
+        columns = self._memories.select("id", "text", "text_hash").iter_rows()
+        rows = {id: (text, text_hash) for id, text, text_hash in columns}
+        missing = _unindexed(rows, self._texts.open(MEMORIES))
+        for id in missing:
             if id not in self._made:
-                text, key = rows[id]
-                self._made[id] = self._vector_of(text, key, dimension)
+                self._made[id] = self._vector_of(*rows[id], dimension)
         return {id: self._made[id] for id in missing}
 
     def _vector_of(self, text: str, text_hash: str, dimension: int) -> np.ndarray:
@@ -146,11 +144,9 @@ def _unindexed(ids: Iterable[str], published: Texts | None) -> list[str]:
     return [id for id in ids if published is None or not len(published.rows_of([id]))]
 
 
-_vector_index, _server_index, _text_index = (
-    cache(ArrayIndex),
-    cache(ChromaServerIndex),
-    cache(TextIndex),
-)
+_vector_index = cache(ArrayIndex)
+_server_index = cache(ChromaServerIndex)
+_text_index = cache(TextIndex)
 """Indexes by folder, which stay open while the process runs."""
 
 
@@ -216,12 +212,10 @@ def model_in_use(store: Store) -> tuple[str, str] | None:
         return models.row(0) if models.height else None
     current = _configured_model(store)
     is_current = _is_made_by(current)
-    wanted = store.tables.read("memories", columns=["state", "text_hash"]).filter(
-        pl.col("state").is_in(RETRIEVABLE)
-    )
-    lacking = wanted.join(rows, on="text_hash", how="semi").join(
-        rows.filter(is_current), on="text_hash", how="anti"
-    )
+    memories = store.tables.read("memories", columns=["state", "text_hash"])
+    wanted = memories.filter(pl.col("state").is_in(RETRIEVABLE))
+    encoded = wanted.join(rows, on="text_hash", how="semi")
+    lacking = encoded.join(rows.filter(is_current), on="text_hash", how="anti")
     if lacking.is_empty():
         return current
     old = rows.filter(~is_current).group_by(MADE_BY).len()
@@ -231,39 +225,24 @@ def model_in_use(store: Store) -> tuple[str, str] | None:
 def embeddings_in_use(store: Store) -> pl.DataFrame:
     """Returns the vectors of the model in use."""
     made_by = model_in_use(store)
-    return (
-        store.tables.scan("embeddings").filter(_is_made_by(made_by)).collect()
-        if made_by
-        else empty("embeddings")
-    )
+    if not made_by:
+        return empty("embeddings")
+    return store.tables.scan("embeddings").filter(_is_made_by(made_by)).collect()
 
 
 def requests_in_use(store: Store) -> pl.DataFrame:
     """Returns the beginnings of the requests of segments without a narrative, with their vectors of
     the model in use.
     """
-    name, version = model_in_use(store) or _configured_model(store)
-    asked = (
-        store.tables.scan("segments")
-        .filter(pl.col("narrative") == "")
-        .select("project", message_id="request_id")
-    )
-    first = (
-        store.tables.scan("passages")
-        .filter(pl.col("number") == 0)
-        .select("message_id", "text_hash")
-    )
-    vectors = (
-        store.tables.scan("passage_vectors")
-        .filter(_is_made_by((name, version)))
-        .select("text_hash", "vector")
-    )
-    found = asked.join(first, on="message_id").join(vectors, on="text_hash")
-    return (
-        found.unique(["project", "text_hash"])
-        .with_columns(dimension=pl.col("vector").list.len().cast(pl.Int64))
-        .collect()
-    )
+    is_in_use = _is_made_by(model_in_use(store) or _configured_model(store))
+    segments = store.tables.scan("segments").filter(narrative="")
+    asked = segments.select("project", message_id="request_id")
+    passages = store.tables.scan("passages").filter(number=0).select("message_id", "text_hash")
+    vectors = store.tables.scan("passage_vectors").filter(is_in_use).select("text_hash", "vector")
+    requests = asked.join(passages, on="message_id").join(vectors, on="text_hash")
+    distinct = requests.unique(["project", "text_hash"])
+    dimension = pl.col("vector").list.len().cast(pl.Int64)
+    return distinct.with_columns(dimension=dimension).collect()
 
 
 def is_switching_models(store: Store) -> bool:
@@ -355,33 +334,34 @@ def open_present_with_embedder(store: Store) -> Present:
 
 def open_present(store: Store, embedder: Embedder | None) -> Present:
     """Returns the present memories; cached until the table or the notes change."""
-    stored = _kept_frame(
-        store.tables, "memories", ["memories"], lambda: store.tables.read("memories")
-    )
+    tables = store.tables
+    stored = _kept_frame(tables, "memories", ["memories"], lambda: tables.read("memories"))
     notes = store.ledger.events(NOTES)
-    known, ids = _present.get(store.root), tuple(event.id for event in notes)
-    has_other_embedder = (
-        known is not None and embedder is not None and known.embedder is not embedder
+    ids = tuple(event.id for event in notes)
+    present = _present.get(store.root)
+    is_same = present and present.stored is stored and present.notes == ids
+    if present and is_same and embedder in (None, present.embedder):
+        return present
+    memories = overlay(stored, notes)
+    noted = [note_id(event) for event in notes if event.kind != FORGOTTEN]
+    fresh = memories.filter(pl.col("id").is_in(noted))
+    texts = open_texts(store)
+    vectors = open_vectors(store)
+    are_all = stored.is_empty()
+    if fresh.height and embedder:
+        files = open_note_vectors(store)
+        vectors = FreshVectors(vectors, texts, fresh, embedder, files, are_all=are_all)
+    _present[store.root] = Present(
+        stored=stored,
+        notes=ids,
+        memories=memories,
+        texts=FreshTexts(texts, fresh, are_all=are_all) if fresh.height else texts,
+        vectors=vectors,
+        unmerged=frozenset(fresh["id"]).difference(stored["id"]),
+        hidden=hidden_sources(notes),
+        embedder=embedder,
     )
-    if known is None or has_other_embedder or known.stored is not stored or known.notes != ids:
-        memories, texts, vectors = overlay(stored, notes), open_texts(store), open_vectors(store)
-        fresh = memories.filter(
-            pl.col("id").is_in([note_id(event) for event in notes if event.kind != FORGOTTEN])
-        )
-        files, are_all = open_note_vectors(store), stored.is_empty()
-        known = _present[store.root] = Present(
-            stored=stored,
-            notes=ids,
-            memories=memories,
-            texts=FreshTexts(texts, fresh, are_all=are_all) if fresh.height else texts,
-            vectors=FreshVectors(vectors, texts, fresh, embedder, files, are_all=are_all)
-            if fresh.height and embedder
-            else vectors,
-            unmerged=frozenset(fresh["id"]).difference(stored["id"]),
-            hidden=hidden_sources(notes),
-            embedder=embedder,
-        )
-    return known
+    return _present[store.root]
 
 
 def passage_heads(tables: ParquetTables, made_by: tuple[str, str] | None = None) -> pl.DataFrame:
@@ -392,19 +372,14 @@ def passage_heads(tables: ParquetTables, made_by: tuple[str, str] | None = None)
     their row; both are null for passages of open windows, and of messages not encoded yet. Vectors
     of other models than `made_by` (name, version) are left out.
     """
-    encoded = (
-        _encoded(tables, made_by)
-        .select("text_hash", "encoded_by", "encoded_on")
-        .sort("encoded_on", "encoded_by")
-    )
+    encoded = _encoded(tables, made_by).select("text_hash", "encoded_by", "encoded_on")
+    encoded = encoded.sort("encoded_on", "encoded_by")
     encoded = encoded.unique("text_hash", keep="first", maintain_order=True)
-    closed = tables.scan("passages").join(
-        tables.scan("messages").select("message_id"), on="message_id", how="semi"
-    )
+    messages = tables.scan("messages").select("message_id")
+    closed = tables.scan("passages").join(messages, on="message_id", how="semi")
     closed = closed.join(encoded, on="text_hash", how="left")
-    has_vector = (
-        pl.when(HAS_VECTOR).then(name).alias(name) for name in ("encoded_by", "encoded_on")
-    )
+    names = ("encoded_by", "encoded_on")
+    has_vector = (pl.when(HAS_VECTOR).then(name).alias(name) for name in names)
     opened = hashed(cut_messages(tables.read("messages_open"))).with_columns(
         day=pl.lit(None, pl.Date),
         encoded_by=pl.lit(None, pl.String),
@@ -414,9 +389,8 @@ def passage_heads(tables: ParquetTables, made_by: tuple[str, str] | None = None)
         "id message_id session_id line number char_from char_to text_hash day encoded_by "
         "encoded_on".split()
     )
-    both = pl.concat(
-        [closed.with_columns(*has_vector).select(columns).collect(), opened.select(columns)]
-    )
+    closed = closed.with_columns(*has_vector).select(columns).collect()
+    both = pl.concat([closed, opened.select(columns)])
     return both.unique("id", keep="first", maintain_order=True).with_columns(
         corpus=pl.lit(MESSAGES)
     )

@@ -16,6 +16,7 @@ among the provider's by its questions.
 
 import json
 import threading
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, field, replace
@@ -48,6 +49,9 @@ from memory_assets.stages.distill.model.short_sessions import (
 )
 from memory_assets.stages.distill.model.usable import fault_of
 from memory_assets.text.files import make_folder, write_json
+
+STOPS = (ModelSetupError, ModelBusyError)
+"""Errors after which no more questions are asked."""
 
 ATTEMPTS = 2
 """A question whose answer was cut or cannot be used is sent a second time."""
@@ -103,17 +107,15 @@ class BatchQueue:
     def submit(self, questions: Sequence[BatchedQuestion]) -> None:
         """Submits the questions in one or more batches; each is on file before it is submitted."""
         for start in range(0, len(questions), MOST_REQUESTS):
-            named = {
-                question.key.name: question for question in questions[start : start + MOST_REQUESTS]
-            }
+            batch = questions[start : start + MOST_REQUESTS]
+            named = {question.key.name: question for question in batch}
             numbers = (int(path.stem) for path in self.root.glob("*.json") if path.stem.isdigit())
             path = self.root / f"{max(numbers, default=0) + 1:06d}.json"
             file = BatchFile(path, self.model.name, self.clock(), named)
             _write(file)
-            batch = self.model.submit(
-                {name: question.request for name, question in named.items() if question.request}
-            )
-            _write(replace(file, batch_id=batch.id))
+            requests = {name: question.request for name, question in named.items()}
+            sent = {name: request for name, request in requests.items() if request}
+            _write(replace(file, batch_id=self.model.submit(sent).id))
 
     def collect(self, keep: Callable[[StoredAnswer], None]) -> dict[str, ModelError]:
         """Waits for every batch on file and stores its answers; returns the errors of questions
@@ -144,15 +146,12 @@ class BatchQueue:
         for name, result in results:
             question = file.questions.get(name)
             is_shared = question is not None and len(question.short) > 1
-            if isinstance(result, ModelError) and (
-                not is_shared or isinstance(result, ModelSetupError | ModelBusyError)
-            ):
+            answer = None if isinstance(result, ModelError) else result
+            if isinstance(result, ModelError) and (not is_shared or isinstance(result, STOPS)):
                 problems[name] = result
             elif question:
-                for kept in question.answers(
-                    None if isinstance(result, ModelError) else result, self.clock()
-                ):
-                    keep(kept)
+                for stored in question.answers(answer, self.clock()):
+                    keep(stored)
         return problems
 
     def _find(self, file: BatchFile) -> str | None:
@@ -161,9 +160,8 @@ class BatchQueue:
         """
         known = {other.batch_id for other in self.files()}
         batches = self.model.batches(file.at - CLOCKS_DIFFER)
-        return next(
-            (batch.id for batch in batches if batch.id not in known and self._is(batch, file)), None
-        )
+        unknown = (batch for batch in batches if batch.id not in known)
+        return next((batch.id for batch in unknown if self._is(batch, file)), None)
 
     def _is(self, batch: Batch, file: BatchFile) -> bool:
         """Returns whether the batch has the file's questions; their names are available only after
@@ -203,13 +201,10 @@ class ModelAsker:
         for together in in_rounds(self._still_open(statuses, problems)):
             waiting = together
             for _ in range(ATTEMPTS):
-                groups = {
-                    group.key.name: partial(self._ask, group)
-                    for group in group_questions(map(next_attempt, waiting))
-                }
-                problems |= (
-                    ask_each(groups, self.at_once, self.model.name, self.stored) if groups else {}
-                )
+                groups = group_questions(map(next_attempt, waiting))
+                calls = {group.key.name: partial(self._ask, group) for group in groups}
+                if calls:
+                    problems |= ask_each(calls, self.at_once, self.model.name, self.stored)
                 waiting = self._still_open(waiting, problems)
         return problems
 
@@ -221,39 +216,29 @@ class ModelAsker:
         """
         problems: dict[str, ModelError] = {}
         waiting = list(statuses)
-        keep = partial(
-            self._keep,
-            {q.key.name: q for one in waiting for q in (one.question, one.question.wider)},
-        )
+        by_name = {status.question.key.name: status.question for status in waiting}
+        wider = [question.wider for question in by_name.values()]
+        keep = partial(self._keep, by_name | {question.key.name: question for question in wider})
         queue.collect(keep)
         for together in in_rounds(self._still_open(waiting, problems)):
             for _ in range(ATTEMPTS):
-                if together := self._still_open(together, problems):
-                    queue.submit(
-                        [
-                            self._batched(group)
-                            for group in group_questions(map(next_attempt, together))
-                        ]
-                    )
+                together = self._still_open(together, problems)
+                if together:
+                    groups = group_questions(map(next_attempt, together))
+                    queue.submit([self._batched(group) for group in groups])
                     problems |= queue.collect(keep)
         for problem in problems.values():
-            if isinstance(problem, ModelSetupError | ModelBusyError):
+            if isinstance(problem, STOPS):
                 raise problem
         return problems
 
     def _still_open(
         self, statuses: Iterable[QuestionStatus], problems: Mapping[str, ModelError]
     ) -> list[QuestionStatus]:
-        again = (
-            status_of(status.question, self.answers)
-            for status in statuses
-            if status.state == "open"
-        )
-        return [
-            status
-            for status in again
-            if status.state == "open" and problem_of(status.question, problems) is None
-        ]
+        questions = (status.question for status in statuses if status.state == "open")
+        now = (status_of(question, self.answers) for question in questions)
+        still = [status for status in now if status.state == "open"]
+        return [status for status in still if problem_of(status.question, problems) is None]
 
     def _ask(self, group: QuestionGroup) -> None:
         """Asks a group of questions and stores the answer of each."""
@@ -263,14 +248,15 @@ class ModelAsker:
         keys = [question.key for question in group.questions]
         try:
             answer = self.model.ask(group.request())
-        except (ModelSetupError, ModelBusyError):
+        except STOPS:
             raise
         except ModelError:
             if len(keys) == 1:
                 raise
             answer = None
-        for kept in split_answer(keys, answer, self.clock()):
-            self._keep({question.key.name: question for question in group.questions}, kept)
+        by_name = {question.key.name: question for question in group.questions}
+        for stored in split_answer(keys, answer, self.clock()):
+            self._keep(by_name, stored)
 
     def _ask_one(self, question: ObserverQuestion) -> None:
         """Asks one question and stores the answer; without images if the model does not accept
@@ -282,56 +268,48 @@ class ModelAsker:
         except ModelRequestError:
             if not request.images:
                 raise
-            answer = self.model.ask(
-                question.request(self.earlier(question), established=self.established(question))
-            )
-        except (ModelSetupError, ModelBusyError):
+            established = self.established(question)
+            plain = question.request(self.earlier(question), established=established)
+            answer = self.model.ask(plain)
+        except STOPS:
             raise
         except ModelError:  # an empty answer, or one that is no message
             answer = self.model.ask(request)
-        self._keep(
-            {question.key.name: question},
-            StoredAnswer(question.key, answer, self.clock(), shown_ids),
-        )
+        stored = StoredAnswer(question.key, answer, self.clock(), shown_ids)
+        self._keep({question.key.name: question}, stored)
 
-    def _keep(self, questions: Mapping[str, ObserverQuestion], kept: StoredAnswer) -> None:
+    def _keep(self, questions: Mapping[str, ObserverQuestion], stored: StoredAnswer) -> None:
         """Stores the answer, with its fault if it cannot be used."""
-        question = questions.get(kept.key.name)
-        if question is not None and kept.is_whole and not kept.fault:
-            kept = replace(
-                kept, fault=fault_of(without_citations(kept.answer.text), question.call.messages)
-            )
-        self.answers.write(kept)
+        question = questions.get(stored.key.name)
+        if question is not None and stored.is_whole and not stored.fault:
+            text = without_citations(stored.answer.text)
+            stored = replace(stored, fault=fault_of(text, question.call.messages))
+        self.answers.write(stored)
 
     def _batched(self, group: QuestionGroup) -> BatchedQuestion:
         if group.is_short:
-            return BatchedQuestion(
-                group.key, (), group.request(), tuple(question.key for question in group.questions)
-            )
+            keys = tuple(question.key for question in group.questions)
+            return BatchedQuestion(group.key, (), group.request(), keys)
         return BatchedQuestion(group.key, *self._prepare(group.questions[0]))
 
     def _prepare(self, question: ObserverQuestion) -> tuple[tuple[str, ...], ModelRequest]:
         """Returns the ids of the earlier memories that are shown, and the request."""
         earlier = self.earlier(question)
-        shown_ids = tuple(memory.id for memory in earlier)
-        return shown_ids, question.request(
-            earlier, self.images(question), self.established(question)
-        )
+        about = (earlier, self.images(question), self.established(question))
+        return tuple(memory.id for memory in earlier), question.request(*about)
 
 
 def in_rounds(statuses: Iterable[QuestionStatus]) -> list[list[QuestionStatus]]:
     """Returns the questions in rounds with one question of each session, in the order of the
     session's parts.
     """
-    rounds: list[list[QuestionStatus]] = []
-    asked: dict[str, int] = {}
+    by_round: dict[int, list[QuestionStatus]] = defaultdict(list)
+    counts: Counter[str] = Counter()
     for status in sorted(statuses, key=lambda status: status.question.place):
-        number = asked[status.question.session_id] = asked.get(status.question.session_id, -1) + 1
-        rounds[number:] = [
-            [*(rounds[number] if number < len(rounds) else []), status],
-            *rounds[number + 1 :],
-        ]
-    return rounds
+        session = status.question.session_id
+        by_round[counts[session]].append(status)
+        counts[session] += 1
+    return [by_round[number] for number in sorted(by_round)]
 
 
 def ask_each(
@@ -353,19 +331,16 @@ def ask_each(
         if not is_over.is_set():
             try:
                 ask()
-            except (ModelSetupError, ModelBusyError):
+            except STOPS:
                 is_over.set()
                 raise
 
-    with ThreadPoolExecutor(
-        max_workers=at_once
-    ) as pool:  # requests in progress are paid for: their answers are stored
+    # Requests in progress are paid for: their answers are stored.
+    with ThreadPoolExecutor(max_workers=at_once) as pool:
         running = {pool.submit(ask_one, ask): name for name, ask in questions.items()}
         for done in track(as_completed(running), f"Asking {model}", total=len(running)):
             error = done.exception()
-            if isinstance(error, ModelError) and not isinstance(
-                error, ModelSetupError | ModelBusyError
-            ):
+            if isinstance(error, ModelError) and not isinstance(error, STOPS):
                 problems[running[done]] = error
             elif error is not None:
                 is_over.set()
@@ -381,42 +356,25 @@ def problem_of(question: ObserverQuestion, problems: Mapping[str, ModelError]) -
 
 def _write(file: BatchFile) -> None:
     make_folder(file.path.parent)
-    questions = {
-        name: {
-            "key": asdict(q.key),
-            "shown_ids": q.shown_ids,
-            "short": [asdict(key) for key in q.short],
-        }
-        for name, q in file.questions.items()
-    }
-    row = {
-        "v": VERSION,
-        "model": file.model,
-        "at": file.at.isoformat(),
-        "batch_id": file.batch_id,
-        "questions": questions,
-    }
-    write_json(file.path, row)
+    questions = {}
+    for name, question in file.questions.items():
+        short = [asdict(key) for key in question.short]
+        key = asdict(question.key)
+        questions[name] = {"key": key, "shown_ids": question.shown_ids, "short": short}
+    row = {"v": VERSION, "model": file.model, "at": file.at.isoformat()}
+    write_json(file.path, {**row, "batch_id": file.batch_id, "questions": questions})
 
 
 def _read(path: Path) -> BatchFile:
     try:
         row = json.loads(path.read_bytes())
-        questions = {
-            name: BatchedQuestion(
-                AnswerKey(**one["key"]),
-                tuple(one["shown_ids"]),
-                short=tuple(AnswerKey(**key) for key in one.get("short", ())),
-            )
-            for name, one in row["questions"].items()
-        }
-        return BatchFile(
-            path,
-            row["model"],
-            datetime.fromisoformat(row["at"]).astimezone(UTC),
-            questions,
-            row["batch_id"],
-        )
+        questions = {}
+        for name, question in row["questions"].items():
+            short = tuple(AnswerKey(**key) for key in question.get("short", ()))
+            about = (AnswerKey(**question["key"]), tuple(question["shown_ids"]))
+            questions[name] = BatchedQuestion(*about, short=short)
+        at = datetime.fromisoformat(row["at"]).astimezone(UTC)
+        return BatchFile(path, row["model"], at, questions, row["batch_id"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise StoreError(
             f"Cannot read the batch file {path}: {error}. Delete it to submit its questions again."

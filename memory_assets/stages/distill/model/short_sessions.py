@@ -90,10 +90,8 @@ class ShortSessionQuestion(ObserverQuestion):
 
     def body(self) -> str:
         """Returns the messages as they are shown."""
-        rows = [
-            {**row, "image_count": 0, "text": _shown(row)}
-            for row in (*self.call.before, *self.call.messages)
-        ]
+        messages = (*self.call.before, *self.call.messages)
+        rows = [{**row, "image_count": 0, "text": _shown(row)} for row in messages]
         return "\n\n".join(message_lines(rows, self.zone))
 
     def request(
@@ -126,27 +124,23 @@ class QuestionGroup:
     @property
     def key(self) -> AnswerKey:
         """The key of the request."""
-        keys = [question.key for question in self.questions]
-        return (
-            keys[0]
-            if len(keys) == 1
-            else replace(keys[0], content=" ".join(key.name for key in keys))
-        )
+        first, *others = (question.key for question in self.questions)
+        if not others:
+            return first
+        return replace(first, content=" ".join(key.name for key in (first, *others)))
 
     def request(self) -> ModelRequest:
         """Returns the request about short sessions."""
-        first, own = (
-            self.questions[0],
-            [one for one in self.questions if isinstance(one, ShortSessionQuestion)],
-        )
-        material = "\n\n".join(
-            fenced(f"session {number}", one.body(), one.window_id)
-            for number, one in enumerate(own, 1)
-        )
-        material += f"\n\n{ASK_AGAIN.format(first.complaint)}" if first.complaint else ""
-        return ModelRequest(
-            first.system, material, ANSWER_TOKENS * sum(2 if one.is_second else 1 for one in own)
-        )
+        first = self.questions[0]
+        short = [q for q in self.questions if isinstance(q, ShortSessionQuestion)]
+        parts = [
+            fenced(f"session {number}", question.body(), question.window_id)
+            for number, question in enumerate(short, 1)
+        ]
+        if first.complaint:
+            parts.append(ASK_AGAIN.format(first.complaint))
+        room = ANSWER_TOKENS * (len(short) + sum(question.is_second for question in short))
+        return ModelRequest(first.system, "\n\n".join(parts), room)
 
     def estimated_tokens(self) -> int:
         """Returns about how many tokens are sent."""
@@ -176,29 +170,20 @@ def questions_about(
     """
     if window["status"] != "short":
         return plan_questions(window, messages, model, zone, prompt_file)
-    system, rows = prompt(), messages.to_dicts()
-    calls = plan_calls(rows, shown) if any(shown := [_shown_rows(rows)]) else []
-    about = {
-        name: window[name]
-        for name in ("window_id", "session_id", "project", "person", "started_at")
-    }
+    rows = messages.to_dicts()
+    shown = _shown_rows(rows)
+    calls = plan_calls(rows, [shown]) if shown else []
+    names = ("window_id", "session_id", "project", "person", "started_at")
+    about = {name: window[name] for name in names}
+    about |= {"call_count": len(calls), "zone": zone, "system": prompt()}
 
     def key(call: PlannedCall) -> AnswerKey:
         content = f"{SHORT_PREFIX}{content_hash(call.messages, call.before)} {zone}"
-        return AnswerKey(
-            content, prompt_hash(), model, parameters(ANSWER_TOKENS), SERIALISER_VERSION
-        )
+        how = parameters(ANSWER_TOKENS)
+        return AnswerKey(content, prompt_hash(), model, how, SERIALISER_VERSION)
 
     return [
-        ShortSessionQuestion(
-            **about,
-            ordinal=n,
-            call_count=len(calls),
-            call=call,
-            zone=zone,
-            system=system,
-            key=key(call),
-        )
+        ShortSessionQuestion(**about, ordinal=n, call=call, key=key(call))
         for n, call in enumerate(calls)
     ]
 
@@ -216,13 +201,14 @@ def group_questions(questions: Iterable[ObserverQuestion]) -> list[QuestionGroup
             groups.append(QuestionGroup((question,)))
     tokens = TOKENS_A_CALL
     packed: list[list[ObserverQuestion]] = []
-    for question in sorted(shared, key=lambda one: (one.project, one.place)):
-        tokens += (size := question.estimated_tokens())
+    for question in sorted(shared, key=lambda question: (question.project, question.place)):
+        size = question.estimated_tokens()
+        tokens += size
         if tokens > TOKENS_A_CALL or len(packed[-1]) * ANSWER_TOKENS >= MAX_TOKENS:
             packed.append([])
             tokens = size
         packed[-1].append(question)
-    return [*groups, *(QuestionGroup(tuple(own)) for own in packed)]
+    return [*groups, *(QuestionGroup(tuple(together)) for together in packed)]
 
 
 def split_answer(
@@ -234,30 +220,23 @@ def split_answer(
     complete parts are used.
     """
     if answer is None:
-        return [
-            StoredAnswer(key, ModelAnswer("", key.model, 0, 0), at, fault=IS_REJECTED)
-            for key in keys
-        ]
+        nothing = [(key, ModelAnswer("", key.model, 0, 0)) for key in keys]
+        return [StoredAnswer(key, empty, at, fault=IS_REJECTED) for key, empty in nothing]
     elements = list(_SESSION.finditer(answer.text))
     if len(keys) == 1:
         text = _part(*(element[2] for element in elements)) if elements else answer.text
         return [StoredAnswer(keys[0], replace(answer, text=text), at)]
     is_cut = answer.stop_reason in CUT
-    parts = {
-        int(one[1]): _part(one[2])
-        for one in elements
-        if one["end"] or not is_cut or one is not elements[-1]
-    }
-    shares = enumerate(zip(keys, _shares(answer, len(keys)), strict=True), 1)
-    return [
-        StoredAnswer(
-            key,
-            replace(share, text=parts.get(number, "")),
-            at,
-            fault="" if number in parts else IS_MISSING,
-        )
-        for number, (key, share) in shares
-    ]
+    has_cut_part = is_cut and elements and not elements[-1]["end"]
+    whole = elements[:-1] if has_cut_part else elements
+    parts = {int(element[1]): _part(element[2]) for element in whole}
+    stored = []
+    shares = zip(keys, _shares(answer, len(keys)), strict=True)
+    for number, (key, share) in enumerate(shares, 1):
+        fault = "" if number in parts else IS_MISSING
+        part = replace(share, text=parts.get(number, ""))
+        stored.append(StoredAnswer(key, part, at, fault=fault))
+    return stored
 
 
 def _part(*texts: str) -> str:
@@ -268,33 +247,25 @@ def _part(*texts: str) -> str:
 def _shares(answer: ModelAnswer, count: int) -> Iterator[ModelAnswer]:
     """Yields the answer's tokens and time in as many parts that add up to it."""
     counted = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+    whole = {name: getattr(answer, name) for name in counted}
+    share = replace(answer, stop_reason="end_turn", seconds=answer.seconds / count, raw={})
     for place in range(count):
-        tokens = {
-            name: getattr(answer, name) * (place + 1) // count
-            - getattr(answer, name) * place // count
-            for name in counted
-        }
-        yield replace(
-            answer, stop_reason="end_turn", seconds=answer.seconds / count, raw={}, **tokens
-        )
+        tokens = {n: of * (place + 1) // count - of * place // count for n, of in whole.items()}
+        yield replace(share, **tokens)
 
 
 def _shown_rows(rows: Sequence[Row]) -> list[int]:
     """Returns the numbers of the owner's messages, and of what the assistant said last before
     each.
     """
-    said = [
-        n
+    authors = {
+        n: row["author"]
         for n, row in enumerate(rows)
         if row["kind"] == "text" and row["author"] in ("owner", "assistant")
-    ]
-    followed_by = dict(zip(said, [*said[1:], None], strict=True))
-    return [
-        n
-        for n in said
-        if rows[n]["author"] == "owner"
-        or ((after := followed_by[n]) and rows[after]["author"] == "owner")
-    ]
+    }
+    next_authors = [*authors.values(), ""][1:]
+    pairs = zip(authors.items(), next_authors, strict=True)
+    return [n for (n, author), following in pairs if "owner" in (author, following)]
 
 
 def _shown(row: Row) -> str:
