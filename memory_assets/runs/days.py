@@ -154,9 +154,8 @@ def first_day_of(store: Store) -> date:
 def session_days(store: Store) -> list[tuple[date, date]]:
     """Returns the first and the last day of each session's windows."""
     windows = store.tables.read("windows", columns=["session_id", "day"]).drop_nulls("day")
-    spans = windows.group_by("session_id").agg(
-        pl.col("day").min().alias("first"), pl.col("day").max().alias("last")
-    )
+    day = pl.col("day")
+    spans = windows.group_by("session_id").agg(first=day.min(), last=day.max())
     return list(spans.select("first", "last").iter_rows())
 
 
@@ -181,27 +180,20 @@ def tags_of(
 
     `keys` are those that Dagster knows, in its order (`runs.scopes.register_keys`).
     """
+    tags = {ASK_AGAIN: str(ask_again).lower(), STARTED_BY: started_by}
     if "category" in {table.grain for table in tables_in(job)}:
         keys = get_args(Category)
-    first, last = (
-        (str(stretch.first), str(stretch.last))
-        if stretch
-        else (keys[0], keys[-1])
-        if keys
-        else ("", "")
-    )
-    return {ASK_AGAIN: str(ask_again).lower(), STARTED_BY: started_by} | (
-        range_tags(first, last) if first else {}
-    )
+    if stretch:
+        keys = [str(stretch.first), str(stretch.last)]
+    return tags | range_tags(keys[0], keys[-1]) if keys else tags
 
 
 def dynamic_grain(job: str) -> Grain | None:
     """Returns the grain of what the job builds with partitions that come and go (scopes,
     documents); None for other jobs.
     """
-    return next(
-        (grain for grain in DYNAMIC if any(table.grain == grain for table in tables_in(job))), None
-    )
+    grains = {table.grain for table in tables_in(job)}
+    return next((grain for grain in DYNAMIC if grain in grains), None)
 
 
 def buildable(job: str, keys: Sequence[str]) -> list[str] | None:

@@ -25,23 +25,17 @@ def events(store: Store, _: str) -> Rows:
     """Reads the lines that wait in the spool; returns every event that was ever sent or emitted."""
     states = store.tables.read("decisions", columns=["proposal_id", "state"])
     rules = SpoolRules(store.settings.clock(), spool.user_id(), dict(states.iter_rows()))
-    taken = ingest_spool(
-        store.root,
-        store.ledger,
-        rules,
-        mask=masking(tombstones_of(store)),
-        actor=store.settings.owner,
-    )
-    sent = [
-        event for event in store.ledger.events(KINDS) if event.id.startswith((SPOOLED, EMITTED))
-    ]
+    mask = masking(tombstones_of(store))
+    taken = ingest_spool(store.root, store.ledger, rules, mask=mask, actor=store.settings.owner)
     figures = {
         "lines_read": taken.lines,
         "bytes_read": taken.bytes,
         "events_taken_in": taken.events,
         "lines_put_aside": taken.put_aside,
     }
-    frame = frame_of("events", map(_sent, sent)).sort("sent_at", "event_id")
+    of_kinds = store.ledger.events(KINDS)
+    sent = [_sent(event) for event in of_kinds if event.id.startswith((SPOOLED, EMITTED))]
+    frame = frame_of("events", sent).sort("sent_at", "event_id")
     return Rows(frame, figures, warnings=[f"Put aside: {reason}" for reason in taken.reasons])
 
 
