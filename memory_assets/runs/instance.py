@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,13 +12,21 @@ import filelock
 
 from memory_assets.adapters.optional_packages import install_command
 from memory_assets.errors import StoreError, causes_of
-from memory_assets.runs.deployment import EVENT_LOG, dagster_yaml, missing_variables
 from memory_assets.store.store import Store
 from memory_assets.text.files import make_folder, text_of, write_atomically
 from memory_assets.text.masking.redact import mask_text
 
 if TYPE_CHECKING:
     import dagster as dg
+
+
+LOCAL = files("memory_assets.runs").joinpath("dagster.yaml").read_text("utf-8")
+"""Dagster's configuration with SQLite in the store's folder."""
+
+EVENT_LOG = "# Keeps the event log open"
+"""The line of dagster.yaml where the event log on SQLite begins, which a file with another storage
+lacks.
+"""
 
 
 @contextmanager
@@ -39,12 +48,12 @@ def _open(home: Path) -> "dg.DagsterInstance":
     import dagster as dg
 
     file = home / "dagster.yaml"
-    lacking = missing_variables(home, os.environ)
+    lacking = _missing_variables(text_of(file))
     if lacking:
         raise StoreError(
             f"{file} needs {' and '.join(lacking)} in the environment: the address of a "
             "server, see docs/scaling.md. "
-            "Set it, or go back to files with `memory config --deployment local --write`."
+            f"Set it, or delete {file} to go back to files."
         )
     previous = {name: value for name, value in os.environ.items() if name == "DAGSTER_HOME"}
     os.environ["DAGSTER_HOME"] = str(home)  # read by the configuration of the event log
@@ -71,7 +80,7 @@ def make_home(store: Store) -> Path:
     """
     home = make_folder(store.dagster_home)
     path = home / "dagster.yaml"
-    content = dagster_yaml("local")
+    content = LOCAL
     if not path.is_file():
         import dagster as dg
 
@@ -87,3 +96,10 @@ def make_home(store: Store) -> Path:
             path, (written.rstrip("\n") + "\n\n" + content[content.index(EVENT_LOG) :]).encode()
         )
     return home
+
+
+def _missing_variables(configuration: str) -> list[str]:
+    """Returns the environment variables that dagster.yaml names and this process lacks."""
+    named = re.findall(r"^\s*env:\s*(\w+)\s*$", configuration, re.MULTILINE)
+    lacking = (name for name in dict.fromkeys(named) if not os.environ.get(name))
+    return [name for name in lacking if name != "DAGSTER_HOME"]  # it is set for the opening

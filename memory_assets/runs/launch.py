@@ -27,7 +27,6 @@ from memory_assets.runs.days import (
     first_day_of,
     newest_first,
     session_days,
-    shares_of,
     stretches,
     tags_of,
 )
@@ -38,12 +37,12 @@ from memory_assets.runs.instance import open_instance
 from memory_assets.runs.record import begin_night
 from memory_assets.runs.scopes import register_keys
 from memory_assets.runs.staleness import stale_days
-from memory_assets.schema.progress import building, expect, part, works
+from memory_assets.schema.extras import loaded
+from memory_assets.schema.progress import expect, part, works
 from memory_assets.schema.tables import JOBS, tables_in, with_sources
 from memory_assets.services.forget.erase import finish
 from memory_assets.services.health import housekeeping
 from memory_assets.services.settings.which_store import is_sample
-from memory_assets.services.transfer.shared_store import fetch, hand_over
 from memory_assets.store.damage import is_damage, put_damaged_aside, settle
 from memory_assets.store.settings import RULES
 from memory_assets.store.store import Store
@@ -81,12 +80,12 @@ def ingest(store: Store, *, reflect: bool = True) -> RunSummary:
     """Updates every table from the transcripts, then reflects and triages; does nothing when
     nothing is new.
     """
-    fetch(store)
     finish(store)  # what other machines forgot
     notice = OF_SAMPLE if is_sample(store.settings) else ""
     with Runner(store) as runner, expect(partial(expected_seconds, store), notice):
         update(runner, [job.name for job in JOBS.values() if reflect or job.is_at_once])
-        hand_over(store)
+        for hand_over in loaded("after_update"):
+            hand_over(store)
         if reflect:
             settle(store)
             if housekeeping.is_due(store):
@@ -261,23 +260,9 @@ class Runner(ExitStack):
                 if job == "process_days":
                     self.run_due("rebuild_memories")
                     works("recall works for the latest sessions")
-                self._build_shares(job, runs[1:])
+                for build_ahead in loaded("before_days"):
+                    build_ahead(self, job, runs[1:])
         part(1.0)
-
-    def _build_shares(self, job: str, runs: Sequence[Stretch]) -> None:
-        """Builds the days of these runs in several processes first, where a setting says so."""
-        most = self.store.settings.workers
-        if most == 1 or self.store.origin is not None:
-            return
-        days = sorted(day for stretch in runs for day in stretch.days())
-        shares = shares_of(days, session_days(self.store), most)
-        if len(shares) == 1:
-            return
-        quieten()
-        from memory_assets.runs.day_shares import build_shares
-
-        building(tables_in(job)[0].name, JOBS[job].title)
-        build_shares(self.instance, self.store, job, shares)
 
     def run(
         self,

@@ -68,8 +68,7 @@ def _is_remote(store: Store) -> bool:
     the store.
     """
     settings = store.settings
-    is_server = bool(settings.chroma or settings.store)
-    return is_sample(settings) or is_server or tasks_of(store) is not None
+    return is_sample(settings) or settings.needs_servers or tasks_of(store) is not None
 
 
 def _valid_until(store: Store, now: datetime) -> datetime:

@@ -60,6 +60,26 @@ class Extra:
     """
     client: str = ""
     """Class with the verbs of `MemoryAgent` that asks a server: gets its address and a token."""
+    after_update: str = ""
+    """Function that is called with the store after each update."""
+    before_days: str = ""
+    """Function that may build days before the runs that report them: gets the `Runner`, the job and
+    the stretches of days.
+    """
+    settings: str = ""
+    """Class with the settings that it adds (`store.settings`)."""
+    shared_copy: str = ""
+    """Function that returns the copy of the store that several machines use, or None
+    (`schema.protocols`).
+    """
+    vectors: str = ""
+    """Function that returns the index of vectors that the store uses instead of arrays, or None."""
+    deep_checks: str = ""
+    """Function that yields checks of what it stores, for `memory doctor --deep`: gets the store and
+    the night.
+    """
+    file: str = ""
+    """Constant with the name of a file that it keeps in the data folder."""
 
     def load(self, name: str) -> Any:
         """Returns what the name stands for, such as `cli:app`."""
@@ -79,6 +99,13 @@ def loaded(field: str) -> Iterator[Any]:
 def gather(field: str, *given: Any) -> list[Any]:
     """Returns the items that the function in the field of each declaration returns."""
     return [item for function in loaded(field) for item in function(*given)]
+
+
+def first_of(field: str, *given: Any) -> Any:
+    """Returns what the first function in the field returns that returns something; None where none
+    does.
+    """
+    return next(filter(None, (function(*given) for function in loaded(field))), None)
 
 
 @cache

@@ -170,6 +170,46 @@ class VectorIndex(Protocol):
         """Returns the nearest, best first, scored by cosine."""
 
 
+class SharedCopy(Protocol):
+    """A copy of the store that several machines use, each with a data folder of its own."""
+
+    @property
+    def address(self) -> str:
+        """What names it on every machine."""
+        ...
+
+    @property
+    def place(self) -> int:
+        """The place of this machine's folder in the list of all, from 0."""
+        ...
+
+    def open(self) -> None:
+        """Fetches the store into the data folder, or begins the copy with what is there."""
+        ...
+
+    def sync(self, *, is_erasing: bool, wait_seconds: float) -> None:
+        """Fetches from and sends to the copy; raises `StoreError` if it cannot."""
+        ...
+
+    def sync_if_older(self, seconds: float) -> None:
+        """Does the same unless this process did within so many seconds, or another one writes."""
+        ...
+
+    def erased(self) -> frozenset[str] | None:
+        """Returns the ids of the forgettings that were carried out in this folder; None where
+        nothing was noted.
+        """
+        ...
+
+    def note_erased(self, ids: Iterable[str]) -> None:
+        """Notes that these forgettings were carried out in this folder."""
+        ...
+
+    def exchange_workspace(self) -> str | None:
+        """Exchanges the workspace with the other machines; returns the problem, if any."""
+        ...
+
+
 class Texts(Protocol):
     """One corpus of a text index: its rows, sorted by group and order, and the postings of its
     terms.

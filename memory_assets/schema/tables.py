@@ -197,7 +197,7 @@ TABLES: dict[str, Table] = {
               doc="Marks vectors of another model version for encoding, and has both indexes "
                   "rebuilt beside the old ones."),
         Table("vector_index", "embed", _REBUILD, "vectors/3", every_run=True,
-              made_from=("memories", "embeddings", "reembedding"), settings=("chroma",),
+              made_from=("memories", "embeddings", "reembedding"),
               kinds=frozenset({"numpy"}), pool="index",
               doc="Vectors of memories in arrays projected from Parquet, which recall asks."),
         Table("chroma", "embed", ("nightly",), "chroma/1", every_run=True,

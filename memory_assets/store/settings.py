@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
@@ -23,6 +23,7 @@ from pydantic_settings import BaseSettings, InitSettingsSource, NoDecode, Settin
 from pydantic_settings.exceptions import SettingsError as SettingsSourceError
 
 from memory_assets.errors import SettingsError
+from memory_assets.schema.extras import loaded
 from memory_assets.store.places import default_data, find_data, settings_files, user_settings_file
 
 RULES = "rules"
@@ -192,20 +193,6 @@ Address = Annotated[
         "a server address; use the form http://127.0.0.1:8080 or https://gateway.example",
     ),
 ]
-ServerAddress = Annotated[
-    str,
-    _matching(
-        r"https?://(\[[0-9a-fA-F:]+\]|[\w.-]+)(:\d{1,5})?/?",
-        "the address of a server; use the form http://127.0.0.1:8000, without a path",
-    ),
-]
-ObjectsAddress = Annotated[
-    str,
-    _matching(
-        r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[\w.=-]+)*/?",
-        "the address of a bucket; use the form s3://bucket/prefix",
-    ),
-]
 Dollars = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Prices = Annotated[dict[str, dict[TokenKind, Dollars]], AfterValidator(_check_prices)]
 Sections = Annotated[dict[str, str], AfterValidator(lambda sections: {**SECTIONS, **sections})]
@@ -230,8 +217,8 @@ def setting(description: str, default: Any = None, **more: Any) -> Any:
     return Field(default, description=description, **more)
 
 
-class Settings(BaseSettings):
-    """All settings of the program."""
+class CoreSettings(BaseSettings):
+    """The settings without those of optional capabilities."""
 
     model_config = SettingsConfigDict(
         env_prefix="MEMORY_", env_ignore_empty=True, extra="forbid", frozen=True
@@ -240,12 +227,6 @@ class Settings(BaseSettings):
     data: AbsolutePath = setting(
         "Folder that holds all state.", default_factory=lambda: Path(default_data())
     )
-    store: ObjectsAddress = setting(
-        "S3 address (s3://bucket/prefix) that holds the store; the data folder is then its cache. "
-        "Needs `remote`.",
-        "",
-    )
-    store_endpoint: Address = setting("Another server with the S3 API.", "")
     sources: str = setting(
         "Folders with transcripts, or files, separated as in PATH; each is read whole.", ""
     )
@@ -319,12 +300,6 @@ class Settings(BaseSettings):
     )
     embedding_model: str = setting(
         "Local embedding model, or a folder with one.", USUAL_EMBEDDING_MODEL
-    )
-    chroma: ServerAddress = setting(
-        "Chroma server that holds the vectors of memories; empty: files of the store.", ""
-    )
-    workers: int = setting(
-        "Processes that extract facts at once, each from days of its own.", 1, ge=1, le=64
     )
     now: datetime | None = setting("A fixed clock, for tests and demonstrations (ISO 8601).", None)
     recall_factors: list[Literal["decay", "stale", "elsewhere", "used", "tone"]] = setting(
@@ -407,6 +382,23 @@ class Settings(BaseSettings):
         )
         return init_settings, env_settings, *files
 
+    @property
+    def shared_at(self) -> str:
+        """Where the store is kept for several machines; empty where the data folder is all of it.
+
+        An optional capability answers this and the next two.
+        """
+        return ""
+
+    @property
+    def needs_servers(self) -> bool:
+        """Whether an update asks servers that hold a part of the store."""
+        return False
+
+    def of_folder(self) -> Self:
+        """Returns the settings of a store that is in the data folder alone."""
+        return self
+
     @cached_property
     def zone(self) -> ZoneInfo:
         """The owner's time zone."""
@@ -456,6 +448,14 @@ class Settings(BaseSettings):
     def source_folders(self) -> list[Path]:
         """Returns the folders and files named in `sources`."""
         return [Path(part).expanduser() for part in self.sources.split(os.pathsep) if part.strip()]
+
+
+if TYPE_CHECKING:
+    Settings = CoreSettings
+else:
+
+    class Settings(*loaded("settings"), CoreSettings):
+        """All settings of the program."""
 
 
 def read_settings(**overrides: Any) -> Settings:

@@ -26,28 +26,25 @@ import os
 import secrets
 import shutil
 import stat
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memory_assets.errors import (
-    ObjectStoreError,
     SettingsError,
-    StoreBusyError,
     StoreError,
     StoreVersionError,
 )
 from memory_assets.schema.announcements import announce
+from memory_assets.schema.extras import first_of
+from memory_assets.schema.protocols import SharedCopy
 from memory_assets.store import staged
 from memory_assets.store.documents import Documents
 from memory_assets.store.feeds import Feeds
 from memory_assets.store.ledger import RECALLED, WORDS_ERASED, Event, Ledger
-from memory_assets.store.places import SAMPLE
 from memory_assets.store.settings import Settings, canonical_zone
 from memory_assets.store.slog import Slog
 from memory_assets.store.write_locks import WriteLocks
@@ -56,7 +53,6 @@ from memory_assets.text.masking.records import mask_record
 
 if TYPE_CHECKING:
     from memory_assets.store.archive import Archive
-    from memory_assets.store.mirror import Mirror
     from memory_assets.store.parquet_tables import ParquetTables
 
 VERSION = 2
@@ -66,12 +62,15 @@ PART_WAIT_SECONDS = 600.0
 """Of a step that writes one of many days: no person waits for it."""
 
 SEND_SECONDS = 5.0
-"""Changes of the tables are sent to an object store at most this often, and at the end of each
+"""Changes of the tables are sent to a shared copy at most this often, and at the end of each
 step.
 """
 SYNC_AGE_SECONDS = 60.0
-WAIT_AFTER_FAILURE_SECONDS = 60.0
-"""Age at which a copy is compared with the object store again; pause after it did not answer."""
+"""Age at which the data folder is compared with a shared copy again."""
+NUMBERS_OF_A_FOLDER = 1_000
+"""Of several folders that share a store, each numbers the proposals of a day in a thousand of its
+own.
+"""
 OTHERS = 0o077
 """Permissions of the group and of everybody else."""
 
@@ -101,8 +100,8 @@ class Store:
     def append_event(self, kind: str, target: str, payload: dict[str, Any]) -> Event:
         """Appends an event of the owner to the ledger, and returns it."""
         event = self.ledger.append(kind, target, payload, actor=self.settings.owner)
-        if self.mirror is not None and kind != RECALLED:  # recalls are sent with the next change
-            self.try_sync()
+        if kind != RECALLED:  # recalls are sent with the next change
+            self.sync_if_older(0)
         return event
 
     @cached_property
@@ -175,88 +174,50 @@ class Store:
         return self.origin or self.root
 
     @cached_property
-    def mirror(self) -> "Mirror | None":
-        """What keeps this store in an object store; None where no setting names one, and for a
-        branch or the sample.
-        """
-        if not self.settings.store or self.origin is not None or self.root.name == SAMPLE:
-            return None
-        from memory_assets.adapters.s3_objects import S3Objects
-        from memory_assets.store.mirror import Mirror
-
-        return Mirror(self.root, S3Objects(self.settings.store, self.settings.store_endpoint))
+    def shared(self) -> SharedCopy | None:
+        """The copy of this store that other machines use, too; a branch has none."""
+        return first_of("shared_copy", self) if self.origin is None else None
 
     @property
     def first_number(self) -> int:
         """The first number of a day's proposals; folders that share the store count apart, so that
         no number is given twice.
         """
-        if self.mirror is None:
-            return 1
-        from memory_assets.store.mirror_state import NUMBERS_OF_A_FOLDER
-
-        return 1 + NUMBERS_OF_A_FOLDER * self.mirror.place
+        return 1 + NUMBERS_OF_A_FOLDER * (self.shared.place if self.shared else 0)
 
     def sync(self, *, is_erasing: bool = False, wait_seconds: float = LOCK_WAIT_SECONDS) -> None:
-        """Fetches from and sends to the object store, where one is set; raises `ObjectStoreError`
-        if it cannot.
+        """Fetches from and sends to the shared copy, where there is one; raises `StoreError` if it
+        cannot.
         """
-        if self.mirror is not None:
-            with self._locks.whole(wait_seconds):
-                self.mirror.sync(is_erasing=is_erasing)
-                self._sync_state["last"] = time.monotonic()
-
-    def try_sync(self) -> None:
-        """Does the same, unless another process writes, which does it, too; says so where the
-        object store does not answer.
-        """
-        if self.mirror is None or time.monotonic() < self._sync_state.get("pause", 0.0):
-            return
-        try:
-            with self._locks.whole(0):
-                self.sync()
-        except StoreBusyError:
-            return
-        except ObjectStoreError as error:
-            if not self.mirror.is_known:
-                raise
-            self._sync_state["pause"] = time.monotonic() + WAIT_AFTER_FAILURE_SECONDS
-            announce(
-                f"{error} The copy in {self.root} is used; what is new there is sent by the "
-                "next run that can.",
-                about=f"object store {self.root}",
-            )
+        if self.shared is not None:
+            self.shared.sync(is_erasing=is_erasing, wait_seconds=wait_seconds)
 
     def sync_if_older(self, seconds: float = SYNC_AGE_SECONDS) -> None:
         """Tries to synchronise unless this process did within so many seconds."""
-        if (
-            self.mirror is not None
-            and time.monotonic() >= self._sync_state.get("last", -inf) + seconds
-        ):
-            self.try_sync()
+        if self.shared is not None:
+            self.shared.sync_if_older(seconds)
 
     @property
     def has_to_erase(self) -> bool:
         """Whether something was forgotten on another machine and is still in this folder."""
-        erased = self.mirror.erased() if self.mirror else None
-        return erased is not None and not erased.issuperset(_erased(self))
+        erased = self.shared.erased() if self.shared else None
+        return erased is not None and not erased.issuperset(self.finished_forgettings())
 
-    @cached_property
-    def _sync_state(self) -> dict[str, float]:
-        """When this process synchronised last, and until when it does not try."""
-        return {}
+    def finished_forgettings(self) -> list[str]:
+        """Returns the ids of the forgettings that are finished."""
+        return [event.target for event in self.ledger.events([WORDS_ERASED])]
 
     @contextmanager
     def lock(self, wait_seconds: float = LOCK_WAIT_SECONDS) -> Iterator[None]:
         """Holds the write lock; waits, then raises `StoreBusyError`. Re-entrant within one store
         object.
 
-        A store in an object store is synchronised before the lock is released, but not more often
+        A shared store is synchronised before the lock is released, but not more often
         than every few seconds.
         """
-        with self._locks.whole(wait_seconds):
+        with self.locks.whole(wait_seconds):
             yield
-            if self._locks.depth == 1:
+            if self.locks.depth == 1:
                 self.sync_if_older(SEND_SECONDS)
 
     @contextmanager
@@ -264,16 +225,17 @@ class Store:
         """Holds the write lock together with others that build days.
 
         Inside it the store's lock must not be taken; a holder of the store's lock may take it. A
-        store in an object store is synchronised afterwards, but not more often than every few
+        shared store is synchronised afterwards, but not more often than every few
         seconds, and not while other processes write.
         """
-        with self._locks.day(PART_WAIT_SECONDS):
+        with self.locks.day(PART_WAIT_SECONDS):
             yield
-        if self._locks.depth == 0:
+        if self.locks.depth == 0:
             self.sync_if_older(SEND_SECONDS)
 
     @cached_property
-    def _locks(self) -> WriteLocks:
+    def locks(self) -> WriteLocks:
+        """The write lock."""
         return WriteLocks(self.root)
 
 
@@ -293,8 +255,8 @@ def open_store(settings: Settings) -> Store:
                 staged.finish(store.root)
         for name in ("resources", "ledger", "answers", "workspace", *DERIVED):
             make_folder(store.root / name)
-        if store.mirror is not None:
-            _open_mirror(store)
+        if store.shared is not None:
+            store.shared.open()
         _check_version(store)
         _check_zone(store)
     except OSError as error:
@@ -303,42 +265,6 @@ def open_store(settings: Settings) -> Store:
             "MEMORY_DATA to a writable folder."
         ) from error
     return store
-
-
-def _open_mirror(store: Store) -> None:
-    """Fetches the store from its object store, or begins it there; fetches the workspace from its
-    remote.
-    """
-    settings = store.settings
-    if not settings.remote:
-        raise SettingsError(
-            f"The store {settings.store} needs a git remote for the workspace (MEMORY.md "
-            "and its history), which is not kept "
-            "as objects. Set MEMORY_REMOTE to a repository, such as git@example.org:me/memory.git."
-        )
-    mirror = store.mirror
-    if mirror is None:
-        return
-    erased = _erased(store)
-    if mirror.is_known:
-        store.try_sync()
-    else:
-        store.sync()
-        if not (store.root / "resources" / "key").is_file():
-            _ = store.key
-            store.sync()
-            vars(store).pop("key")  # another machine may have sent its own first
-    if mirror.erased() is None:  # what was forgotten before this folder had anything is not in it
-        mirror.note_erased(erased or _erased(store))
-    if not (store.workspace / ".git").is_dir():
-        from memory_assets.adapters.git_remote import GitRemote
-
-        GitRemote(store.workspace).fetch(settings.remote)
-
-
-def _erased(store: Store) -> list[str]:
-    """Returns the ids of the forgettings that are finished."""
-    return [event.target for event in store.ledger.events([WORDS_ERASED])]
 
 
 def _close_to_others(root: Path) -> None:

@@ -11,7 +11,7 @@ from memory_assets.assets.resources import StoreResource
 from memory_assets.errors import ObjectStoreError
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import open_store
-from memory_assets_tests.s3_api import s3_api, variables
+from memory_assets_tests.extras.scaling.s3_api import s3_api, variables
 
 
 def opened(**how: str) -> Path:

@@ -11,7 +11,6 @@ from memory_assets.runs.days import (
     LONGEST_STRETCH,
     Stretch,
     first_day_of,
-    shares_of,
     stretches,
 )
 from memory_assets.store.settings import read_settings
@@ -57,24 +56,3 @@ def test_the_first_day_is_that_of_the_earliest_partition_of_any_table_or_today(t
 
 def day(number: int) -> date:
     return date(2026, 4, 1) + timedelta(days=number)
-
-
-SPANS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 4)), max_size=12)
-
-
-@given(SPANS, st.integers(1, 8))
-def test_shares_hold_every_day_once_and_each_session_whole(spans: list[tuple[int, int]], most: int):
-    sessions = [(day(first), day(first + length)) for first, length in spans]
-    days = Stretch(day(0), day(30)).days()
-    shares = shares_of(days, sessions, most)
-    assert [day for share in shares for day in share] == days
-    assert len(shares) <= most
-    for begin, end in sessions:
-        assert sum(share[0] <= end and begin <= share[-1] for share in shares) == 1
-
-
-def test_shares_have_about_as_many_sessions_each():
-    sessions = [(day(n), day(n)) for n in (0, 1, 2, 3, 4, 5, 7, 7)]
-    days = Stretch(day(0), day(7)).days()
-    assert shares_of(days, sessions, 4) == [days[0:2], days[2:4], days[4:6], days[6:8]]
-    assert shares_of(days, sessions[:1], 4) == [days[:1], days[1:]]

@@ -212,7 +212,7 @@ def settled_days(store: Store, asset: str, days: Days) -> Days:
     """Returns the days without those that another machine's change made stale, in the table or in
     one that it is made from.
     """
-    if store.mirror is None or days is None:
+    if store.shared is None or days is None:
         return days
     judged = with_sources([asset], grain=TABLES[asset].grain)
     stale = {part for name in judged for part in stale_partitions(store, TABLES[name])}

@@ -73,10 +73,11 @@ def placed_verbs() -> frozenset[str]:
 def groups() -> dict[str, typer.Typer]:
     """Returns the groups by name, with the commands that optional capabilities add."""
     by_name = {name: module.app for name, module in CORE_GROUPS.items()}
+    present = {**by_name, "config": config.config_app}
     for extra in extras():
         for name, app in extra.commands.items():
-            if name in by_name:
-                by_name[name].add_typer(extra.load(app))
+            if name in present:
+                present[name].add_typer(extra.load(app))
             else:
                 by_name[name] = extra.load(app)
     return by_name

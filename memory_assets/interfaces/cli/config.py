@@ -1,20 +1,17 @@
 """`memory config`: shows the settings, and sets or removes one in the user's file."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
-from memory_assets.errors import QuestionError
 from memory_assets.interfaces.cli.commands import SET_UP, Group, Json, completing, group, shown
 from memory_assets.interfaces.views.config import (
     render_changed,
-    render_deployment,
     render_setting,
     render_settings,
 )
 from memory_assets.interfaces.views.terminal import Reply
 
-Deployment = Literal["local", "postgres"]
 RUN_AGAIN = (
     "`memory ingest` rebuilds what depends on it; a `memory up` that runs must be started again."
 )
@@ -57,15 +54,6 @@ Name = Annotated[
 @config_app.callback(invoke_without_command=True, epilog="Example: `memory config least_useful`")
 def config(
     context: typer.Context,
-    deployment: Annotated[
-        Deployment | None,
-        typer.Option(
-            help="Print the dagster.yaml of a deployment instead: local files or PostgreSQL."
-        ),
-    ] = None,
-    write: Annotated[
-        bool, typer.Option("--write", help="With --deployment: write it into the store.")
-    ] = False,
     as_json: Json = False,
 ) -> Reply | None:
     """Show the settings and where each value comes from; change one. `memory config NAME` shows one
@@ -73,10 +61,6 @@ def config(
     """
     if context.invoked_subcommand:
         return None
-    if deployment:
-        return _deployment(deployment, write=write)
-    if write:
-        raise QuestionError("--write needs --deployment local or postgres.")
     from memory_assets.memory.settings import read_configuration
 
     settings = read_configuration()
@@ -84,18 +68,6 @@ def config(
         "`memory config NAME` describes a setting; `memory config set NAME VALUE` changes it."
     )
     return Reply({"settings": settings}, render_settings(settings), next_step=following)
-
-
-def _deployment(name: Deployment, *, write: bool) -> Reply:
-    from memory_assets.memory.settings import configure_dagster
-
-    configuration = configure_dagster(name, write=write)
-    next_step = f"`memory config --deployment {name} --write` writes it."
-    if write:
-        variables = configuration.variables
-        setting = f"Set {' and '.join(variables)} for every process. Then " if variables else ""
-        next_step = f"{setting}`memory ingest`."
-    return shown(render_deployment, configuration, next_step=next_step)
 
 
 @config_app.command("show", epilog="Example: `memory config show least_useful`")
@@ -140,11 +112,11 @@ def config_unset(name: Name, as_json: Json = False) -> Reply:
 def answer_types() -> dict[str, Any]:
     """Returns the type of each command's data."""
     from memory_assets.interfaces.json_schema import fields
-    from memory_assets.memory.settings import ChangedSetting, DagsterConfiguration, Setting
+    from memory_assets.memory.settings import ChangedSetting, Setting
 
     shown_settings = fields(settings=list[Setting])
     return {
-        "config": shown_settings | DagsterConfiguration,
+        "config": shown_settings,
         "config show": shown_settings,
         "config set": ChangedSetting,
         "config unset": ChangedSetting,

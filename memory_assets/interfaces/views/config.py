@@ -11,7 +11,7 @@ from memory_assets.interfaces.views.lines import Parts, bold, cell, dim, line, r
 from memory_assets.memory.places import data_settings_file, user_settings_file
 
 if TYPE_CHECKING:
-    from memory_assets.memory.settings import ChangedSetting, DagsterConfiguration, Setting
+    from memory_assets.memory.settings import ChangedSetting, Setting
 
 EMPTY = "(empty)"
 
@@ -56,19 +56,6 @@ def render_changed(changed: "ChangedSetting") -> Parts:
     difference = f": {_whole(was)} → {_whole(now)}" if was != now else ": unchanged"
     yield bold(changed.setting.name, difference)
     yield dim(f"   in {changed.path}")
-
-
-def render_deployment(configuration: "DagsterConfiguration") -> Parts:
-    """Renders the file: all of it where it is only shown, what changes where it was written."""
-    if not configuration.is_written:
-        yield dim(f"# {configuration.path}")
-        yield configuration.content.rstrip("\n")
-        return
-    yield configuration.diff.rstrip("\n") or "Nothing changes."
-    yield ""
-    yield bold("written" if configuration.diff else "unchanged", f": {configuration.path}")
-    if configuration.before:
-        yield dim(f"   the file before it: {configuration.before}")
 
 
 def _cells(setting: "Setting") -> tuple[str, str]:

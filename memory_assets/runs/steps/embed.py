@@ -11,7 +11,6 @@ import polars as pl
 
 from memory_assets.adapters.array_index import ArrayIndex
 from memory_assets.adapters.chroma_index import ChromaIndex
-from memory_assets.adapters.chroma_server import delete_left
 from memory_assets.adapters.generations import Generations
 from memory_assets.errors import ModelError
 from memory_assets.runs.inputs import input_versions, merge_rules, version_until
@@ -325,7 +324,6 @@ def vector_index(store: Store, run: Run) -> Report:
         update = partial(index.update, model=model if is_configured else "")
         report = _publish_vectors(run, index, vectors, update)
         open_note_vectors(store).remove(vectors.memories["text_hash"])
-        report.warnings += delete_left(store.root / "index", store.settings.chroma)
         return report
 
 

@@ -4,6 +4,7 @@ from collections import defaultdict
 
 import polars as pl
 
+from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.errors import ModelError, ModelSetupError
 from memory_assets.runs.due import triage_state
 from memory_assets.runs.results import Builder, Markdown, Report, Rows, Run, per_partition
@@ -22,7 +23,6 @@ from memory_assets.services.review.open_triage import (
     workspace_of,
     write_review,
 )
-from memory_assets.services.transfer.shared_store import push_workspace
 from memory_assets.stages.distill.daily_log import render_reflected, update_reflected
 from memory_assets.stages.distill.model.answers import AnswerStore
 from memory_assets.stages.triage.batch import ask_in_batches, read_verdicts
@@ -172,7 +172,7 @@ def review_md(store: Store, run: Run) -> Report:
     warnings = list[str]()
     if not is_written:
         warnings.append("REVIEW.md was edited meanwhile; the next triage reads the edit.")
-    problem = push_workspace(store) if store.settings.remote else None
+    problem = _push_workspace(store) if store.settings.remote else None
     if problem:
         warnings.append(problem)
     figures = {
@@ -191,3 +191,12 @@ def review_tasks(store: Store, _: Run) -> Report:
     warnings = [problem] if problem else []
     figures = {"waiting": len(waiting), **done}
     return Report(figures, warnings, checks={"are_in_step": problem})
+
+
+def _push_workspace(store: Store) -> str | None:
+    """Pushes the workspace to its remote, of a shared store after merging what others pushed;
+    returns the problem, if any.
+    """
+    if store.shared is not None:
+        return store.shared.exchange_workspace()
+    return GitWorkspace(store.workspace).push(store.settings.remote)

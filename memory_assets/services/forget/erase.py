@@ -18,7 +18,7 @@ import polars as pl
 
 from memory_assets.adapters.chroma_index import ChromaIndex
 from memory_assets.adapters.git_history import GitHistory
-from memory_assets.errors import IndexFailedError, ReviewError
+from memory_assets.errors import IndexFailedError, ReviewError, StoreError
 from memory_assets.schema.frames import empty
 from memory_assets.schema.progress import track
 from memory_assets.services.documents import erase_unknown_chunks
@@ -42,7 +42,6 @@ from memory_assets.services.search.corpus import (
     passage_heads,
 )
 from memory_assets.services.search.memory_ids import remove_ready_ids
-from memory_assets.services.transfer.shared_store import send_workspace
 from memory_assets.stages.capture.messages import build_messages
 from memory_assets.stages.capture.tombstones import (
     Tombstones,
@@ -84,12 +83,18 @@ def finish(store: Store) -> Counter[str]:
             Planned(f"erased-{event.id}", WORDS_ERASED, event.id, {"changed": dict(changed)})
             for event in events
         ]
-        send_workspace(store)
+        _send_workspace(store)
         store.ledger.append_once(done, actor="rules")
-        if store.mirror is not None:
-            store.mirror.note_erased(event.id for event in events)
+        if store.shared is not None:
+            store.shared.note_erased(event.id for event in events)
         store.sync()
         return changed
+
+
+def _send_workspace(store: Store) -> None:
+    problem = store.shared.exchange_workspace() if store.shared else None
+    if problem:
+        raise StoreError(f"{problem} Run the same command again once the remote can be reached.")
 
 
 def _to_erase(store: Store) -> list[Event]:
@@ -97,7 +102,7 @@ def _to_erase(store: Store) -> list[Event]:
     the same store.
     """
     events = store.ledger.events([WORDS_FORGOTTEN, WORDS_ERASED])
-    erased = store.mirror.erased() if store.mirror else None
+    erased = store.shared.erased() if store.shared else None
     if erased is None:
         return unfinished(events)
     return [event for event in events if event.kind == WORDS_FORGOTTEN and event.id not in erased]

@@ -148,7 +148,7 @@ def forget(store: Store, target: str, *, apply: bool = False, history: bool = Fa
     Raises `NoteError` for a target that cannot be forgotten, `StoreBusyError` where another process
     uses a file that has to be changed. A forgetting that was interrupted earlier is finished first.
     """
-    if store.mirror is not None and history:
+    if store.shared is not None and history:
         raise NoteError(
             f"The history of MEMORY.md is shared through {store.settings.remote}: other machines "
             "would push the old one again. Forget it without --history, then rewrite the history "

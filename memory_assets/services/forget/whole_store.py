@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memory_assets.errors import StoreError
+from memory_assets.schema.extras import loaded
 from memory_assets.services.search.corpus import open_vectors
 from memory_assets.services.transfer.contents import FILES, FOLDERS, OF_SAMPLE
-from memory_assets.store import damage, mirror, staged
+from memory_assets.store import damage, staged
 from memory_assets.store.places import SAMPLE
 from memory_assets.store.ready import STATUS
 from memory_assets.store.settings import Settings
@@ -26,7 +27,7 @@ OTHERS = (
     LOCK,
     STATUS,
     SAMPLE,
-    mirror.NOTED,
+    *loaded("file"),
 )
 WAIT_SECONDS = 10.0
 
@@ -66,9 +67,9 @@ def erase(settings: Settings) -> Erased:
     """
     root = settings.data
     if not root.is_dir():
-        return Erased(root, (), (), settings.store)
-    # Other machines may use the objects.
-    store = Store(settings.model_copy(update={"store": ""}), root)
+        return Erased(root, (), (), settings.shared_at)
+    # Other machines may use the shared copy.
+    store = Store(settings.of_folder(), root)
     with store.lock(WAIT_SECONDS):
         names = tuple(path.name for path in entries_of(root))
         _erase_server(Store(settings, root))
@@ -84,12 +85,10 @@ def erase(settings: Settings) -> Erased:
     entries_left = tuple(sorted(path.name for path in root.iterdir() if path.name != "lock"))
     if not entries_left:
         shutil.rmtree(root)
-    return Erased(root, names, entries_left, settings.store)
+    return Erased(root, names, entries_left, settings.shared_at)
 
 
 def _erase_server(store: Store) -> None:
-    """Deletes the vectors on the Chroma server; raises `IndexFailedError` where it does not
-    answer.
-    """
-    if store.settings.chroma and (store.root / "resources" / "key").is_file():
+    """Deletes vectors that are kept elsewhere; raises `IndexFailedError` where that fails."""
+    if (store.root / "resources" / "key").is_file():
         open_vectors(store).erase()

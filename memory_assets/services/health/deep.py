@@ -8,10 +8,11 @@ tables, indexes and Dagster are put aside, and the next `memory ingest` rebuilds
 import hashlib
 import subprocess
 from collections.abc import Iterator, Sequence
-from datetime import UTC, date, datetime
+from datetime import date
 
 from memory_assets.adapters.generations import Generations
-from memory_assets.errors import ObjectStoreError, StoreError
+from memory_assets.errors import StoreError
+from memory_assets.schema.extras import gather
 from memory_assets.schema.tables import table_names
 from memory_assets.services.search.corpus import open_document_texts, open_texts, open_vectors
 from memory_assets.services.slog import uncommitted_changes
@@ -30,10 +31,6 @@ SLOG_REMEDY = (
     "are still used."
 )
 AGAIN = "Add the file again with `memory library add`, or restore its text from a backup."
-OBJECTS = (
-    "Run this on a machine whose data folder has the files, which sends them again, or restore "
-    "them from a backup."
-)
 REBUILD = "They were put aside; run `memory ingest`, which rebuilds them."
 
 
@@ -54,19 +51,18 @@ def deep_checks(store: Store, night: date | None = None) -> Iterator[Check]:
     yield _workspace(store)
     yield _slog(store)
     yield _documents(store, night)
-    if store.mirror is not None:
-        yield _objects(store, night)
+    yield from gather("deep_checks", store, night)
     tables = [name for name in table_names() if is_in_share(name, night)]
     damaged = [f"{damage.place}: {damage.reason}" for damage in put_damaged_aside(store, tables)]
     promise = "every file of tables and of Dagster is as it was written"
-    yield _outcome("files", promise, damaged, f"{len(tables)} tables", REBUILD)
+    yield outcome("files", promise, damaged, f"{len(tables)} tables", REBUILD)
     faults = [
         f"{index.folder.name}/{fault}"
         for index in (open_vectors(store), open_texts(store), open_document_texts(store))
         for fault in _faults(index)
     ]
     promise = "every array of the indexes is as it was written"
-    yield _outcome("index files", promise, faults, "every index", REBUILD)
+    yield outcome("index files", promise, faults, "every index", REBUILD)
 
 
 def _faults(index: Generations) -> list[str]:
@@ -89,22 +85,7 @@ def _archive(store: Store, night: date | None) -> Check:
     ]
     damaged = [archive.place_of(item) for item in ranges if not archive.verify(item.id)]
     promise = "every archived byte is as it was captured"
-    return _outcome("archive", promise, damaged, f"{len(ranges):,} ranges", BACKUP)
-
-
-def _objects(store: Store, night: date | None) -> Check:
-    promise = "every object of the store in S3 is as it was sent"
-    if store.mirror is None:
-        return Check("objects", promise, True, "no object store is set")
-    try:
-        store.sync()
-        damaged, count = store.mirror.faults(lambda path: is_in_share(path, night))
-        swept = store.mirror.sweep(datetime.now(UTC))
-    except ObjectStoreError as error:
-        remedy = "The copy in the data folder is used meanwhile."
-        return Check("objects", promise, False, str(error), remedy)
-    whole = f"{count:,} objects" + (f"; {swept:,} that nothing used were deleted" if swept else "")
-    return _outcome("objects", promise, damaged, whole, OBJECTS)
+    return outcome("archive", promise, damaged, f"{len(ranges):,} ranges", BACKUP)
 
 
 def _answers(store: Store, night: date | None) -> Check:
@@ -118,7 +99,7 @@ def _answers(store: Store, night: date | None) -> Check:
         except StoreError:
             damaged.append(str(path.relative_to(store.answers.parent)))
     promise = "every stored answer of a model can be read"
-    return _outcome("answers", promise, damaged, f"{len(paths):,} answers", BACKUP)
+    return outcome("answers", promise, damaged, f"{len(paths):,} answers", BACKUP)
 
 
 def _workspace(store: Store) -> Check:
@@ -129,13 +110,13 @@ def _workspace(store: Store) -> Check:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     output_lines = (done.stderr + done.stdout).strip().splitlines() if done.returncode else []
     remedy = "Restore `workspace/.git` from a backup."
-    return _outcome("workspace", promise, output_lines, "its whole history", remedy)
+    return outcome("workspace", promise, output_lines, "its whole history", remedy)
 
 
 def _slog(store: Store) -> Check:
     damaged = [*store.slog.damaged(), *uncommitted_changes(store)]
     whole = f"{len(store.slog.entries()):,} entries"
-    return _outcome(
+    return outcome(
         "slog",
         "every line of the slog is an entry, and none was changed",
         damaged,
@@ -147,7 +128,7 @@ def _slog(store: Store) -> Check:
 def _documents(store: Store, night: date | None) -> Check:
     ids = [id for id in store.documents.ids() if is_in_share(id, night)]
     damaged = list(store.documents.faults(ids))
-    return _outcome(
+    return outcome(
         "documents",
         "every kept text of a document is as it was written",
         damaged,
@@ -156,7 +137,8 @@ def _documents(store: Store, night: date | None) -> Check:
     )
 
 
-def _outcome(name: str, promise: str, damaged: Sequence[str], whole: str, remedy: str) -> Check:
+def outcome(name: str, promise: str, damaged: Sequence[str], whole: str, remedy: str) -> Check:
+    """Returns a check that names some of what is damaged."""
     more = f" and {len(damaged) - SHOWN:,} more" if len(damaged) > SHOWN else ""
     fault = f"{len(damaged):,} not: {'; '.join(damaged[:SHOWN])}{more}" if damaged else ""
     return judge(name, promise, fault, whole, remedy)

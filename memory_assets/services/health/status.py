@@ -117,7 +117,7 @@ def status_of(store: Store, *, is_sample: bool = False) -> Status:
         waiting_projects=waiting_projects(store),
         uses_models=store.settings.uses_models,
         damaged_lines=len(store.ledger.damaged()) + len(store.archive.damaged_lines()),
-        objects=store.settings.store if store.mirror else "",
+        objects=store.shared.address if store.shared else "",
         alarm=alarm(str(store.root)),
     )
 

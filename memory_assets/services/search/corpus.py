@@ -11,7 +11,6 @@ first process that needs it, and kept in `index/notes` until an index contains i
 while the process runs, until another generation is published or another note is saved.
 """
 
-import hmac
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -21,12 +20,12 @@ import numpy as np
 import polars as pl
 
 from memory_assets.adapters.array_index import ArrayIndex
-from memory_assets.adapters.chroma_server import ChromaServerIndex
 from memory_assets.adapters.local_embedder import LocalEmbedder, model_folder
 from memory_assets.adapters.text_arrays import TextArrays, change_arrays, empty_arrays
 from memory_assets.adapters.text_index import CORPORA, DOCUMENTS, TextIndex
 from memory_assets.adapters.vector_files import VectorFiles
 from memory_assets.errors import ModelError
+from memory_assets.schema.extras import first_of
 from memory_assets.schema.frames import empty
 from memory_assets.schema.protocols import Embedder, Hit, Texts, VectorIndex
 from memory_assets.schema.requests import Filters
@@ -145,27 +144,13 @@ def _unindexed(ids: Iterable[str], published: Texts | None) -> list[str]:
 
 
 _vector_index = cache(ArrayIndex)
-_server_index = cache(ChromaServerIndex)
 _text_index = cache(TextIndex)
 """Indexes by folder, which stay open while the process runs."""
 
 
 def open_vectors(store: Store) -> ArrayIndex:
-    """Returns the vector index: on the Chroma server of the settings, else in files; that of a
-    branch is always in files.
-    """
-    if (address := store.settings.chroma) and store.origin is None:
-        return _server_index(store.root / "index", address, name_of_collections(store))
-    return _vector_index(store.root / "index")
-
-
-def name_of_collections(store: Store) -> str:
-    """Returns what the names of the store's collections on a Chroma server begin with; copies
-    elsewhere have other names.
-    """
-    # Machines may have equal paths.
-    place = f" {store.mirror.place}" if store.mirror is not None and store.mirror.place else ""
-    return f"memory-{hmac.digest(store.key, f'{store.root}{place}'.encode(), 'sha256').hex()[:16]}"
+    """Returns the vector index: in files, unless an optional capability has another one."""
+    return first_of("vectors", store) or _vector_index(store.root / "index")
 
 
 def open_texts(store: Store) -> TextIndex:

@@ -23,7 +23,7 @@ def present_settings() -> "Settings":
     from memory_assets.store.settings import read_settings
 
     settings = read_settings()
-    is_main = bool(settings.store) or present_root(str(settings.data)) == str(settings.data)
+    is_main = bool(settings.shared_at) or present_root(str(settings.data)) == str(settings.data)
     return settings if is_main else sample_settings(settings)
 
 
@@ -33,7 +33,7 @@ def sample_settings(settings: "Settings") -> "Settings":
     sources = str(data / "transcripts")
     people = {**settings.people, SAMPLE_HOME: SAMPLE_OWNER}
     changes = {"data": data, "sources": sources, "owner": SAMPLE_OWNER, "people": people}
-    return settings.model_copy(update={**changes, "store": ""})
+    return settings.of_folder().model_copy(update=changes)
 
 
 def read_again(settings: "Settings") -> "Settings":

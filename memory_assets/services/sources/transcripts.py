@@ -95,7 +95,12 @@ def store_to_fill(settings: Settings) -> StoreChoice:
     if named:
         return StoreChoice(settings, "Transcripts from " + os.pathsep.join(map(str, named)))
     files = find_all(settings)
-    if settings.store or (settings.data / "VERSION").is_file() or files.transcripts or files.older:
+    if (
+        settings.shared_at
+        or (settings.data / "VERSION").is_file()
+        or files.transcripts
+        or files.older
+    ):
         origin = ", ".join(map(str, places())) or "nowhere yet"
         return StoreChoice(settings, f"This machine's own transcripts, from {origin}")
     foreign = "; ".join(find_foreign(settings, files))

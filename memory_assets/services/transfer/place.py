@@ -45,11 +45,11 @@ def placing(settings: Settings, manifest: Manifest, origin: Path) -> Iterator[Pa
     Raises `StoreError` where a store is there already, or the disk fails.
     """
     root = root_of(settings, manifest)
-    if settings.store:
+    if settings.shared_at:
         raise StoreError(
-            f"The store is in {settings.store}, so nothing can be placed in {root}. Run `memory "
-            "config unset store`, do this again, then set `store` to a prefix without objects, "
-            "which the next run fills."
+            f"The store is in {settings.shared_at}, so nothing can be placed in {root}. Run "
+            "`memory config unset store`, do this again, then set `store` to a prefix "
+            "without objects, which the next run fills."
         )
     try:
         with Store(settings, make_folder(root)).lock():

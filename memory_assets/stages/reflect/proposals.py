@@ -25,7 +25,7 @@ from memory_assets.stages.distill.rows import PERSONAL
 from memory_assets.stages.reflect.bullets import ORDER
 from memory_assets.stages.reflect.durable import is_durable
 from memory_assets.store.ledger import Event
-from memory_assets.store.mirror_state import NUMBERS_OF_A_FOLDER
+from memory_assets.store.store import NUMBERS_OF_A_FOLDER
 from memory_assets.text.words import squeezed
 
 NUMBERED = "proposal.numbered"

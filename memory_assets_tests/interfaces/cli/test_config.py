@@ -8,10 +8,7 @@ from pathlib import Path
 import pytest
 
 from memory_assets.adapters import local_embedder
-from memory_assets.runs.deployment import dagster_yaml
 from memory_assets.store.places import user_settings_file
-from memory_assets.store.settings import read_settings
-from memory_assets.store.store import open_store
 from memory_assets_tests.settings_files import user_settings
 
 Run = Callable[..., tuple[int, str, str]]
@@ -118,22 +115,3 @@ def test_what_cannot_be_set_is_an_error_and_nothing_is_written(
     code, out, err = run("config", *words)
     assert (code, out, says in err) == (2, "", True), err
     assert not Path(user_settings_file()).exists()
-
-
-def test_a_deployment_is_shown_then_written_and_says_what_each_process_needs(run: Run):
-    store = open_store(read_settings())
-    path = store.dagster_home / "dagster.yaml"
-    code, out, _ = run("config", "--deployment", "postgres")
-    assert code == 0
-    assert "env: DAGSTER_POSTGRES_URL" in out
-    assert not path.exists()
-    code, out, _ = run("config", "--deployment", "postgres", "--write")
-    assert code == 0
-    assert "+storage:" in out
-    assert path.read_text() == dagster_yaml("postgres")
-    assert json.loads(run("config", "--deployment", "postgres", "--json")[1])["data"][
-        "variables"
-    ] == ["DAGSTER_POSTGRES_URL"]
-    code, _, error = run("config", "--write")
-    assert code != 0
-    assert "--deployment" in error

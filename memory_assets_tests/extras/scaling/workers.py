@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from memory_assets.runs.deployment import CELERY_URL, POSTGRES_URL, configure
+from memory_assets.extras.scaling.deployment import CELERY_URL, POSTGRES_URL, configure
 from memory_assets.runs.instance import open_instance
 from memory_assets.runs.liveness import UNFINISHED
 from memory_assets.store.store import Store

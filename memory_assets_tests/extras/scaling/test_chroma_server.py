@@ -5,17 +5,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
 
-from memory_assets.adapters import chroma_server
 from memory_assets.adapters.array_index import ArrayIndex
-from memory_assets.adapters.chroma_server import (
+from memory_assets.errors import IndexFailedError
+from memory_assets.extras.scaling import chroma_server
+from memory_assets.extras.scaling.chroma_server import (
     ChromaServerIndex,
     connect,
     delete_left,
 )
-from memory_assets.errors import IndexFailedError
+from memory_assets_tests.adapters.test_array_index import found, rows
 from memory_assets_tests.servers import chroma_server as served
 from memory_assets_tests.servers import free_port
 
@@ -37,26 +37,11 @@ def index(tmp_path: Path, address: str, request: pytest.FixtureRequest) -> Chrom
     return made
 
 
-def rows(**vectors: list[float]) -> pl.DataFrame:
-    return pl.DataFrame(
-        {
-            "id": list(vectors),
-            "vector": list(vectors.values()),
-            "category": ["operations"] * len(vectors),
-        },
-        schema={"id": pl.String, "vector": pl.List(pl.Float32), "category": pl.String},
-    )
-
-
-def found(index: ArrayIndex, *vector: float) -> list[str]:
-    return [hit.id for hit in index.find(np.array(vector, dtype=np.float32), 10)]
-
-
 def collections(address: str, index: ChromaServerIndex) -> list[str]:
     return sorted(
         one.name
         for one in connect(address).list_collections()
-        if one.name.startswith(index._name_of_store)
+        if one.name.startswith(index.name_of_store)
     )
 
 
@@ -78,7 +63,7 @@ def test_a_reader_never_finds_nothing_while_another_one_publishes(
     tmp_path: Path, index: ChromaServerIndex, address: str
 ):
     writer, counts, is_over = (
-        ChromaServerIndex(tmp_path, address, index._name_of_store),
+        ChromaServerIndex(tmp_path, address, index.name_of_store),
         set[int](),
         threading.Event(),
     )

@@ -12,11 +12,9 @@ import polars as pl
 import pytest
 import yaml
 
-from memory_assets.runs.deployment import CELERY_URL
+from memory_assets.extras.scaling.deployment import CELERY_URL
 from memory_assets_tests import story
-from memory_assets_tests.once import only_whole
-from memory_assets_tests.servers import POSTGRES_PASSWORD, celery_worker, free_port
-from memory_assets_tests.workers import (
+from memory_assets_tests.extras.scaling.workers import (
     celery_servers,
     failed_jobs,
     finish_ingest,
@@ -25,16 +23,18 @@ from memory_assets_tests.workers import (
     store_on_postgres,
     wait_until,
 )
+from memory_assets_tests.once import only_whole
+from memory_assets_tests.servers import POSTGRES_PASSWORD, celery_worker, free_port
 
 NOBODY = f"redis://:{POSTGRES_PASSWORD}@127.0.0.1:{free_port()}/0"
 SHOW = """
 import json
-from memory_assets.runs.celery_app import app
+from memory_assets.extras.scaling.celery_app import app
 print(json.dumps([[t for t in app.tasks if "execute" in t], app.conf.task_acks_late, app.conf.broker_url]))
 """
 CHECK = """
 from memory_assets.errors import StoreError
-from memory_assets.runs.celery_app import check_worker
+from memory_assets.extras.scaling.celery_app import check_worker
 try:
     check_worker()
 except StoreError as error:
@@ -136,7 +136,7 @@ def test_no_worker_is_an_error_that_names_the_command(
     out, errors = ingest.communicate(timeout=200)
     assert ingest.returncode != 0
     assert (
-        "No Celery worker answers. Start one with `celery -A memory_assets.runs.celery_app worker"
+        "No Celery worker answers. Start one with `celery -A memory_assets.extras.scaling.celery_app worker"
         in out + errors
     )
     assert "Traceback" not in errors

@@ -1,5 +1,6 @@
 """Dagster's configuration for a deployment: what is written, what is kept, and that no address is in it."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,7 +9,8 @@ import pytest
 import yaml
 
 from memory_assets.errors import StoreError
-from memory_assets.runs.deployment import BEFORE, POSTGRES_URL, configure, dagster_yaml
+from memory_assets.extras.scaling.deployment import BEFORE, POSTGRES_URL, configure, dagster_yaml
+from memory_assets.interfaces.entry import main
 from memory_assets.runs.instance import open_instance
 from memory_assets.runs.liveness import fail_dead_runs, holding
 from memory_assets.store.settings import read_settings
@@ -60,6 +62,27 @@ def test_writing_keeps_the_file_before_and_writing_again_changes_nothing(store: 
     again = configure(store.settings, "postgres", write=True)
     assert (again.diff, again.before) == ("", None)
     assert "custom: yes" in written.before.read_text()
+
+
+def test_a_deployment_is_shown_then_written_and_says_what_each_process_needs(
+    capsys: pytest.CaptureFixture[str],
+):
+    def run(*words: str) -> tuple[int, str]:
+        return main(words), capsys.readouterr().out
+
+    store = open_store(read_settings())
+    path = store.dagster_home / "dagster.yaml"
+    code, out = run("config", "deployment", "postgres")
+    assert code == 0
+    assert "env: DAGSTER_POSTGRES_URL" in out
+    assert not path.exists()
+    code, out = run("config", "deployment", "postgres", "--write")
+    assert code == 0
+    assert "+storage:" in out
+    assert path.read_text() == dagster_yaml("postgres")
+    assert json.loads(run("config", "deployment", "postgres", "--json")[1])["data"][
+        "variables"
+    ] == ["DAGSTER_POSTGRES_URL"]
 
 
 @pytest.mark.slow

@@ -33,10 +33,8 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from memory_assets.adapters.s3_objects import AT_ONCE, S3Objects, Unchanged
 from memory_assets.errors import ObjectStoreError, StoreError
-from memory_assets.store.archive import Archive, merge_catalogs
-from memory_assets.store.mirror_state import (
+from memory_assets.extras.scaling.mirror_state import (
     FILES,
     FOLDERS,
     MANIFEST,
@@ -49,6 +47,8 @@ from memory_assets.store.mirror_state import (
     read_noted,
     write_noted,
 )
+from memory_assets.extras.scaling.s3_objects import AT_ONCE, S3Objects, Unchanged
+from memory_assets.store.archive import Archive, merge_catalogs
 from memory_assets.text.files import Stamp, bytes_of, stamp_of, write_atomically
 
 OF_MACHINE = frozenset({"resources/seen.json", "resources/unreadable.json"})

@@ -9,14 +9,14 @@ from unittest.mock import patch
 
 import pytest
 
-from memory_assets.adapters.s3_objects import S3Objects
+from memory_assets.extras.scaling.s3_objects import S3Objects
 from memory_assets.memory import MemoryAgent
 from memory_assets.store.store import Store
 from memory_assets.text.files import write_atomically
 from memory_assets_tests import story
+from memory_assets_tests.extras.scaling.s3_api import BUCKET, variables
 from memory_assets_tests.journeys.test_forgotten_for_good import found_in, normal
 from memory_assets_tests.once import only_whole
-from memory_assets_tests.s3_api import BUCKET, variables
 from memory_assets_tests.servers import Gate, moto_server
 
 pytest.importorskip("obstore")

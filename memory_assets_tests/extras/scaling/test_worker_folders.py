@@ -9,11 +9,9 @@ import polars as pl
 import pytest
 
 from memory_assets_tests import story
-from memory_assets_tests.journeys.test_s3_store import answers
-from memory_assets_tests.once import only_whole
-from memory_assets_tests.s3_api import variables
-from memory_assets_tests.servers import celery_worker, chroma_server, moto_server, needs_celery
-from memory_assets_tests.workers import (
+from memory_assets_tests.extras.scaling.s3_api import variables
+from memory_assets_tests.extras.scaling.test_s3_store import answers
+from memory_assets_tests.extras.scaling.workers import (
     celery_servers,
     failed_jobs,
     finish_ingest,
@@ -22,6 +20,8 @@ from memory_assets_tests.workers import (
     store_on_postgres,
     wait_until,
 )
+from memory_assets_tests.once import only_whole
+from memory_assets_tests.servers import celery_worker, chroma_server, moto_server, needs_celery
 
 pytest.importorskip("obstore")
 pytestmark = [

@@ -1,6 +1,6 @@
 """The worker's Celery application, with a queue that gives the task of a killed worker to another one after seconds."""
 
-from memory_assets.runs.celery_app import SETTINGS, app
+from memory_assets.extras.scaling.celery_app import SETTINGS, app
 
 app.conf.broker_transport_options = {
     **SETTINGS["broker_transport_options"],

@@ -1,7 +1,7 @@
 """dagster-celery's application for the queue that `DAGSTER_CELERY_URL` names, and its executor.
 
-`celery -A memory_assets.runs.celery_app worker` starts a worker, which finds the store by its own
-settings.
+`celery -A memory_assets.extras.scaling.celery_app worker` starts a worker, which finds the store by
+its own settings.
 """
 
 import os
@@ -13,7 +13,7 @@ from dagster_celery.make_app import make_app
 from dagster_celery.tasks import create_task
 
 from memory_assets.errors import StoreError
-from memory_assets.runs.deployment import CELERY_URL
+from memory_assets.extras.scaling.deployment import CELERY_URL
 from memory_assets.store.settings import read_settings
 
 WORKER_COMMAND = f"celery -A {__name__} worker --concurrency 1"

@@ -9,14 +9,22 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from datetime import date, timedelta
 from pathlib import Path
 
 import polars as pl
 import pytest
 from dagster_shared.error import SerializableErrorInfo
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memory_assets.errors import DamagedError
-from memory_assets.runs.day_shares import address_of, raise_if_damaged, share_job
+from memory_assets.extras.scaling.day_shares import (
+    address_of,
+    raise_if_damaged,
+    share_job,
+    shares_of,
+)
 from memory_assets.runs.days import Stretch, session_days
 from memory_assets.runs.launch import Runner
 from memory_assets.runs.liveness import UNFINISHED
@@ -181,7 +189,7 @@ def test_the_whole_sample_is_the_same_with_two_processes(tmp_path: Path):
 
 ORPHAN = """
 import multiprocessing, os, signal, sys, time
-from memory_assets.runs.day_shares import end_with_parent
+from memory_assets.extras.scaling.day_shares import end_with_parent
 
 def child():
     end_with_parent()
@@ -209,3 +217,28 @@ def test_a_process_of_a_share_ends_when_the_one_that_started_it_is_killed(tmp_pa
     while child.exists():
         assert time.monotonic() < until
         time.sleep(0.01)
+
+
+def day(number: int) -> date:
+    return date(2026, 8, 1) + timedelta(days=number)
+
+
+SPANS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 4)), max_size=12)
+
+
+@given(SPANS, st.integers(1, 8))
+def test_shares_hold_every_day_once_and_each_session_whole(spans: list[tuple[int, int]], most: int):
+    sessions = [(day(first), day(first + length)) for first, length in spans]
+    days = Stretch(day(0), day(30)).days()
+    shares = shares_of(days, sessions, most)
+    assert [day for share in shares for day in share] == days
+    assert len(shares) <= most
+    for begin, end in sessions:
+        assert sum(share[0] <= end and begin <= share[-1] for share in shares) == 1
+
+
+def test_shares_have_about_as_many_sessions_each():
+    sessions = [(day(n), day(n)) for n in (0, 1, 2, 3, 4, 5, 7, 7)]
+    days = Stretch(day(0), day(7)).days()
+    assert shares_of(days, sessions, 4) == [days[0:2], days[2:4], days[4:6], days[6:8]]
+    assert shares_of(days, sessions[:1], 4) == [days[:1], days[1:]]

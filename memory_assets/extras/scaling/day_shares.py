@@ -9,7 +9,7 @@ undone because its process was killed or its step failed.
 import multiprocessing
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date
 from typing import Any
@@ -19,18 +19,21 @@ from dagster._core.execution.api import execute_run
 from dagster._core.utils import make_new_run_id
 from dagster_shared.error import SerializableErrorInfo
 
+from memory_assets.assets.resources import open_current_store
 from memory_assets.errors import DamagedError
-from memory_assets.runs.days import QUIET
-from memory_assets.runs.deployment import CELERY_URL
+from memory_assets.extras.scaling.deployment import CELERY_URL
+from memory_assets.extras.scaling.settings import scaling
+from memory_assets.runs.days import QUIET, Stretch, session_days
 from memory_assets.runs.interrupts import interrupted_by_signals
+from memory_assets.runs.launch import Runner, quieten
 from memory_assets.runs.liveness import holding
 from memory_assets.runs.materialise import materialise
 from memory_assets.schema.announcements import announce
-from memory_assets.schema.tables import built_together, tables_in
-from memory_assets.services.forget.erase import finish
+from memory_assets.schema.progress import building
+from memory_assets.schema.tables import JOBS, built_together, tables_in
 from memory_assets.services.settings.which_store import environment_of
-from memory_assets.store.settings import Settings, read_settings
-from memory_assets.store.store import PART_WAIT_SECONDS, Store, open_store
+from memory_assets.store.settings import read_settings
+from memory_assets.store.store import PART_WAIT_SECONDS, Store
 
 JOB = "build_shares"
 THREADS = ("OMP_NUM_THREADS", "POLARS_MAX_THREADS")
@@ -72,9 +75,46 @@ def share_job(count: int, processes: int) -> dg.JobDefinition:
     if processes:
         at_once = {"max_concurrent": processes}
         return shares.to_job(executor_def=dg.multiprocess_executor.configured(at_once))
-    from memory_assets.runs.celery_app import executor
+    from memory_assets.extras.scaling.celery_app import executor
 
     return shares.to_job(executor_def=executor())
+
+
+def build_days(runner: Runner, job: str, runs: Sequence[Stretch]) -> None:
+    """Builds the days of these runs at once, if there is more than one share of them."""
+    store = runner.store
+    days = sorted(day for stretch in runs for day in stretch.days())
+    shares = shares_of(days, session_days(store), scaling(store.settings).workers)
+    if len(shares) > 1:
+        quieten()
+        building(tables_in(job)[0].name, JOBS[job].title)
+        build_shares(runner.instance, store, job, shares)
+
+
+def shares_of(
+    days: Sequence[date], sessions: Iterable[tuple[date, date]], most: int
+) -> list[list[date]]:
+    """Returns the days, in order, in at most so many shares with about as many sessions each, for
+    processes that work at once.
+
+    `sessions` are the first and last days of sessions: the days of one are in one share, because
+    its later parts are read in the light of the earlier ones.
+    """
+    spans = list(sessions)
+    weights = [sum(begin <= day <= end for begin, end in spans) for day in days]
+    wanted = max(1, sum(weights) / most)
+    shares = list[list[date]]()
+    weight = 0
+    is_open = False
+    for day, sessions_of_day in zip(days, weights, strict=True):
+        if not is_open:
+            shares.append([])
+            weight = 0
+        shares[-1].append(day)
+        weight += sessions_of_day
+        goes_on = any(begin <= day < end for begin, end in spans)
+        is_open = goes_on or weight < wanted or len(shares) == most
+    return shares
 
 
 def build_shares(
@@ -86,13 +126,12 @@ def build_shares(
     be built again.
     """
     if is_on_celery():
-        from memory_assets.runs.celery_app import check_worker
+        from memory_assets.extras.scaling.celery_app import check_worker
 
         check_worker()
     with _environment(store):
         result = _execute(instance, store, job, shares)
-    if store.mirror is not None:
-        store.sync(wait_seconds=PART_WAIT_SECONDS)  # workers may have folders of their own
+    store.sync(wait_seconds=PART_WAIT_SECONDS)  # workers may have folders of their own
     if not result.success:
         announce(f"Run {result.run_id} did not build all its days; this process builds the others.")
     for event in result.get_step_failure_events():
@@ -108,22 +147,13 @@ def address_of(store: Store) -> str:
     """Returns what names the store on every machine: its bucket, which workers may have in folders
     of their own, or else its folder.
     """
-    return str(store.root) if store.mirror is None else store.mirror.objects.url
-
-
-def open_current_store(settings: Settings) -> Store:
-    """Opens the store with what other machines changed and forgot."""
-    store = open_store(settings)
-    store.sync(wait_seconds=PART_WAIT_SECONDS)
-    if store.has_to_erase:
-        finish(store)
-    return store
+    return store.shared.address if store.shared else str(store.root)
 
 
 def _execute(
     instance: dg.DagsterInstance, store: Store, job: str, shares: Sequence[Sequence[date]]
 ) -> dg.JobExecutionResult:
-    processes = 0 if is_on_celery() else store.settings.workers
+    processes = 0 if is_on_celery() else scaling(store.settings).workers
     arguments: Any = (len(shares), processes)
     shares_job = dg.build_reconstructable_job(__name__, share_job.__name__, arguments)
     configs = {
@@ -154,7 +184,7 @@ def _environment(store: Store) -> Iterator[None]:
     """Has the processes that are started in the block use this store, and their part of the
     cores.
     """
-    threads = max(1, (os.cpu_count() or 1) // store.settings.workers)
+    threads = max(1, (os.cpu_count() or 1) // scaling(store.settings).workers)
     previous = dict(os.environ)
     os.environ.update(environment_of(store.settings), DAGSTER_HOME=str(store.dagster_home))
     for name in THREADS:

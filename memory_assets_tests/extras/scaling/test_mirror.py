@@ -9,14 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from memory_assets.adapters.s3_objects import S3Objects
 from memory_assets.errors import ObjectStoreError, SettingsError, StoreError
+from memory_assets.extras.scaling.mirror import Mirror
+from memory_assets.extras.scaling.mirror_state import MANIFEST, Entry, pack, parse_manifest
+from memory_assets.extras.scaling.s3_objects import S3Objects
+from memory_assets.extras.scaling.shared_store import SharedStore
 from memory_assets.schema.announcements import take
-from memory_assets.store.mirror import Mirror
-from memory_assets.store.mirror_state import MANIFEST, Entry, pack, parse_manifest
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
-from memory_assets_tests.s3_api import SERVERS, s3_api, s3_server, variables
+from memory_assets_tests.extras.scaling.s3_api import SERVERS, s3_api, s3_server, variables
 
 pytest.importorskip("obstore")
 
@@ -39,8 +40,8 @@ def opened(folder: Path) -> Store:
 
 
 def mirror_of(store: Store) -> Mirror:
-    assert store.mirror is not None
-    return store.mirror
+    assert isinstance(store.shared, SharedStore)
+    return store.shared.mirror
 
 
 def texts(store: Store) -> list[str]:

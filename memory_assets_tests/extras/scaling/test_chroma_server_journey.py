@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from memory_assets.adapters.chroma_server import connect
 from memory_assets.errors import IndexFailedError
+from memory_assets.extras.scaling.chroma_server import connect
 from memory_assets.memory import MemoryAgent
 from memory_assets.services.forget import erase
 from memory_assets.services.forget import whole_store as erasing

@@ -15,9 +15,11 @@ import dagster as dg
 import pytest
 
 from memory_assets.adapters.git_workspace import GitWorkspace
-from memory_assets.adapters.s3_objects import S3Objects
 from memory_assets.assets.resources import StoreResource
 from memory_assets.errors import NoteError, ObjectStoreError, StoreError
+from memory_assets.extras.scaling.chroma_server import server_index
+from memory_assets.extras.scaling.s3_objects import S3Objects
+from memory_assets.extras.scaling.shared_store import SharedStore
 from memory_assets.memory import MemoryAgent
 from memory_assets.schema.announcements import take
 from memory_assets.services.forget.data_locations import GIT
@@ -25,13 +27,12 @@ from memory_assets.services.forget.search import PhraseQuery, search
 from memory_assets.services.health.deep import deep_checks
 from memory_assets.services.health.status import render_status, status_of
 from memory_assets.services.review import open_triage as review
-from memory_assets.services.search.corpus import name_of_collections
-from memory_assets.services.transfer import shared_store
 from memory_assets.stages.triage.projects import memory_files
 from memory_assets.store.ledger import Ledger
 from memory_assets.store.settings import read_settings
+from memory_assets.store.store import Store
+from memory_assets_tests.extras.scaling.s3_api import KEY_ID, SERVERS, s3_server, variables
 from memory_assets_tests.factories import START
-from memory_assets_tests.s3_api import KEY_ID, SERVERS, s3_server, variables
 from memory_assets_tests.small_store import FACT, PROPOSAL, small_store
 
 pytest.importorskip("obstore")
@@ -56,8 +57,17 @@ def one(objects: S3Objects) -> MemoryAgent:
     store = small_store()
     GitWorkspace(store.workspace).prepare()
     GitWorkspace(store.workspace).commit("Begin", [MEMORY])
-    shared_store.hand_over(store)
+    shared(store).hand_over()
     return MemoryAgent()
+
+
+def shared(store: Store) -> SharedStore:
+    assert isinstance(store.shared, SharedStore)
+    return store.shared
+
+
+def forget_the_last_time(store: Store) -> None:
+    shared(store)._synchronised_at = shared(store)._paused_until = -inf
 
 
 def second(tmp_path: Path) -> MemoryAgent:
@@ -86,7 +96,7 @@ def test_what_one_forgets_is_in_no_object_and_leaves_the_other_folder(
     assert WORDS in (one.store.workspace / MEMORY).parent.joinpath("REVIEW.md").read_text()
     done = one.forget(WORDS, apply=True)
     assert done.is_gone
-    two.store._sync_state.clear()  # a minute later
+    forget_the_last_time(two.store)  # a minute later
     two.recall("how do we install packages", probe=True)
     left = [
         place for place in search(two.store, PhraseQuery.of([WORDS])).places if place.kind != GIT
@@ -100,7 +110,7 @@ def test_what_one_forgets_is_in_no_object_and_leaves_the_other_folder(
     assert holding(objects, WORDS) == []
     assert keys(objects) == {
         "manifest.json.zst",
-        *(entry.key for entry in bucket.store.mirror._noted().files.values()),  # type: ignore[union-attr]
+        *(entry.key for entry in shared(bucket.store).mirror._noted().files.values()),
     }
 
 
@@ -142,8 +152,8 @@ def test_decisions_of_two_folders_at_once_are_both_kept(
         GitWorkspace(agent.store.workspace).commit("Promote", [MEMORY])
         agent.store.ledger.append("proposal.decided", line, {"state": "promoted"}, actor="rules")
     for agent in (one, two, one):
-        shared_store.fetch(agent.store)
-        shared_store.hand_over(agent.store)
+        shared(agent.store).fetch()
+        shared(agent.store).hand_over()
     assert take() == []
     texts = [(agent.store.workspace / MEMORY).read_text() for agent in (one, two)]
     assert (
@@ -179,18 +189,18 @@ def test_of_two_decisions_about_one_proposal_the_same_one_counts_in_both_folders
     for agent, (kind, actor, payload), hour in zip(
         agents[:: 1 if is_one_first else -1], (first, later), (1, 2), strict=True
     ):
-        agent.store._sync_state["pause"] = inf  # they do not know of each other
+        shared(agent.store)._paused_until = inf  # they do not know of each other
         ledger = Ledger(
             agent.store.root / "ledger", lambda hour=hour: START + timedelta(hours=hour)
         )
         ledger.append(kind, PROPOSAL, payload, actor=actor)
         is_written = bool(review.write_decided(agent.store))
         assert is_written == ((kind, actor, payload) != REJECTED)
-        agent.store._sync_state.clear()
+        forget_the_last_time(agent.store)
     for agent in agents * 2:
-        shared_store.fetch(agent.store)
+        shared(agent.store).fetch()
         review.write_decided(agent.store)
-        shared_store.hand_over(agent.store)
+        shared(agent.store).hand_over()
     states, texts = zip(*map(outcome, agents), strict=True)
     assert states == (counts, counts)
     assert texts[0] == texts[1] and texts[0].count(FACT) == (counts == "promoted")
@@ -203,17 +213,17 @@ def test_of_two_wordings_that_were_approved_the_line_of_the_first_stays(
     for agent, hour, text in zip(
         agents, (2, 1), ("Use uv and not pip.", "Install with uv, never with pip."), strict=True
     ):
-        agent.store._sync_state["pause"] = inf
+        shared(agent.store)._paused_until = inf
         ledger = Ledger(
             agent.store.root / "ledger", lambda hour=hour: START + timedelta(hours=hour)
         )
         ledger.append("proposal.approved", PROPOSAL, {"text": text}, actor="mira")
         assert review.write_decided(agent.store)
-        agent.store._sync_state.clear()
+        forget_the_last_time(agent.store)
     for agent in agents * 2:
-        shared_store.fetch(agent.store)
+        shared(agent.store).fetch()
         review.write_decided(agent.store)
-        shared_store.hand_over(agent.store)
+        shared(agent.store).hand_over()
     texts = [outcome(agent)[1] for agent in agents]
     assert texts[0] == texts[1]
     assert (
@@ -261,7 +271,8 @@ def test_folders_with_one_path_on_two_machines_have_collections_of_their_own(
     names = set[str]()
     for folder in (one.store.root, tmp_path / "of-another-machine"):
         folder.rename(tmp_path / "memory")
-        names.add(name_of_collections(MemoryAgent(read_settings(data=tmp_path / "memory")).store))
+        store = MemoryAgent(read_settings(data=tmp_path / "memory")).store
+        names.add(server_index(store, "http://127.0.0.1:8000").name_of_store)
         (tmp_path / "memory").rename(folder)
     assert len(names) == 2
 

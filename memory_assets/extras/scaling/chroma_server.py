@@ -12,12 +12,14 @@ A collection that the server lost puts its generation into quarantine, and the n
 one from the tables.
 """
 
+import hmac
 import json
 import shutil
 import threading
 import urllib.request
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -35,6 +37,7 @@ from memory_assets.adapters.chroma_index import (
 from memory_assets.adapters.generations import ReplacedError
 from memory_assets.errors import IndexFailedError
 from memory_assets.schema.protocols import Hit
+from memory_assets.store.store import Store
 from memory_assets.text.files import text_of, write_json
 
 if TYPE_CHECKING:
@@ -78,7 +81,7 @@ class ChromaServerIndex(ArrayIndex):
         """`name` tells the collections of this store from those of other stores."""
         super().__init__(root, "server")
         self._arrays = ArrayIndex(root)
-        self._address, self._name_of_store = address, name
+        self._address, self.name_of_store = address, name
         self._client: ClientAPI | None = None
         self._collection_of: tuple[Path, Collection] | None = None
         self._lock = threading.RLock()
@@ -102,7 +105,7 @@ class ChromaServerIndex(ArrayIndex):
         with self._lock, self.quarantined_on_failure(base):
             client = self._connected()  # before anything is changed here
             with self.build(rebuild=True) as folder:
-                made = self._new_collection(client, name := f"{self._name_of_store}-{folder.name}")
+                made = self._new_collection(client, name := f"{self.name_of_store}-{folder.name}")
                 if base is not None:
                     _copy(
                         client.get_collection(_place(base)["collection"], embedding_function=None),
@@ -160,7 +163,7 @@ class ChromaServerIndex(ArrayIndex):
     def erase(self) -> None:
         """Deletes all collections of the store on the server."""
         with self.quarantined_on_failure(None):
-            delete_collections(self._connected(), f"{self._name_of_store}-", kept=())
+            delete_collections(self._connected(), f"{self.name_of_store}-", kept=())
 
     @contextmanager
     def quarantined_on_failure(self, folder: Path | None) -> Iterator[None]:
@@ -226,7 +229,22 @@ class ChromaServerIndex(ArrayIndex):
         """Deletes the collections of the store that no generation names."""
         kept = [name for folder in self._folders() if (name := _place(folder).get("collection"))]
         with self.quarantined_on_failure(None):
-            delete_collections(self._connected(), f"{self._name_of_store}-", kept=kept)
+            delete_collections(self._connected(), f"{self.name_of_store}-", kept=kept)
+
+
+@cache
+def _index(root: Path, address: str, name: str) -> ChromaServerIndex:
+    return ChromaServerIndex(root, address, name)
+
+
+def server_index(store: Store, address: str) -> ChromaServerIndex:
+    """Returns the index of the store on the server, which stays open while the process runs.
+
+    Its collections have names of their own for each data folder; machines may have equal paths.
+    """
+    place = f" {store.shared.place}" if store.shared and store.shared.place else ""
+    hashed = hmac.digest(store.key, f"{store.root}{place}".encode(), "sha256").hex()
+    return _index(store.root / "index", address, f"memory-{hashed[:16]}")
 
 
 def connect(address: str) -> "ClientAPI":

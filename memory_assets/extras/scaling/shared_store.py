@@ -1,0 +1,135 @@
+"""A store that several machines share: its copy in an object store, and its workspace at a git
+remote.
+
+A run begins with what the others changed and ends by sending what changed here. The files of
+entries, the lessons and the log of what was done to systems get the lines of both machines; the
+other files of the workspace are rendered from tables.
+"""
+
+import time
+from collections.abc import Iterable
+from math import inf
+
+from memory_assets.adapters.git_remote import GitRemote
+from memory_assets.errors import ObjectStoreError, SettingsError, StoreBusyError
+from memory_assets.extras.scaling.mirror import Mirror
+from memory_assets.extras.scaling.s3_objects import S3Objects
+from memory_assets.extras.scaling.settings import scaling
+from memory_assets.schema.announcements import announce
+from memory_assets.services.search.brief_inputs import LESSONS_MD
+from memory_assets.stages.triage.projects import is_memory_file
+from memory_assets.store.slog import SLOG
+from memory_assets.store.store import LOCK_WAIT_SECONDS, Store
+
+WAIT_AFTER_FAILURE_SECONDS = 60.0
+"""Pause after the object store did not answer."""
+
+
+class SharedStore:
+    """Implements `schema.protocols.SharedCopy` with objects in a bucket."""
+
+    def __init__(self, store: Store) -> None:
+        settings = scaling(store.settings)
+        self.address = settings.store
+        self.mirror = Mirror(store.root, S3Objects(settings.store, settings.store_endpoint))
+        self.place = self.mirror.place
+        self._store = store
+        self._synchronised_at = -inf
+        self._paused_until = -inf
+
+    def open(self) -> None:
+        """Fetches the store from its bucket, or begins it there; fetches the workspace from its
+        remote.
+        """
+        store = self._store
+        if not store.settings.remote:
+            raise SettingsError(
+                f"The store {self.address} needs a git remote for the workspace (MEMORY.md and its "
+                "history), which is not kept as objects. Set MEMORY_REMOTE to a repository, such "
+                "as git@example.org:me/memory.git."
+            )
+        forgettings = store.finished_forgettings()
+        if self.mirror.is_known:
+            self._try_sync()
+        else:
+            self._begin()
+        # What was forgotten before this folder had anything is not in it.
+        if self.mirror.erased() is None:
+            self.mirror.note_erased(forgettings or store.finished_forgettings())
+        if not (store.workspace / ".git").is_dir():
+            GitRemote(store.workspace).fetch(store.settings.remote)
+
+    def _begin(self) -> None:
+        store = self._store
+        store.sync()
+        if not (store.root / "resources" / "key").is_file():
+            _ = store.key
+            store.sync()
+            vars(store).pop("key")  # another machine may have sent its own first
+
+    def sync(self, *, is_erasing: bool = False, wait_seconds: float = LOCK_WAIT_SECONDS) -> None:
+        """Fetches from and sends to the bucket; raises `ObjectStoreError` if it cannot."""
+        with self._store.locks.whole(wait_seconds):
+            self.mirror.sync(is_erasing=is_erasing)
+            self._synchronised_at = time.monotonic()
+
+    def sync_if_older(self, seconds: float) -> None:
+        """Does the same unless this process did within so many seconds, or another one writes."""
+        if time.monotonic() >= self._synchronised_at + seconds:
+            self._try_sync()
+
+    def _try_sync(self) -> None:
+        """Synchronises unless another process writes, which does it, too; says so where the bucket
+        does not answer.
+        """
+        if time.monotonic() < self._paused_until:
+            return
+        try:
+            self.sync(wait_seconds=0)
+        except StoreBusyError:
+            return
+        except ObjectStoreError as error:
+            if not self.mirror.is_known:
+                raise
+            self._paused_until = time.monotonic() + WAIT_AFTER_FAILURE_SECONDS
+            root = self._store.root
+            announce(
+                f"{error} The copy in {root} is used; what is new there is sent by the next run "
+                "that can.",
+                about=f"object store {root}",
+            )
+
+    def erased(self) -> frozenset[str] | None:
+        """Returns the ids of the forgettings that were carried out in this folder."""
+        return self.mirror.erased()
+
+    def note_erased(self, ids: Iterable[str]) -> None:
+        """Notes that these forgettings were carried out in this folder."""
+        self.mirror.note_erased(ids)
+
+    def fetch(self) -> None:
+        """Fetches what other machines changed; raises `StoreError` if it cannot."""
+        store = self._store
+        self.sync()
+        with store.lock():
+            GitRemote(store.workspace).fetch(store.settings.remote, _has_both)
+
+    def hand_over(self) -> None:
+        """Sends what changed here; a remote that does not take the workspace is announced, and
+        tried again by the next run.
+        """
+        self.sync()
+        problem = self.exchange_workspace()
+        if problem:
+            about = f"workspace {self._store.root}"
+            announce(f"{problem} The next run tries again.", about=about)
+
+    def exchange_workspace(self) -> str | None:
+        """Exchanges the workspace with the other machines; returns the problem, if any."""
+        store = self._store
+        with store.lock():
+            return GitRemote(store.workspace).exchange(store.settings.remote, _has_both)
+
+
+def _has_both(path: str) -> bool:
+    return is_memory_file(path) or path in (LESSONS_MD, SLOG)
