@@ -87,13 +87,17 @@ class ClaudeCodeModel(HarnessModel):
         return ModelAnswer(
             text=text,
             model=_model_of(result) or self.name,
-            input_tokens=int(usage.get("input_tokens") or 0),
-            output_tokens=int(usage.get("output_tokens") or 0),
+            input_tokens=_tokens(usage, "input_tokens"),
+            output_tokens=_tokens(usage, "output_tokens"),
             stop_reason=stop_reason,
-            cache_read_tokens=int(usage.get("cache_read_input_tokens") or 0),
-            cache_write_tokens=int(usage.get("cache_creation_input_tokens") or 0),
+            cache_read_tokens=_tokens(usage, "cache_read_input_tokens"),
+            cache_write_tokens=_tokens(usage, "cache_creation_input_tokens"),
             raw=result,
         )
+
+
+def _tokens(usage: Mapping[str, Any], kind: str) -> int:
+    return int(usage.get(kind) or 0)
 
 
 def _interrupted(events: Sequence[Mapping[str, Any]], stop_reason: str) -> str:

@@ -147,7 +147,7 @@ class JsonHooks(HookPart):
         insertions = self._add_hooks(text, hooks, groups) if hooks else []
         if missing and permissions:
             insertions.append(self._add_rules(text, permissions, missing))
-        absent = {} if hooks else {"hooks": groups}
+        absent: dict[str, Any] = {} if hooks else {"hooks": groups}
         if missing and not permissions:
             absent["permissions"] = {"allow": missing}
         if not text.removeprefix(BOM).strip():

@@ -128,9 +128,8 @@ def _spans(text: str, begin: int, end: int) -> Iterator[tuple[int, int]]:
     """Yields the spans of the sentences of one line, without the white space around them."""
     for gap in [*_END.finditer(text, begin, end), None]:
         last = gap.end() if gap else end
-        if gap and (
-            _NO_END.search(text[begin : gap.start()]) or _is_inside_code(text, begin, gap.start())
-        ):
+        is_inside_code = gap and text.count("`", begin, gap.start()) % 2 == 1
+        if gap and (is_inside_code or _NO_END.search(text[begin : gap.start()])):
             continue
         words = text[begin:last]
         if words.strip():
@@ -158,27 +157,28 @@ def _blocks(text: str) -> list[tuple[_Kind, str]]:
     """
     blocks: list[tuple[_Kind, list[str]]] = []
     is_code = False
-    is_new = True
+    last: _Kind = "blank"
+    """The kind of the block that the next line may belong to."""
     for line in text.splitlines():
         if _FENCE.match(line):
             is_code = not is_code
-            is_new = True
+            last = "blank"
             if is_code:
                 blocks.append(("code", []))
             continue
         kind, content = ("code", line) if is_code else _kind_of(line)
-        last = blocks[-1][0] if blocks and not is_new else None
-        if is_code or (kind == "prose" and _continues(last, line)):
+        if is_code or _continues(last, kind, line):
             blocks[-1][1].append(content)
-        elif kind != "blank":
+            continue
+        last = kind
+        if kind != "blank":
             blocks.append((kind, [content]))
-        is_new = kind in ("blank", "title", "table")
     return [(kind, ("\n" if kind == "code" else " ").join(lines)) for kind, lines in blocks]
 
 
-def _continues(last: _Kind | None, line: str) -> bool:
-    """Returns whether prose goes on in the block before it."""
-    return last == "prose" or (last == "bullet" and line[:1].isspace())
+def _continues(last: _Kind, kind: _Kind, line: str) -> bool:
+    """Returns whether it is prose that goes on in the block before it."""
+    return kind == "prose" and (last == "prose" or (last == "bullet" and line[:1].isspace()))
 
 
 def _kind_of(line: str) -> tuple[_Kind, str]:
@@ -203,24 +203,11 @@ def _with_command(sentences: list[Sentence], code: str) -> list[Sentence]:
     """Returns the sentences; a code block of one line completes the last one if it introduces
     it.
     """
-    lines = [
-        line.strip()
-        for line in code.strip().splitlines()
-        if line.strip() and not line.strip().startswith("#")
-    ]
-    if (
-        not sentences
-        or len(lines) != 1
-        or len(lines[0]) > COMMAND_CHARS
-        or not sentences[-1].text.endswith((":", "with", "run"))
-    ):
+    stripped = map(str.strip, code.strip().splitlines())
+    lines = [line for line in stripped if line and not line.startswith("#")]
+    if not sentences or len(lines) != 1 or len(lines[0]) > COMMAND_CHARS:
         return sentences
-    last = sentences[-1]
-    return [
-        *sentences[:-1],
-        replace(last, text=f"{last.text.rstrip(':')}: `{lines[0].strip('`')}`"),
-    ]
-
-
-def _is_inside_code(text: str, begin: int, end: int) -> bool:
-    return text.count("`", begin, end) % 2 == 1
+    *earlier, last = sentences
+    if not last.text.endswith((":", "with", "run")):
+        return sentences
+    return [*earlier, replace(last, text=f"{last.text.rstrip(':')}: `{lines[0].strip('`')}`")]

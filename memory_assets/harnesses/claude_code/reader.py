@@ -95,7 +95,8 @@ class ClaudeCodeReader(TranscriptReader):
     def _assistant(self, record: dict[str, Any]) -> Parsed:
         answer = record["message"]
         blocks = as_blocks(answer["content"])
-        texts = [block["text"] for block in blocks if block["type"] == "text" and block["text"]]
+        written = (block["text"] for block in blocks if block["type"] == "text")
+        texts = list(filter(None, written))
         calls = [block for block in blocks if block["type"] in ("tool_use", "server_tool_use")]
         if not texts and not calls:
             return _without_words(blocks)

@@ -109,8 +109,8 @@ class CodexConfig(HookPart):
         if not (line or table):
             raise NotOursError(self.note(text))
         if table and (content or line):
-            is_line_complete = text.endswith("\n") or not content
-            table = ("" if is_line_complete else newline) + newline + table
+            is_torn = not f"\n{content}".endswith("\n")
+            table = newline * (1 + is_torn) + table
         start = len(text) - len(content)
         if not content:
             return [Insertion(start, line + table)]

@@ -15,7 +15,12 @@ from typing import Any
 
 import orjson
 
-from memory_assets.harnesses.human_words import count_images, parse_user_text, strip_memories
+from memory_assets.harnesses.human_words import (
+    UserText,
+    count_images,
+    parse_user_text,
+    strip_memories,
+)
 from memory_assets.harnesses.normal_form import (
     Parsed,
     TranscriptReader,
@@ -220,8 +225,7 @@ def _find_words(parsed: Parsed, blocks: list[dict[str, Any]]) -> None:
     """Makes the message the owner's, with the words of the blocks that a person typed, where there
     are any.
     """
-    texts = [block["text"] for block in blocks if block.get("type") in ("input_text", "text")]
-    words = [parse_user_text(text) for text in texts if not _WITHOUT_WORDS.match(text)]
+    words = _words_in(blocks)
     typed_text = "\n".join(part.text for part in words if part.voice == "person")
     parsed.image_count = max(parsed.image_count, count_images(typed_text))
     if typed_text or (parsed.image_count and not words):
@@ -231,6 +235,11 @@ def _find_words(parsed: Parsed, blocks: list[dict[str, Any]]) -> None:
         parsed.is_user_turn = not words or any(part.is_turn for part in words)
     elif any(part.voice == "summary" for part in words):
         parsed.kind = "summary"
+
+
+def _words_in(blocks: list[dict[str, Any]]) -> list[UserText]:
+    texts = [block["text"] for block in blocks if block.get("type") in ("input_text", "text")]
+    return [parse_user_text(text) for text in texts if not _WITHOUT_WORDS.match(text)]
 
 
 def _event(payload: dict[str, Any]) -> Parsed:

@@ -129,14 +129,17 @@ def _rows_of(archive: Archive, first: Range, state: _State) -> Iterator[dict[str
         kept_from_line = line_of.get(parsed.kept_from or "")
         if parsed.kept_from and kept_from_line is None and continues:
             raise _CannotContinueError
-        if parsed.repository is None:
-            repositories = ranges[line.resource_id].repositories or {}
-            parsed.repository = repositories.get(parsed.cwd or "")
+        _look_up_repository(parsed, ranges[line.resource_id])
         yield _row(first, line, parsed, message_id, kept_from_line)
     state.generation = first.generation
     state.seed = seed
     state.reader = reader.state
     state.chain = identifier.state
+
+
+def _look_up_repository(parsed: Parsed, range_: Range) -> None:
+    if parsed.repository is None:
+        parsed.repository = (range_.repositories or {}).get(parsed.cwd or "")
 
 
 def _give_pushed_ids(parsed: Parsed, identifier: Identifier, range_: Range) -> str | None:

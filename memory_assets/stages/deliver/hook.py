@@ -153,10 +153,7 @@ def _start(
     the bundled sample.
     """
     session = session if isinstance(session, str) else ""
-    if session and source in (COMPACTED, CLEARED):
-        from memory_assets.stages.deliver.told import forget_ids
-
-        forget_ids(root, session)
+    _forget(root, session, source)
     session_id = "" if source == CLEARED else session
     text = brief(root, session_id) if present_root(root) == root else ""
     is_told = bool(text and session_id) and _tell(root, session_id, source, text, payload)
@@ -166,6 +163,14 @@ def _start(
         # The transcript shows the compaction itself: see `MATCHERS` in `claude_code.hooks`.
         spool_event(root, events.TURN_COMPLETED, {"harness": harness, "sessionId": session_id})
     silence.ask_for_run(root)
+
+
+def _forget(root: str, session: str, source: "Any") -> None:
+    """Notes that a session that was compacted or cleared lost the memories that it was shown."""
+    if session and source in (COMPACTED, CLEARED):
+        from memory_assets.stages.deliver.told import forget_ids
+
+        forget_ids(root, session)
 
 
 def _tell(

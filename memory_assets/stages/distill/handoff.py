@@ -10,6 +10,7 @@ task leaves nothing. A note of ours says what follows from it.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from memory_assets.stages.distill import spoken
 from memory_assets.stages.distill.rules.exchanges import Exchange, Row, parse_exchanges
@@ -100,22 +101,23 @@ def _open_in(
     """Returns the sentences of a reply that leave something open, and a note; `is_answered` if the
     owner spoke after it.
     """
-    sentences = [sentence for sentence in sentences if stems_of(sentence)]
-    open_sentences = [
-        sentence
-        for sentence in sentences
-        if _is_open(sentence, sentences[-1], is_answered=is_answered)
-    ]
+    sentences = list(filter(stems_of, sentences))
+    is_open = partial(_is_open, last=sentences[-1] if sentences else "", is_answered=is_answered)
+    open_sentences = list(filter(is_open, sentences))
     if not open_sentences:
         commit = [] if is_trunk else _unpushed_commit(sentences)
         return commit, NOT_PUSHED if commit else ""
     if all(map(_says_little, open_sentences)):
-        earlier = sentences[: sentences.index(open_sentences[0])]
-        context = [sentence for sentence in earlier if not sentence.endswith(":")]
-        open_sentences = [*context[:1], *open_sentences]
+        open_sentences = [*_context(sentences, open_sentences[0]), *open_sentences]
     brief = [text for text in open_sentences if len(text) <= LONG_CHARS] or open_sentences
     is_announced = brief[-1] is sentences[-1] and _only_announces(brief[-1])
     return brief[-MOST_SENTENCES:], NOT_DONE if is_announced else ""
+
+
+def _context(sentences: Sequence[str], open_sentence: str) -> list[str]:
+    """Returns the first sentence before the open one that introduces nothing."""
+    earlier = sentences[: sentences.index(open_sentence)]
+    return [sentence for sentence in earlier if not sentence.endswith(":")][:1]
 
 
 def _unpushed_commit(sentences: Sequence[str]) -> list[str]:

@@ -13,7 +13,6 @@ import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import resources
 from pathlib import Path
 from typing import Any, cast, get_args
 
@@ -52,6 +51,10 @@ class CategoryRule:
     """Keywords that count twice."""
     examples: tuple[str, ...]
     is_optional: bool = False
+
+    def weigh(self, text: str) -> float:
+        """Returns how many of its keywords the text has, by their weight."""
+        return len(self.words.findall(text)) + STRONG_WEIGHT * len(self.strong.findall(text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +119,9 @@ def _rule(entry: Mapping[str, Any], source: str) -> CategoryRule:
     if not isinstance(name, str) or not are_strings or not words or len(examples) < LEAST_EXAMPLES:
         requirement = f"a name, words, and at least {LEAST_EXAMPLES} examples, all of them strings"
         raise SettingsError(f"{subject} needs {requirement}. Add what is missing.")
+    is_optional = bool(entry.get("optional"))
     try:
-        return CategoryRule(
-            name, _pattern(words), _pattern(strong), tuple(examples), bool(entry.get("optional"))
-        )
+        return CategoryRule(name, _pattern(words), _pattern(strong), tuple(examples), is_optional)
     except re.error as problem:
         raise SettingsError(f"{subject} has an invalid pattern: {problem}. Fix it.") from problem
 
@@ -136,20 +138,15 @@ def read_taxonomy(path: Path | None, optional: Collection[str]) -> Taxonomy:
     """Returns the taxonomy of the file, by default that of the package, with the named optional
     categories.
     """
-    if path is None:
-        return (
-            parse_taxonomy(_PACKAGED, source="taxonomy.toml", optional=optional)
-            if optional
-            else TAXONOMY
-        )
-    return parse_taxonomy(
-        read_named(path, "taxonomy", "MEMORY_TAXONOMY"), source=str(path), optional=optional
-    )
+    if path:
+        text = read_named(path, "taxonomy", "MEMORY_TAXONOMY")
+        return parse_taxonomy(text, source=str(path), optional=optional)
+    if not optional:
+        return TAXONOMY
+    return parse_taxonomy(_PACKAGED, source="taxonomy.toml", optional=optional)
 
 
-_PACKAGED = (resources.files("memory_assets.stages.distill") / "taxonomy.toml").read_text(
-    encoding="utf-8"
-)
+_PACKAGED = Path(__file__).with_suffix(".toml").read_text("utf-8")
 TAXONOMY = parse_taxonomy(_PACKAGED, source="taxonomy.toml")
 TAXONOMY_VERSION = TAXONOMY.version
 
@@ -175,17 +172,15 @@ def categorise(
     `hint` is the category that a model gave; it is right unless the fact would then be somebody
     else's rule.
     """
-    weights = {
-        rule.name: len(rule.words.findall(text)) + STRONG_WEIGHT * len(rule.strong.findall(text))
-        for rule in taxonomy.categories
-    }
+    weights = {rule.name: rule.weigh(text) for rule in taxonomy.categories}
     hinted = _hinted_category(hint, author, taxonomy, weights)
     if hinted is not None:
         return hinted, HINT_CONFIDENCE
     if kind in _KINDS:
         weights[_KINDS[kind]] = weights.get(_KINDS[kind], 0.0) + KIND_WEIGHT
     if author != "owner":
-        weights = {name: weight for name, weight in weights.items() if name not in ONLY_THE_OWNERS}
+        for name in ONLY_THE_OWNERS:
+            weights.pop(name, None)
     most = max(weights.values())
     total = sum(weights.values())
     tied = [name for name, weight in weights.items() if weight == most]
@@ -207,10 +202,8 @@ def _hinted_category(
     if hinted not in weights or makes_rule:
         return None
     most = max(weights.values())
-    is_optional = any(
-        rule.is_optional and weights[rule.name] >= most > 0 for rule in taxonomy.categories
-    )
-    return None if is_optional else hinted
+    optional = (rule.name for rule in taxonomy.categories if rule.is_optional)
+    return None if any(weights[name] >= most > 0 for name in optional) else hinted
 
 
 def _most_similar(text: str, names: Sequence[str], taxonomy: Taxonomy, embedder: Embedder) -> str:

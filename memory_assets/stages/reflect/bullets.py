@@ -8,8 +8,8 @@ made from its days.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
@@ -54,6 +54,17 @@ def bullet_of(row: Mapping[str, Any]) -> Bullet:
 def in_order(bullets: Sequence[Bullet]) -> list[Bullet]:
     """Returns the bullets in their order on the page: by category, 🔴 first, else as they came."""
     return sorted(bullets, key=lambda bullet: (bullet.category, ORDER[bullet.priority]))
+
+
+def ids_of(bullets: Iterable[Bullet]) -> tuple[str, ...]:
+    """Returns the ids that the bullets rest on, each once."""
+    return tuple(dict.fromkeys(id for bullet in bullets for id in bullet.ids))
+
+
+def merged(bullets: Sequence[Bullet]) -> Bullet:
+    """Returns the bullets as one, in the words of the last and with the highest priority."""
+    priority = min((bullet.priority for bullet in bullets), key=ORDER.__getitem__)
+    return replace(bullets[-1], priority=priority, ids=ids_of(bullets))
 
 
 def heading(category: str) -> str:

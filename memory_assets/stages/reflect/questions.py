@@ -15,7 +15,7 @@ from memory_assets.schema.protocols import ModelAnswer, ModelRequest
 from memory_assets.stages.distill.model.answers import REFUSED, AnswerKey, AnswerStore
 from memory_assets.stages.distill.model.material import fenced, read_prompt
 from memory_assets.stages.recall.wording import exact_names
-from memory_assets.stages.reflect.bullets import ORDER, Bullet, in_order
+from memory_assets.stages.reflect.bullets import Bullet, ids_of, in_order, merged
 from memory_assets.stages.reflect.reflector import Condensed, weigh
 from memory_assets.stages.reflect.subjects import Subject
 from memory_assets.text.short_ids import short_id
@@ -61,23 +61,15 @@ class Question:
         invalidate answers.
         """
         content = text_hash(_material(self.subject))
-        return AnswerKey(
-            content,
-            prompt_hash(),
-            self.model,
-            f"max_tokens={MAX_TOKENS} level={self.level}",
-            SERIALISER_VERSION,
-        )
+        options = f"max_tokens={MAX_TOKENS} level={self.level}"
+        return AnswerKey(content, prompt_hash(), self.model, options, SERIALISER_VERSION)
 
     def request(self) -> ModelRequest:
         """Returns what the model is sent."""
         memory_md = fenced("MEMORY.md", _cut(self.memory_md)) if self.memory_md.strip() else ""
-        parts = [memory_md, _material(self.subject), PRESSURES[self.level]]
-        return ModelRequest(
-            read_prompt("reflect", "reflector"),
-            "\n\n".join(part for part in parts if part),
-            MAX_TOKENS,
-        )
+        parts = (memory_md, _material(self.subject), PRESSURES[self.level])
+        prompt = read_prompt("reflect", "reflector")
+        return ModelRequest(prompt, "\n\n".join(filter(None, parts)), MAX_TOKENS)
 
     def estimated_tokens(self) -> int:
         """Returns about how many tokens are sent."""
@@ -116,18 +108,16 @@ def condensed_by_model(question: Question, answers: AnswerStore, price: Price) -
     Where no answer is smaller than its facts, every notable fact is kept, with the reason.
     """
     levels = (replace(question, level=level) for level in range(len(PRESSURES)))
-    stored = [answer for answer in map(answers.read_any, (at.key for at in levels)) if answer]
+    stored = list(filter(None, (answers.read_any(at.key) for at in levels)))
     if not stored or not stored[-1].is_whole:
         return None
-    prices = [price(answer.answer) for answer in stored]
-    known_prices = [usd for usd in prices if usd is not None]
     condensed = Condensed(
         parse_answer_bullets(stored[-1].answer.text, question.subject),
         len(stored) - 1,
         stored[-1].answer.model,
         tuple(answer.name for answer in stored),
         question.key.prompt_hash,
-        round(sum(known_prices), 6) if len(known_prices) == len(prices) else None,
+        _total([price(answer.answer) for answer in stored]),
     )
     problem = "no line of the answer holds"
     if condensed.bullets:
@@ -137,6 +127,12 @@ def condensed_by_model(question: Question, answers: AnswerStore, price: Price) -
     return replace(condensed, bullets=question.subject.bullets, problem=problem)
 
 
+def _total(prices: Sequence[float | None]) -> float | None:
+    """Returns the sum, if each price is known."""
+    known_prices = [usd for usd in prices if usd is not None]
+    return round(sum(known_prices), 6) if len(known_prices) == len(prices) else None
+
+
 def parse_answer_bullets(text: str, subject: Subject) -> list[Bullet]:
     """Returns the supported lines of an answer, and the 🔴 facts that must be kept, in their order
     on the page.
@@ -144,13 +140,9 @@ def parse_answer_bullets(text: str, subject: Subject) -> list[Bullet]:
     bullets = list(_parse(text, subject))
     if not bullets or not subject.span.keeps_high:
         return in_order(bullets)
-    cited = {id for bullet in bullets for id in bullet.ids}
-    uncited = [
-        bullet
-        for bullet in subject.bullets
-        if bullet.priority == "high" and cited.isdisjoint(bullet.ids)
-    ]
-    return in_order([*bullets, *uncited])
+    cited = set(ids_of(bullets))
+    important = (bullet for bullet in subject.bullets if bullet.priority == "high")
+    return in_order([*bullets, *(b for b in important if cited.isdisjoint(b.ids))])
 
 
 def _parse(text: str, subject: Subject) -> Iterator[Bullet]:
@@ -163,9 +155,7 @@ def _parse(text: str, subject: Subject) -> Iterator[Bullet]:
         cited = _ID.findall(f"{''.join(_INNER.findall(match['text']))} {match['ids']}")
         sources = list(dict.fromkeys(by_short_id[id] for id in cited if id in by_short_id))
         if by_short_id.keys() >= set(cited) and _names_only(bullet_text, sources):
-            priority = min((bullet.priority for bullet in sources), key=ORDER.__getitem__)
-            ids = tuple(dict.fromkeys(id for bullet in sources for id in bullet.ids))
-            yield Bullet(sources[-1].category, priority, bullet_text, ids)
+            yield replace(merged(sources), text=bullet_text)
 
 
 def _names_only(text: str, sources: Sequence[Bullet]) -> bool:

@@ -20,6 +20,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import chain
 from typing import Any
 
 import polars as pl
@@ -29,7 +30,14 @@ from memory_assets.schema.records import SpanName
 from memory_assets.schema.tables import version_of
 from memory_assets.stages.distill.write_gate import NO_SHARE
 from memory_assets.stages.reflect.background import Background, Exclusion
-from memory_assets.stages.reflect.bullets import Bullet, bullet_of, heading, in_order, render
+from memory_assets.stages.reflect.bullets import (
+    Bullet,
+    bullet_of,
+    heading,
+    ids_of,
+    in_order,
+    render,
+)
 from memory_assets.stages.reflect.subjects import DAY, TABLE_OF, Span, Subject, merge
 from memory_assets.text.words import CHARS_A_TOKEN, count_tokens
 
@@ -37,6 +45,7 @@ REFLECTOR, DISTILLER = version_of("reflections"), version_of("weekly_distillates
 """Versions of the rules that condense a day, and weeks and months from their days."""
 
 SESSION_VERSION = version_of("session_reflections")
+_OF_CONDENSED = ("level", "reflector", "prompt_hash", "cost_usd", "problem")
 _OF_SESSION = ("session_id", "day", "project", "person", "window_count", "observed_tokens")
 
 REFLECTED_SHARE = 0.325
@@ -108,10 +117,9 @@ def reflect_on_sessions(
             (bullet_of(row) for row in session_facts if row["id"] not in excluded), background
         )
         ranked = background.ranked(bullets, session_facts)
-        full = _fit_session(bullets, ranked, session_target(context_tokens))
         fitting = _fit_session(bullets, ranked, MOST_TOKENS)
-        text = "\n".join(bullet.line for bullet in fitting)
-        full_text = "\n".join(bullet.line for bullet in full)
+        text = _lines(fitting)
+        full_text = _lines(_fit_session(bullets, ranked, session_target(context_tokens)))
         if fitting:
             rows.append(
                 {
@@ -119,7 +127,7 @@ def reflect_on_sessions(
                     "fact_count": len(bullets),
                     "told_count": len(fitting),
                     "text": text,
-                    "observation_ids": [id for bullet in fitting for id in bullet.ids],
+                    "observation_ids": list(chain.from_iterable(b.ids for b in fitting)),
                     "tokens": count_tokens(text),
                     "full_text": full_text,
                     "full_tokens": count_tokens(full_text),
@@ -127,6 +135,10 @@ def reflect_on_sessions(
                 }
             )
     return schemas.frame_of("session_reflections", rows)
+
+
+def _lines(bullets: Sequence[Bullet]) -> str:
+    return "\n".join(bullet.line for bullet in bullets)
 
 
 def _fit_session(bullets: Sequence[Bullet], ranked: Sequence[Bullet], tokens: int) -> list[Bullet]:
@@ -178,14 +190,13 @@ def condense(subject: Subject, background: Background) -> Condensed:
     room = subject.room
     if room is None or weigh(bullets) <= room:
         return Condensed(bullets, 0, reflector)
-    fitting = in_order(
-        _fit(background.ranked(bullets, subject.facts), room, keeps_high=subject.span.keeps_high)
-    )
-    if weigh(fitting) <= room or not subject.span.keeps_high:
+    keeps_high = subject.span.keeps_high
+    ranked = background.ranked(bullets, subject.facts)
+    fitting = in_order(_fit(ranked, room, keeps_high=keeps_high))
+    if weigh(fitting) <= room or not keeps_high:
         return Condensed(fitting, 1, reflector)
-    cores = [
-        replace(bullet, text=_core(bullet.text)) for bullet in bullets if bullet.priority == "high"
-    ]
+    important = (bullet for bullet in bullets if bullet.priority == "high")
+    cores = [replace(bullet, text=_core(bullet.text)) for bullet in important]
     return Condensed(cores if weigh(cores) <= room else bullets, 2, reflector)
 
 
@@ -217,7 +228,7 @@ def _row(subject: Subject, condensed: Condensed, background: Background) -> dict
     it.
     """
     text = render(condensed.bullets)
-    cited = dict.fromkeys(id for bullet in condensed.bullets for id in bullet.ids)
+    cited = ids_of(condensed.bullets)
     reason = "left out" if condensed.prompt_hash else "no room"
     dropped = {
         row["id"]: subject.excluded.get(row["id"])
@@ -240,10 +251,7 @@ def _row(subject: Subject, condensed: Condensed, background: Background) -> dict
         "input_tokens": subject.observed_tokens,
         "fact_tokens": subject.fact_tokens,
         "output_tokens": count_tokens(text),
-        **{
-            name: getattr(condensed, name)
-            for name in ("level", "reflector", "prompt_hash", "cost_usd", "problem")
-        },
+        **{name: getattr(condensed, name) for name in _OF_CONDENSED},
         "answers": list(condensed.answers),
     }
 
@@ -255,16 +263,10 @@ def list_dropped(span: SpanName, condensed: pl.DataFrame) -> pl.DataFrame:
     Rows of an earlier release have no reasons; they are rebuilt, and listed then.
     """
     lists = {"dropped_ids": "observation_id", "dropped_why": "reason", "dropped_to": "kept_as"}
-    rows = (
-        condensed.filter(pl.col("dropped_why").is_not_null())
-        .explode(*lists, empty_as_null=False)
-        .rename(lists)
-    )
-    return (
-        rows.with_columns(span=pl.lit(span))
-        .select(schemas.schema_of("dropped_facts").names())
-        .sort("observation_id")
-    )
+    listed = condensed.filter(pl.col("dropped_why").is_not_null())
+    rows = listed.explode(*lists, empty_as_null=False).rename(lists)
+    columns = schemas.schema_of("dropped_facts").names()
+    return rows.with_columns(span=pl.lit(span)).select(columns).sort("observation_id")
 
 
 def find_unaccounted(

@@ -10,7 +10,7 @@ a subject becomes a row of its table.
 
 import uuid
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
 
@@ -19,7 +19,14 @@ import polars as pl
 from memory_assets.schema.protocols import Row
 from memory_assets.schema.records import SpanName
 from memory_assets.stages.reflect.background import Background, Exclusion
-from memory_assets.stages.reflect.bullets import ORDER, Bullet, bullet_of, in_order, parse_bullets
+from memory_assets.stages.reflect.bullets import (
+    Bullet,
+    bullet_of,
+    ids_of,
+    in_order,
+    merged,
+    parse_bullets,
+)
 
 SMALL_TOKENS = 500
 """A day of fewer tokens passes through: its ids alone take as much as could be saved."""
@@ -152,7 +159,7 @@ def subjects_of_period(
             for row in group.to_dicts()
             for bullet in parse_bullets(row["text"], row["observation_ids"])
         ]
-        cited = pl.col("id").is_in({id for bullet in bullets for id in bullet.ids})
+        cited = pl.col("id").is_in(ids_of(bullets))
         fact_tokens = int(group["fact_tokens"].sum())
         subject = _subject(
             span,
@@ -182,16 +189,8 @@ def _subject(
     project, person = map(str, key)
     excluded = background.excluded(facts)
     remaining = [bullet for bullet in bullets if not excluded.keys() >= {*bullet.ids}]
-    return Subject(
-        span,
-        day,
-        project,
-        person,
-        facts,
-        in_order(merge(remaining, background)),
-        excluded,
-        **fields,
-    )
+    merged_bullets = in_order(merge(remaining, background))
+    return Subject(span, day, project, person, facts, merged_bullets, excluded, **fields)
 
 
 def _tokens(observations: pl.DataFrame) -> int:
@@ -205,10 +204,4 @@ def merge(bullets: Iterable[Bullet], background: Background) -> list[Bullet]:
     groups: dict[str, list[Bullet]] = {}
     for bullet in bullets:
         groups.setdefault(background.memory(bullet.ids[0]), []).append(bullet)
-    return [_merged(members) for members in groups.values()]
-
-
-def _merged(members: Sequence[Bullet]) -> Bullet:
-    priority = min((bullet.priority for bullet in members), key=ORDER.__getitem__)
-    ids = dict.fromkeys(id for bullet in members for id in bullet.ids)
-    return replace(members[-1], priority=priority, ids=tuple(ids))
+    return [merged(members) for members in groups.values()]

@@ -144,20 +144,19 @@ def is_secret_value(value: bytes, *, quoted: bool, password: bool) -> bool:
     """Returns whether a value that is assigned to a telling name is a secret; passwords may be
     shorter than tokens.
     """
-    is_long_enough = len(value) >= (8 if password else 12)
-    if not is_long_enough or len(value) > 4_000 or _ADDRESS.match(value) or is_placeholder(value):
+    if not (8 if password else 12) <= len(value) <= 4_000:
+        return False
+    if _ADDRESS.match(value) or is_placeholder(value):
         return False
     if _is_path_or_code(value, quoted=quoted, password=password):
         return False
     if _NUMBER.fullmatch(value):
         return password and value.isdigit()
-    if _UUID.fullmatch(value):
-        return True
     if _HEX.fullmatch(value):
         return len(value) >= 16 and len(set(value)) >= 8
-    if password:
-        return is_varied(value) or _is_drawn(value, quoted)
-    return b" " not in value and _is_drawn(value, quoted)
+    if _UUID.fullmatch(value) or (password and is_varied(value)):
+        return True
+    return (password or b" " not in value) and _is_drawn(value, quoted)
 
 
 def _is_drawn(value: bytes, quoted: bool) -> bool:

@@ -113,15 +113,20 @@ def points_ahead(words: str, match: re.Match[str], form: date_forms.Form) -> boo
         return False
     if _RECURRING.search(sentence) and not form.is_absolute:
         return False
-    if _IN_THE_PAST.search(f"{words_before} {words_after}") and not _FIRM.search(sentence):
-        return False
-    if words_after.rstrip().endswith("?") and _REPORTING_QUESTION.search(sentence):
+    if _looks_back(sentence, words_before, words_after):
         return False
     has_intent = bool(_AHEAD.search(sentence))
     if date_forms.is_duration(form):
         is_lasting = _DURATION.search(sentence) and "remind" not in sentence.lower()
         return not is_lasting and (has_intent or bool(_OURS.search(sentence)))
     return has_intent or not form.needs_intent
+
+
+def _looks_back(sentence: str, words_before: str, words_after: str) -> bool:
+    """Returns whether the sentence reports what was, or asks about it."""
+    if _IN_THE_PAST.search(f"{words_before} {words_after}") and not _FIRM.search(sentence):
+        return True
+    return words_after.rstrip().endswith("?") and bool(_REPORTING_QUESTION.search(sentence))
 
 
 def _names_no_day(words_before: str, match: re.Match[str], words_after: str) -> bool:
