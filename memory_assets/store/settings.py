@@ -425,16 +425,6 @@ class CoreSettings(BaseSettings):
         """Returns whether what belongs to the project, or to none, may be sent to a model."""
         return not project or ALL_PROJECTS in self.model_projects or project in self.model_projects
 
-    def may_push(self, project: str) -> bool:
-        """Returns whether sessions of the project may be pushed to a shared memory."""
-        names = self.push_projects
-        is_any = (
-            ALL_PROJECTS in names
-            or project in names
-            or (bool(names) and all(name.startswith("!") for name in names))
-        )
-        return is_any and f"!{project}" not in names
-
     def clock(self) -> datetime:
         """Returns the current time in UTC, or the fixed one in `now`."""
         if self.now is None:

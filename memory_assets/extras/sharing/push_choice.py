@@ -15,7 +15,7 @@ from memory_assets.schema.tables import version_of
 from memory_assets.services.sources.ignoring import IgnoreRules, read_ignore_rules
 from memory_assets.store.archive import Range
 from memory_assets.store.ledger import WORDS_FORGOTTEN
-from memory_assets.store.settings import Settings
+from memory_assets.store.settings import ALL_PROJECTS, Settings
 from memory_assets.store.store import Store
 
 CAME_FROM_OTHERS = "pushed here by another machine"
@@ -71,8 +71,17 @@ def _reason(
         return NOT_INDEXED
     if set(persons) != {settings.owner}:
         return OF_OTHERS
-    excluded = sorted(project for project in projects if not settings.may_push(project))
+    excluded = sorted(
+        project for project in projects if not _may_push(settings.push_projects, project)
+    )
     return f"of {excluded[0]}: `push_projects` leaves it out" if excluded else ""
+
+
+def _may_push(names: Sequence[str], project: str) -> bool:
+    """Returns whether the setting `push_projects` lets sessions of the project be pushed."""
+    is_named = project in names or ALL_PROJECTS in names
+    is_other = bool(names) and all(name.startswith("!") for name in names)
+    return (is_named or is_other) and f"!{project}" not in names
 
 
 def _ignored(store: Store, rules: IgnoreRules, ranges: Sequence[Range]) -> str | None:
