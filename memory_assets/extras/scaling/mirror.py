@@ -173,29 +173,22 @@ class Mirror:
         fetched = self._fetch(base, theirs, {*contents, *gone})
         for path, content in contents.items():  # what was merged is here before it is there
             self._place(path, content)
-        sent = {
-            path: Entry(_key_of(path), _hash(content), len(content))
-            for path, content in contents.items()
-        }
-        sent = {
-            path: one for path, one in sent.items() if one.sha256 != _sha_of(theirs.files.get(path))
-        }
+        sent = _entries_to_send(contents, theirs)
         files = {path: one for path, one in {**theirs.files, **sent}.items() if path not in gone}
-        replaced = [one.key for path, one in theirs.files.items() if files.get(path) != one]
+        unnamed = [*base.unnamed, *_replaced_keys(theirs, files), *(e.key for e in sent.values())]
+        machines = theirs.machines
+        if base.machine not in machines:
+            machines = (*machines, base.machine)
         tag = theirs.tag
-        unnamed = [*base.unnamed, *replaced, *(one.key for one in sent.values())]
-        machines = (
-            theirs.machines if base.machine in theirs.machines else (*theirs.machines, base.machine)
-        )
         if files != theirs.files or machines != theirs.machines:
             self._note(replace(base, unnamed=tuple(unnamed)))
             list(self._at_once(lambda path: self.objects.put(sent[path].key, contents[path]), sent))
-            replaced_by = self.objects.replace(MANIFEST, pack(files, machines), theirs.tag)
-            if replaced_by is None:
-                return None
-            tag = replaced_by
-        if fetched or files != base.files or tag != base.tag or unnamed:
-            self._finish(base, replace(base, tag=tag, files=files, machines=machines), unnamed)
+            tag = self.objects.replace(MANIFEST, pack(files, machines), theirs.tag)
+        if tag is None:
+            return None
+        done = replace(base, tag=tag, files=files, machines=machines)
+        if fetched or unnamed or done != base:
+            self._finish(base, done, unnamed)
         return Synced(tuple(fetched), tuple(sent), tuple(gone))
 
     def _finish(self, base: Synchronised, done: Synchronised, unnamed: Iterable[str]) -> None:
@@ -222,26 +215,28 @@ class Mirror:
         changed: dict[str, bytes | None] = {}
         present = dict(self._present())
         for path, stamp in present.items():
-            noted = base.files.get(path)
-            if noted and (
-                stamp == base.stamps.get(path) or (path.startswith(ANSWERS) and not is_erasing)
-            ):
+            is_fixed = path.startswith(ANSWERS) and not is_erasing
+            if path in base.files and (is_fixed or stamp == base.stamps.get(path)):
                 continue
-            content = bytes_of(self.root / path)
-            if content is None or _hash(content) == _sha_of(noted):
-                continue
-            if not (noted and path.startswith(RANGES)) or self._archive.is_as_written(
-                path.removeprefix("resources/"), content
-            ):
+            content = self._changed_content(path, base.files.get(path))
+            if content is not None:
                 changed[path] = content
         may_delete = (DERIVED, *IMMUTABLE) if is_erasing else (DERIVED,)
-        gone = {
-            path: None for path in base.files if path not in present and path.startswith(may_delete)
-        }
-        removed = (path for path in base.files if path not in present and path.startswith(LIBRARY))
-        return (
-            changed | gone | {path: None for path in removed if (self.root / path).parent.is_dir()}
-        )
+        for path in base.files.keys() - present.keys():
+            is_removed = path.startswith(LIBRARY) and (self.root / path).parent.is_dir()
+            if is_removed or path.startswith(may_delete):
+                changed[path] = None
+        return changed
+
+    def _changed_content(self, path: str, noted: Entry | None) -> bytes | None:
+        """Returns the content of the file; None where it is the noted one, or a damaged range."""
+        content = bytes_of(self.root / path)
+        if content is None or _hash(content) == _sha_of(noted):
+            return None
+        if not noted or not path.startswith(RANGES):
+            return content
+        is_whole = self._archive.is_as_written(path.removeprefix("resources/"), content)
+        return content if is_whole else None
 
     @cached_property
     def _archive(self) -> Archive:
@@ -251,23 +246,17 @@ class Mirror:
         """Yields the files and their stamps; the catalog before the ranges that it commits, so that
         none lacks.
         """
-        for path in (*FILES, CATALOG):
-            if stamp := stamp_of(self.root / path):
+        for path in (*FILES, CATALOG, *filter(_is_exchanged, self._walked())):
+            stamp = stamp_of(self.root / path)
+            if stamp:
                 yield path, stamp
-        for folder, folders, names in (
-            step for name in FOLDERS for step in os.walk(self.root / name)
-        ):
-            folders[:] = [name for name in folders if not name.startswith(".")]
-            for name in names:
-                path = Path(folder, name).relative_to(self.root).as_posix()
-                is_left = (
-                    name.endswith(".tmp")
-                    or path in OF_MACHINE
-                    or path.startswith(BATCHES)
-                    or path == CATALOG
-                )
-                if is_of_store(path) and not is_left and (stamp := stamp_of(self.root / path)):
-                    yield path, stamp
+
+    def _walked(self) -> Iterator[str]:
+        for top in FOLDERS:
+            for folder, folders, names in os.walk(self.root / top):
+                folders[:] = [name for name in folders if not name.startswith(".")]
+                for name in names:
+                    yield Path(folder, name).relative_to(self.root).as_posix()
 
     def _merge(
         self,
@@ -283,24 +272,29 @@ class Mirror:
         for path, content in mine.items():
             before = base.files.get(path)
             now = theirs.files.get(path)
-            is_changed_there = _sha_of(before) != _sha_of(now)
-            is_ours = not is_changed_there or (
-                is_erasing and path.startswith((DERIVED, *IMMUTABLE))
-            )
-            if is_ours and content is not None:
-                contents[path] = content
-            elif is_ours and now:
-                gone.append(path)
-            elif now and content is not None and _hash(content) != now.sha256:
-                merged = self._merged(path, before, content, self._object(path, now))
-                contents |= {} if merged is None else {path: merged}
-            elif (
-                now is None
-                and content is not None
-                and not path.startswith((DERIVED, LIBRARY, *IMMUTABLE))
-            ):
+            wins = is_erasing and path.startswith((DERIVED, *IMMUTABLE))
+            if wins or _sha_of(before) == _sha_of(now):
+                if content is None and now:
+                    gone.append(path)
+            elif content is not None:
+                content = self._merged_with(path, before, content, now)
+            else:
+                continue
+            if content is not None:
                 contents[path] = content
         return contents, gone
+
+    def _merged_with(
+        self, path: str, before: Entry | None, mine: bytes, now: Entry | None
+    ) -> bytes | None:
+        """Returns the content to send of a file that both changed; None where the other machine's
+        holds.
+        """
+        if now is None:  # deleted there
+            return None if path.startswith((DERIVED, LIBRARY, *IMMUTABLE)) else mine
+        if _hash(mine) == now.sha256:
+            return None
+        return self._merged(path, before, mine, self._object(path, now))
 
     def _merged(self, path: str, before: Entry | None, mine: bytes, theirs: bytes) -> bytes | None:
         """Returns the content that has the changes of both; None where it is that of the other
@@ -325,29 +319,21 @@ class Mirror:
         """Makes every other file here what the manifest says; the catalog, tables and VERSION after
         what they rest on.
         """
-        here = {path: stamp for path, stamp in self._present() if stamp == base.stamps.get(path)}
-        wanted = [
-            path for path in theirs.files if path not in handled and not path.startswith(BATCHES)
-        ]
-        wanted = [
-            path
-            for path in wanted
-            if path not in here or theirs.files[path].sha256 != _sha_of(base.files.get(path))
-        ]
-        fetched = [
-            path
-            for step in _steps(wanted)
-            for path, got in zip(step, self._fetched(theirs, step), strict=True)
-            if got
-        ]
+        unchanged = {path for path, stamp in self._present() if stamp == base.stamps.get(path)}
+        wanted = []
+        for path in theirs.files.keys() - handled:
+            is_same = theirs.files[path].sha256 == _sha_of(base.files.get(path))
+            if not path.startswith(BATCHES) and not (is_same and path in unchanged):
+                wanted.append(path)
+        fetched = []
+        for step in _steps(wanted):
+            written = self._at_once(lambda path: self._fetch_one(path, theirs.files[path]), step)
+            fetched += [path for path, is_written in zip(step, written, strict=True) if is_written]
         for path in base.files.keys() - theirs.files.keys() - handled:
             (self.root / path).unlink(missing_ok=True)
             fetched.append(path)
         self._touch_tables(fetched)
         return fetched
-
-    def _fetched(self, theirs: Synchronised, paths: list[str]) -> list[bool]:
-        return list(self._at_once(lambda path: self._fetch_one(path, theirs.files[path]), paths))
 
     def _fetch_one(self, path: str, entry: Entry) -> bool:
         """Writes the file, unless it is there already; returns whether it was written."""
@@ -458,6 +444,25 @@ def _steps(paths: Iterable[str]) -> list[list[str]]:
         )
         groups[order].append(path)
     return groups
+
+
+def _is_exchanged(path: str) -> bool:
+    """Returns whether the file is kept in the object store; the catalog is listed on its own."""
+    of_machine = path in OF_MACHINE or path.startswith(BATCHES) or path.endswith(".tmp")
+    return is_of_store(path) and not of_machine and path != CATALOG
+
+
+def _entries_to_send(contents: Mapping[str, bytes], theirs: Synchronised) -> dict[str, Entry]:
+    entries = {}
+    for path, content in contents.items():
+        sha256 = _hash(content)
+        if sha256 != _sha_of(theirs.files.get(path)):
+            entries[path] = Entry(_key_of(path), sha256, len(content))
+    return entries
+
+
+def _replaced_keys(theirs: Synchronised, files: Mapping[str, Entry]) -> list[str]:
+    return [entry.key for path, entry in theirs.files.items() if files.get(path) != entry]
 
 
 def _key_of(path: str) -> str:
