@@ -36,7 +36,6 @@ ORDER = (
     "runs",
     "services",
     "stages.maintain",
-    "stages.library",
     "stages.brief",
     "stages.triage",
     "stages.friction",

@@ -5,12 +5,14 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
+from itertools import chain
 from pathlib import Path
 
 import pytest
 
 from memory_assets.schema.extra_folders import extra_names
 from memory_assets.schema.extras import extras
+from memory_assets.schema.tables import TABLES
 from memory_assets_tests.conftest import REPOSITORY
 from memory_assets_tests.once import sampled
 
@@ -23,10 +25,13 @@ LOAD = (
 def test_a_declaration_has_the_name_of_its_folder_and_names_what_is_there():
     assert [extra.name for extra in extras()] == extra_names()
     for extra in extras():
-        declared = {**vars(extra), "name": ""}.values()
-        for value in declared:
-            for name in value.values() if isinstance(value, Mapping) else [value]:
+        plain = dict.fromkeys(("name", "path_lists", "places", "locks", "sources", "derived"), "")
+        for value in ({**vars(extra), **plain}).values():
+            for named in value.values() if isinstance(value, Mapping) else [value]:
+                name = named[1] if isinstance(named, tuple) else getattr(named, "waiting", named)
                 assert not name or extra.load(name) is not None
+        assert {*extra.sources, *chain(*extra.sources.values()), *extra.derived} <= TABLES.keys()
+    assert {table.before for table in TABLES.values()} <= {*TABLES, ""}
 
 
 @pytest.mark.slow

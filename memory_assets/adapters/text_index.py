@@ -21,9 +21,6 @@ from memory_assets.text.terms import query_terms
 
 CORPORA = ("memories", "messages")
 
-DOCUMENTS = "documents"
-"""The corpus of the library, which has an index of its own, so that no recall opens it."""
-
 
 class TextIndex(Generations):
     """Builds generations of terms and finds texts by them in the published one; thread-safe."""

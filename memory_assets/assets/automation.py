@@ -284,10 +284,10 @@ SCHEDULES = (
              "At 06:45, condenses finished months with new reflections."),
     Schedule("friction_daily", "find_friction", "0 7 * * *", _where_due,
              "At 07:00, finds problems that recur within seven days."),
-    Schedule("feeds_hourly", "poll_feeds", "15 * * * *", _at_its_time,
-             "Every hour, looks for new items in the feeds that you watch."),
     Schedule("triage_half_hourly", "review", "*/30 * * * *", _at_its_time,
              "Every 30 minutes, decides proposals by rules and model."),
+    *(Schedule(job.schedule.name, job.name, job.schedule.cron, _at_its_time,
+               job.schedule.description) for job in JOBS.values() if job.schedule),
 )  # fmt: skip
 
 GRACE = timedelta(minutes=10)

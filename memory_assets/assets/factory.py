@@ -41,7 +41,7 @@ FIRST_DAY = date(2024, 1, 1)
 """Earliest day that a message may have; times before it fall to the day of capture."""
 
 _CORE_STAGES = (
-    "deliver capture distill embed recall reflect friction triage brief maintain quality library"
+    "deliver capture distill embed recall reflect friction triage brief maintain quality"
 ).split()
 STAGES = list(dict.fromkeys([*_CORE_STAGES, *(table.stage for table in TABLES.values())]))
 GROUPS = {stage: f"{number:02}_{stage}" for number, stage in enumerate(STAGES, 1)}

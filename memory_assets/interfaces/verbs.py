@@ -128,21 +128,6 @@ STATUS = Verb(
     "Show what it holds and how fresh it is.",
 )
 
-SLOG = Verb(
-    "slog",
-    requests.SlogRequest,
-    "Log what was done",
-    "Append an entry to the log of what was done to systems, or list entries.",
-    "Log a change of a system.",
-    {
-        "action": "deploy",
-        "tool": "worker",
-        "detail": "Published worker:20260302",
-        "reason": "subscription fix",
-    },
-    is_writing=True,
-    tool_parameters={"action": "", "tool": "", "detail": "", "reason": ""},
-)
 RESTORE = Verb(
     "restore",
     requests.RestoreRequest,
@@ -167,7 +152,6 @@ VERBS = [
     REVIEW,
     DECIDE,
     STATUS,
-    SLOG,
     *(verb for verb in ADDED if verb.about),
 ]
 COMMANDS = [RESTORE, *(verb for verb in ADDED if not verb.about)]

@@ -16,12 +16,11 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from memory_assets.errors import QuestionError, UnknownIdError
 from memory_assets.memory.health import HealthVerbs
-from memory_assets.memory.library import LibraryVerbs
 from memory_assets.memory.opening import despite_damage
 from memory_assets.memory.review import ReviewVerbs
 from memory_assets.schema import requests
 from memory_assets.schema.announcements import announced_since, moment, take
-from memory_assets.schema.extras import extras, loaded
+from memory_assets.schema.extras import extras, loaded, notify
 from memory_assets.schema.requests import AnswerRequest, RecallRequest
 from memory_assets.services.search.latest_briefing import Briefing, latest_briefing
 from memory_assets.store.places import present_root
@@ -65,7 +64,7 @@ def scan(table: str, *, as_of: date | str | None = None) -> "pl.LazyFrame":
     return ParquetTables(Path(present_root(str(read_settings().data)), "tables")).scan(table)
 
 
-class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
+class MemoryAgent(ReviewVerbs, HealthVerbs):
     """Answers from one store, by default the present one; with `url` and `token`, from a shared
     memory on another machine.
     """
@@ -208,7 +207,7 @@ class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
         from memory_assets.services.notes import remember as notes
 
         request = requests.RememberRequest.of(text, **options)
-        noted = notes.remember(self._store_or_unopened(), request)
+        noted = notes.remember(self.store_or_unopened(), request)
         if noted.replaces:
             from memory_assets.services.review.open_triage import take_along
 
@@ -227,11 +226,10 @@ class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
         result = forget(self.store, request.target, apply=request.apply, history=request.history)
         if result.is_applied:
             from memory_assets.services.review.open_triage import take_along
-            from memory_assets.services.slog import log_events
 
             for memory in result.memories:
                 take_along(self.store, memory.memory_id)
-            log_events(self.store)
+            notify("forgotten", self.store)
         return result
 
     def feedback(

@@ -20,7 +20,7 @@ class HealthVerbs(OpenStore):
         """Returns the state of the store."""
         from memory_assets.services.health.status import status_of
 
-        return status_of(self._store_or_unopened(), is_sample=self.is_sample)
+        return status_of(self.store_or_unopened(), is_sample=self.is_sample)
 
     def health(self, *, is_deep: bool = False, night: date | None = None) -> "Health":
         """Returns counts and checks of the store; with `is_deep`, also of every stored byte, or of

@@ -75,7 +75,7 @@ class OpenStore:
         """Whether the store is the bundled sample's."""
         return is_sample(self.settings)
 
-    def _store_or_unopened(self) -> "Store":
+    def store_or_unopened(self) -> "Store":
         """Returns the store, which is not created where it is missing."""
         from memory_assets.store.store import Store
 

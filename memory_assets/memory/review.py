@@ -18,6 +18,7 @@ from memory_assets.services.review.proposals import (
 
 if TYPE_CHECKING:
     from memory_assets.adapters.git_workspace import ChangedLine
+    from memory_assets.stages.triage.contradictions import AdrContradiction
 
 
 class ReviewVerbs(OpenStore):
@@ -26,12 +27,17 @@ class ReviewVerbs(OpenStore):
     @despite_damage
     def review(self, request: requests.ReviewRequest | None = None) -> Review:
         """Returns the proposals that wait for a decision, and problems of REVIEW.md."""
-        from memory_assets.services.adrs import read_contradictions
-        from memory_assets.services.review.open_triage import read_review
+        from memory_assets.services.review.open_triage import read_contradictions, read_review
 
         count = sum(1 for _ in waiting_proposals(self.store, is_asked=False))
         warnings = read_review(self.store).reading.warnings
         return Review(self.pending(), warnings, count, read_contradictions(self.store))
+
+    def contradictions(self) -> "tuple[AdrContradiction, ...]":
+        """Returns the memories that contradict a document, such as a decision record in force."""
+        from memory_assets.services.review.open_triage import read_contradictions
+
+        return read_contradictions(self.store)
 
     def decide(self, decision: str | requests.DecideRequest, **options: Any) -> Decided:
         """Approves, rejects or edits proposals and returns the state of each."""

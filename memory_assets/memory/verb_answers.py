@@ -15,4 +15,5 @@ from memory_assets.stages.maintain.checks import Check
 from memory_assets.stages.maintain.health_report import HealthReport
 from memory_assets.stages.recall.cited_answer import Citation, CitedAnswer
 from memory_assets.stages.recall.results import Answer, Recalled
+from memory_assets.stages.triage.contradictions import AdrContradiction
 from memory_assets.stages.triage.explain import Explanation, ProvenanceStep

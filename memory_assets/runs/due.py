@@ -19,7 +19,7 @@ from memory_assets.runs.days import LONGEST_STRETCH, Stretch, stretches
 from memory_assets.runs.inputs import input_versions
 from memory_assets.runs.record import begun_night, changed_since, has_failed, last_run
 from memory_assets.runs.staleness import is_stale, stale_days, stale_partitions
-from memory_assets.schema.extras import gather
+from memory_assets.schema.extras import further_sources, gather
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.tables import DYNAMIC, JOBS, TABLES, WHOLE, tables_in
 from memory_assets.services.review.open_triage import (
@@ -141,12 +141,18 @@ def capture_is_due(store: Store) -> bool:
     return (
         events_wait(store)
         or bool(_changed_transcripts(store))
-        or is_stale(store, ["adrs", "harness_memories"])
+        or is_stale(store, _read_by_capture())
         or pushes_wait(store)
         or windows_due(store)
         or forget_is_unfinished(store)
         or has_failed(store, "capture")
     )
+
+
+def _read_by_capture() -> list[str]:
+    """Returns the tables that a capture builds from other files than transcripts."""
+    added = [table.name for table in tables_in("capture") if table.is_added]
+    return [*added, "harness_memories"]
 
 
 def events_wait(store: Store) -> bool:
@@ -199,8 +205,11 @@ def capture_state(store: Store) -> str:
         *(f"{file.path}:{file.size}:{file.mtime_ns}" for file in _changed_transcripts(store)),
         *inputs.windows(store, TABLES["windows"]).values(),
         inputs.fingerprint(store.tables.parts("windows"), WHOLE),
-        *input_versions(store, TABLES["adrs"]).values(),
-        *input_versions(store, TABLES["harness_memories"]).values(),
+        *(
+            version
+            for name in _read_by_capture()
+            for version in input_versions(store, TABLES[name]).values()
+        ),
         store.archive.range_count(),
         *gather("incoming", store),
         forget_is_unfinished(store),
@@ -281,17 +290,17 @@ def triage_is_due(store: Store) -> bool:
 
 
 def review_is_stale(store: Store) -> bool:
-    """Returns whether a proposal, a decision, an edit by hand, the slog, a setting or the calendar
-    requires a triage.
-
-    So does a memory that contradicts a decision record.
+    """Returns whether a proposal, a decision, an edit by hand, a setting or the calendar requires a
+    triage, or what an optional capability adds to it.
     """
     parts = store.tables.parts
-    if not (parts("proposals") or parts("friction") or store.tables.has_rows("adr_conflicts")):
+    is_added = any(map(store.tables.has_rows, further_sources("review_md")))
+    if not (parts("proposals") or parts("friction") or is_added):
         return False
     if WHOLE not in parts("decisions") or store.note_of("review_md") != triage_state(store):
         return True
-    if has_failed(store, "triage") or is_stale(store, ["slog"]):
+    added = [table.name for table in tables_in("triage") if table.is_added]
+    if has_failed(store, "triage") or is_stale(store, added):
         return True
     decisions = store.tables.read("decisions", columns=["state", "expires_at"])
     is_over = pl.col("expires_at") <= store.settings.clock()
@@ -311,7 +320,9 @@ def triage_state(store: Store) -> str:
     return inputs.version_from(
         store,
         TABLES["decisions"],
-        *inputs.part_versions(store, ("proposals", "friction", "memories", "adr_conflicts")),
+        *inputs.part_versions(
+            store, ("proposals", "friction", "memories", *further_sources("review_md"))
+        ),
         len(ids),
         *ids[-1:],
         *map(_hash_of_file, paths),

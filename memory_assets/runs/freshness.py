@@ -10,23 +10,21 @@ input has no time (a setting, a date), it waits since it was first seen waiting
 """
 
 import json
-from collections.abc import Iterator, Sequence, Set
-from contextlib import suppress
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 
-from memory_assets.errors import StoreError
 from memory_assets.runs import due
 from memory_assets.runs.due import due_runs
 from memory_assets.runs.record import changed_since, lagging_sources
 from memory_assets.runs.staleness import stale_partitions
+from memory_assets.schema.extras import extras
 from memory_assets.schema.tables import JOBS, TABLES, Job, Table, deadline_of, tables_in
 from memory_assets.services.sources.transcripts import find_sources
 from memory_assets.stages.capture.intake import changed_files
 from memory_assets.stages.deliver import spool
 from memory_assets.stages.maintain.checks import Check
 from memory_assets.stages.reflect.subjects import SPANS
-from memory_assets.store.feeds import Feed
 from memory_assets.store.ready import WAITING
 from memory_assets.store.store import Store
 from memory_assets.text.files import text_of, write_where_changed
@@ -35,19 +33,14 @@ REMEDY = (
     "Run `memory ingest`; if it stops there again, its error says why. Keep `memory up` "
     "running, so that nothing waits."
 )
-REMEDIES = {
-    "feed_items": "Run `memory library feeds poll`. Keep `memory up` running, which polls "
-    "every hour, or remove the feeds."
-}
-"""What to do about tables that no ingest builds."""
+INFLOWS = {table: (extra, inflow) for extra in extras() for table, inflow in extra.inflows.items()}
+"""What optional capabilities take in from outside, by table."""
 OUTSIDE = {
     "events": "sent events wait",
     "resources": "transcripts wait",
-    "feed_items": "feeds wait to be polled",
+    **{table: inflow.source for table, (_, inflow) in INFLOWS.items()},
 }
 """What comes from outside, by the table that takes it in."""
-POLLED_EVERY = timedelta(hours=1)
-"""How long a feed is fresh after a poll: its schedule runs every hour."""
 
 
 @dataclass(frozen=True)
@@ -139,7 +132,7 @@ def _check(waiting: Waiting) -> Check:
         promise,
         False,
         f"{waiting.source}, since {waiting.since:%Y-%m-%d %H:%M} UTC",
-        REMEDIES.get(waiting.name, REMEDY),
+        INFLOWS[waiting.name][1].remedy if waiting.name in INFLOWS else REMEDY,
     )
 
 
@@ -185,26 +178,17 @@ def _is_due(store: Store, job: Job) -> bool:
 
 
 def _since_of_outside(store: Store) -> dict[str, datetime]:
-    """Returns since when transcripts, feeds and events wait, by the table that takes them in."""
+    """Returns since when transcripts, events and others wait, by the table that takes them in."""
     now = store.settings.clock()
     files = changed_files(find_sources(store.settings), store.archive, now)
-    polls = [datetime.fromisoformat(feed.polled_at) + POLLED_EVERY for feed in _feeds(store)]
     sent_at = spool.waiting_since(str(store.root))
     moments = {
         "resources": [datetime.fromtimestamp(file.mtime_ns / 1e9, UTC) for file in files],
-        "feed_items": [moment for moment in polls if moment < now],
         "events": [datetime.fromtimestamp(sent_at, UTC)] if sent_at else [],
     }
+    for name, (extra, inflow) in INFLOWS.items():
+        moments[name] = list(extra.load(inflow.waiting)(store))
     return {name: min(times) for name, times in moments.items() if times}
-
-
-def _feeds(store: Store) -> Iterator[Feed]:
-    """Yields the feeds; one with a damaged file is named by its poll."""
-    for id in store.feeds.ids():
-        with suppress(StoreError):
-            feed = store.feeds.find(id)
-            if feed:
-                yield feed
 
 
 def _ready(store: Store, table: Table, parts: Sequence[str]) -> datetime:

@@ -6,7 +6,6 @@ fit; each says why, takes the store and the table's declaration, and returns the
 each partition that should exist.
 """
 
-import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
@@ -20,16 +19,17 @@ from memory_assets.schema.frames import empty, hash_of
 from memory_assets.schema.protocols import PartInfo
 from memory_assets.schema.records import READ_STATUSES
 from memory_assets.schema.tables import TABLES, WHOLE, Table, version_of
-from memory_assets.services.adrs import find_folders
-from memory_assets.services.adrs import inputs_of as inputs_of_adrs
 from memory_assets.services.search.brief_inputs import (
     LESSONS_MD,
     due_triggers,
     expiring_on,
     lessons_of,
 )
-from memory_assets.services.slog import LOGGED
-from memory_assets.services.sources.harness_files import find_memory_files, memory_file_inputs
+from memory_assets.services.sources.harness_files import (
+    documented_parts,
+    find_memory_files,
+    memory_file_inputs,
+)
 from memory_assets.stages.brief.briefing import due_lines
 from memory_assets.stages.brief.lessons import render_lessons
 from memory_assets.stages.capture.checkpoints import WINDOW_COLUMNS, versions_of_days
@@ -43,7 +43,6 @@ from memory_assets.stages.reflect.subjects import SPANS, WEEK, Span
 from memory_assets.store.ledger import FEEDBACK, NOTES
 from memory_assets.store.settings import RULES, Settings
 from memory_assets.store.store import Store
-from memory_assets.text.files import bytes_of
 from memory_assets.text.moments import event_time
 
 FLUSHED = "sessions.flushed"
@@ -65,7 +64,7 @@ def input_versions(store: Store, table: Table) -> dict[str, str]:
     The part after a space (a model, a prompt) never makes a partition stale, because building with
     another one costs money.
     """
-    special = _inputs().get(table.built_with or table.name)
+    special = input_functions().get(table.built_with or table.name)
     if special:
         return special(store, table)
     sources = [name for name in table.made_from if TABLES[name].record]
@@ -154,78 +153,14 @@ def hook_signals_of(store: Store) -> dict[str, HookSignals]:
 
 
 def harness_memories(store: Store, table: Table) -> dict[str, str]:
-    """The memory files of harnesses, decision records and discoveries; nothing before the first
-    transcript or discovery, so that files alone do not start a store."""
-    decided, read = (
-        any(part.rows for part in store.tables.parts(name).values())
-        for name in ("adrs", "discoveries")
+    """The memory files of harnesses, and documents; nothing before the first transcript or
+    document, so that files alone do not start a store."""
+    is_started = (
+        store.tables.parts(table.name)
+        or documented_parts(store)
+        or (store.tables.parts("windows") and find_memory_files(store.settings))
     )
-    is_started = read or (
-        store.tables.parts("windows") and (find_memory_files(store.settings) or decided)
-    )
-    if not store.tables.parts(table.name) and not is_started:
-        return {}
-    return {WHOLE: memory_file_inputs(store)}
-
-
-def adrs(store: Store, table: Table) -> dict[str, str]:
-    """The files of decision records; nothing before the first transcript, and until there is
-    one.
-    """
-    is_known = store.tables.parts(table.name) or (
-        store.tables.parts("windows") and find_folders(store)
-    )
-    return {WHOLE: inputs_of_adrs(store)} if is_known else {}
-
-
-def slog(store: Store, table: Table) -> dict[str, str]:
-    """The file of the slog, and the events that it logs; nothing before the first entry."""
-    content = bytes_of(store.slog.path)
-    if content is None and not store.tables.has_rows(table.name):
-        return {}
-    logged = store.ledger.events(LOGGED)
-    return {
-        WHOLE: hash_of(
-            *rules_of(store, table), hashlib.sha256(content or b"").hexdigest(), len(logged)
-        )
-    }
-
-
-def documents(store: Store, table: Table) -> dict[str, str]:
-    """The kept texts of documents; nothing before the first one is added."""
-    stamps = store.documents.stamps()
-    is_any = stamps or store.tables.has_rows(table.name)
-    return {WHOLE: hash_of(*rules_of(store, table), *stamps.items())} if is_any else {}
-
-
-def discoveries(store: Store, table: Table) -> dict[str, str]:
-    """The note of each page and repository."""
-    rules = rules_of(store, table)
-    return {
-        one.id: hash_of(*rules, one.content_hash, one.note, one.tags)
-        for one in store.documents.all()
-        if one.note
-    }
-
-
-def document_chunks(store: Store, table: Table) -> dict[str, str]:
-    """The kept text of each document."""
-    rules = rules_of(store, table)
-    return {id: hash_of(*rules, stamp) for id, stamp in store.documents.stamps().items()}
-
-
-def document_index(store: Store, table: Table) -> dict[str, str]:
-    """The chunks and vectors of all documents; once there is an index, also when the last document
-    was removed.
-    """
-    found = [
-        (name, part, info.fingerprint)
-        for name in table.made_from
-        for part, info in store.tables.parts(name).items()
-    ]
-    if found or store.note_of(table.name):
-        return {WHOLE: hash_of(*rules_of(store, table), *found)}
-    return {}
+    return {WHOLE: memory_file_inputs(store)} if is_started else {}
 
 
 def messages(store: Store, table: Table) -> dict[str, str]:
@@ -576,15 +511,14 @@ def briefing(store: Store, table: Table) -> dict[str, str]:
 Inputs = Callable[[Store, Table], dict[str, str]]
 
 INPUTS: dict[str, Inputs] = {
-    "windows": windows, "adrs": adrs, "discoveries": discoveries,
+    "windows": windows,
     "harness_memories": harness_memories, "messages": messages, "sessions": messages,
     "checkpoints": checkpoints, "observer_answers": observer_answers,
     "observations": observations, "embeddings": embeddings,
     "passage_vectors": passage_vectors, "memories": memories, "reflections": reflections,
     "weekly_distillates": distillates, "monthly_distillates": distillates,
-    "timeline": timeline, "proposals": proposals, "friction": friction, "slog": slog,
-    "documents": documents, "document_chunks": document_chunks,
-    "document_index": document_index, "lessons_md": lessons_md, "briefing": briefing,
+    "timeline": timeline, "proposals": proposals, "friction": friction,
+    "lessons_md": lessons_md, "briefing": briefing,
 }  # fmt: skip
 ASKS: dict[str, Callable[[Settings], str]] = {
     "observer_answers": observer_and_prompt,
@@ -600,7 +534,7 @@ A change marks partitions as stale in the UI only: asking again costs money and 
 
 
 @cache
-def _inputs() -> dict[str, Inputs]:
+def input_functions() -> dict[str, Inputs]:
     """Returns the functions of all tables, with those of optional capabilities."""
     added = (extra.load(extra.inputs).INPUTS for extra in extras() if extra.inputs)
     return INPUTS | {name: function for inputs in added for name, function in inputs.items()}

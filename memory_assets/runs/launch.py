@@ -172,24 +172,6 @@ def triage(store: Store) -> RunSummary:
     return runner.summary()
 
 
-def index_documents(store: Store) -> RunSummary:
-    """Cuts, encodes and indexes the documents that were added, and removes what is left of those
-    that were removed.
-    """
-    with Runner(store) as runner:
-        runner.run_due("index_documents")
-    return runner.summary()
-
-
-def poll_feeds(store: Store) -> RunSummary:
-    """Polls the feeds, then indexes their new items."""
-    with Runner(store) as runner:
-        if store.feeds.ids():
-            runner.run("poll_feeds")
-        runner.run_due("index_documents")
-    return runner.summary()
-
-
 class Runner(ExitStack):
     """Runs jobs in this process with the store's own Dagster instance, which the first run opens
     and the exit closes.

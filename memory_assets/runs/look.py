@@ -10,8 +10,8 @@ from pathlib import Path
 
 from memory_assets.harnesses.homes import transcript_places, unread_places
 from memory_assets.runs.due import time_of
+from memory_assets.schema.extras import gather
 from memory_assets.schema.tables import JOBS
-from memory_assets.services import adrs
 from memory_assets.services.health.housekeeping import next_time
 from memory_assets.services.review.open_triage import tasks_of
 from memory_assets.services.settings.which_store import is_sample
@@ -59,7 +59,7 @@ def _watched(store: Store) -> Iterator[Path]:
     yield from settings.source_folders() or everywhere
     if settings.harness_memories:
         yield from harness_files.searched_folders(settings)
-    yield from adrs.searched_folders(store)
+    yield from gather("watched", store)
     yield from filter(None, (settings.taxonomy, settings.observer_prompt))
 
 

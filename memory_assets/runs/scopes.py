@@ -1,5 +1,5 @@
-"""The partitions that come and go: scopes (of MEMORY.md and the briefing), documents and feeds of
-the library.
+"""The partitions that come and go: scopes (of MEMORY.md and the briefing), and those of optional
+capabilities.
 
 There is a scope for the owner and one for each project. It is named after its file of entries
 (`projects/NAME`), so that projects with one file are one scope.
@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from memory_assets.schema.extras import extras
 from memory_assets.schema.records import MEMORY_MD
 from memory_assets.schema.tables import Grain
 from memory_assets.stages.triage.projects import FOLDER, memory_files, path_of
@@ -69,8 +70,7 @@ def briefing_is_whole(store: Store, scope: str) -> bool:
 
 KEYS: Mapping[Grain, Callable[[Store], list[str]]] = {
     "scope": scopes_of,
-    "document": lambda store: store.documents.ids(),
-    "feed": lambda store: store.feeds.ids(),
+    **{grain: extra.load(keys) for extra in extras() for grain, (_, keys) in extra.grains.items()},
 }
 """By grain, whose name is that of the dynamic partitions in Dagster: the partitions of the store.
 """

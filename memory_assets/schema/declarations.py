@@ -1,18 +1,17 @@
 """What a table and a job are declared with; all of them are listed in `schema.tables`."""
 
 from dataclasses import dataclass
-from typing import Literal
 
+from memory_assets.schema.extras import extras
 from memory_assets.schema.records import Record
 
-Grain = Literal[
-    "whole", "day", "week", "month", "category", "scope", "document", "feed", "source", "span"
-]
-"""What one partition holds: everything, a local day, a finished week or month, a category, the
-owner or a project (`runs.scopes`), a document or a feed of the library, a transcript file, or a
-day, week or month (`span`)."""
+Grain = str
+"""What one partition holds: everything (`whole`), a local `day`, a finished `week` or `month`, a
+`category`, the owner or a project (`scope`: `runs.scopes`), a transcript file (`source`), a day,
+week or month (`span`), or what an optional capability names."""
 
-DYNAMIC: tuple[Grain, ...] = ("scope", "document", "feed")
+_ADDED = {grain: column for extra in extras() for grain, (column, _) in extra.grains.items()}
+DYNAMIC: tuple[Grain, ...] = ("scope", *_ADDED)
 """Grains whose partitions come and go with what is in the store."""
 
 FOLDERS: dict[Grain, tuple[str, ...]] = {
@@ -22,10 +21,9 @@ FOLDERS: dict[Grain, tuple[str, ...]] = {
     "month": ("day",),
     "category": ("category",),
     "scope": (),
-    "document": ("doc_id",),
-    "feed": ("feed_id",),
     "source": ("source_id",),
     "span": ("span", "day"),
+    **{grain: (column,) for grain, column in _ADDED.items()},
 }
 """Partition columns; a week or month is named by its first day."""
 
@@ -77,6 +75,11 @@ class Table:
     """Whether the latest partitions are built first."""
     in_branch: bool = False
     """Whether a what-if branch builds it too."""
+    before: str = ""
+    """Of an optional capability: the table of the core that is built right after it; empty for the
+    last one."""
+    is_added: bool = False
+    """Whether an optional capability adds it (`schema.tables`)."""
 
     @property
     def description(self) -> str:
@@ -102,6 +105,15 @@ class Table:
 
 
 @dataclass(frozen=True)
+class JobTimes:
+    """When Dagster starts a job of an optional capability."""
+
+    name: str
+    cron: str
+    description: str
+
+
+@dataclass(frozen=True)
 class Job:
     """Tables that one run builds together."""
 
@@ -118,6 +130,8 @@ class Job:
     """
     every_days: int = 0
     """Days after which such a job is due if its schedule did not start it and its input changed."""
+    schedule: JobTimes | None = None
+    """Of an optional capability: what starts it; jobs of the core are in `assets.automation`."""
     deadline_hours: int = 24
     """Hours that input may wait for it before memory counts as silent: a sensor looks every minute,
     a schedule once a day.

@@ -16,6 +16,30 @@ PACKAGE = "memory_assets.extras"
 
 
 @dataclass(frozen=True)
+class Place:
+    """A file or folder of the store that an optional package writes and that nothing rebuilds."""
+
+    path: str
+    """Below the data folder: a folder of it, or a file of the workspace."""
+    title: str
+    """What people call it."""
+    is_log: bool = False
+    """Whether lines are only appended to it: those of two machines are merged."""
+
+
+@dataclass(frozen=True)
+class Inflow:
+    """What a table takes in from outside the store."""
+
+    waiting: str
+    """Function that gets the store and returns since when each thing waits."""
+    source: str
+    """What waits, for people."""
+    remedy: str
+    """What to do if it waits for too long."""
+
+
+@dataclass(frozen=True)
 class Extra:
     """What an optional package adds; names such as `cli:app` are below its own folder."""
 
@@ -81,6 +105,44 @@ class Extra:
     file: str = ""
     """Constant with the name of a file that it keeps in the data folder."""
 
+    path_lists: tuple[str, ...] = ()
+    """Those of its settings that name folders of this machine, separated as in PATH."""
+    sources: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Table or file of the core → further tables that it is made from."""
+    grains: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Kind of partitions that come and go → their column, and the function that gets the store and
+    returns their keys.
+    """
+    inflows: Mapping[str, Inflow] = field(default_factory=dict)
+    """Table → what it takes in from outside the store."""
+    watched: str = ""
+    """Function that gets the store and returns the files and folders outside of it that an update
+    reads, present or not.
+    """
+    documented: Mapping[str, str] = field(default_factory=dict)
+    """Kind of documents → the function that gets the store and returns what they say, as
+    observations without a session; it is recalled, and in no briefing.
+    """
+    contradictions: str = ""
+    """Function that gets the store and returns the memories that contradict a document, which every
+    review shows.
+    """
+    listeners: Mapping[str, str] = field(default_factory=dict)
+    """Event (`notify`) → the function that is called with what happened."""
+    places: tuple[Place, ...] = ()
+    locks: tuple[str, ...] = ()
+    """Lock files in the data folder."""
+    indexes: str = ""
+    """Function that gets the store and returns the indexes that it builds."""
+    derived: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Table → the table and the column that its rows are made from: when words are forgotten, rows
+    of other values are removed.
+    """
+    erase: str = ""
+    """Function that gets the store once rows with forgotten words left the tables, and removes what
+    was made of them.
+    """
+
     def load(self, name: str) -> Any:
         """Returns what the name stands for, such as `cli:app`."""
         module, _, attribute = name.partition(":")
@@ -112,3 +174,27 @@ def first_of(field: str, *given: Any) -> Any:
 def extras() -> tuple[Extra, ...]:
     """Returns the declarations, in the order of their names."""
     return tuple(importlib.import_module(f"{PACKAGE}.{name}").EXTRA for name in extra_names())
+
+
+def notify(event: str, *about: Any) -> None:
+    """Calls the listeners of optional capabilities: `forgotten` (store) when something was
+    forgotten, `acted` (store, action, detail, reason) when a command changed something.
+    """
+    for extra in extras():
+        if event in extra.listeners:
+            extra.load(extra.listeners[event])(*about)
+
+
+def further_sources(name: str) -> tuple[str, ...]:
+    """Returns the tables that optional capabilities add to the sources of a table of the core."""
+    return tuple(source for extra in extras() for source in extra.sources.get(name, ()))
+
+
+def places() -> tuple[Place, ...]:
+    """Returns what optional capabilities write into the store."""
+    return tuple(place for extra in extras() for place in extra.places)
+
+
+def added_folders() -> tuple[str, ...]:
+    """Returns the folders among these places."""
+    return tuple(place.path for place in places() if "/" not in place.path)

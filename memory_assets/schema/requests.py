@@ -23,11 +23,9 @@ from pydantic import (
 
 from memory_assets.errors import QuestionError
 from memory_assets.schema.vocabulary import (
-    SLOG_ACTIONS,
     Category,
     Priority,
     Sentiment,
-    SlogAction,
     Trigger,
 )
 from memory_assets.text.moments import parse_moment
@@ -48,16 +46,11 @@ at most ten lines.
 """
 
 MOST_LEAN = 3
-MOST_LISTED = 1_000
-"""Entries of the slog in one answer."""
-
-MOST_CHUNKS = 50
-"""Chunks of documents in one answer."""
-
 SHOWN_CHARS = 80
 
 
-def _no_boolean(value: Any) -> Any:
+def no_boolean(value: Any) -> Any:
+    """Returns the value; raises `ValueError` for what `int` would take for a number."""
     # int() refuses thousands of digits.
     if isinstance(value, bool) or (isinstance(value, str) and len(value) > 20):
         raise ValueError(f"must be a whole number, not {_shown(value)}")
@@ -74,7 +67,7 @@ def _check_tag(value: Any) -> Any:
 
 _TAG = re.compile(r"[\w-]{1,40}")
 Tag = Annotated[str, BeforeValidator(_check_tag)]
-Limit = Annotated[int, Field(ge=1, le=MOST_DEEP), BeforeValidator(_no_boolean)]
+Limit = Annotated[int, Field(ge=1, le=MOST_DEEP), BeforeValidator(no_boolean)]
 Moment = Annotated[datetime | str, WithJsonSchema({"type": "string"})]
 Day = Annotated[date | str, WithJsonSchema({"type": "string"})]
 
@@ -377,74 +370,6 @@ class DecideRequest(Request):
                 f"edit changes one proposal, not {len(self.proposals)}: each needs its own wording"
             )
         return self
-
-
-class SlogRequest(Request):
-    """Appends an entry to the slog, or lists entries."""
-
-    action: SlogAction | None = parameter("What was done; without it, entries are listed.", None)
-    tool: str = parameter("What it was done to or with, such as caddy.", "")
-    detail: str = parameter("What was done, in a sentence.", "")
-    reason: str = parameter("Why.", "")
-    search: str = parameter("List only entries with these words.", "")
-    limit: Annotated[int, Field(ge=1, le=MOST_LISTED), BeforeValidator(_no_boolean)] = parameter(
-        "How many entries to list, the latest.", 20
-    )
-
-    @model_validator(mode="after")
-    def _is_whole(self) -> Self:
-        lacking = [name for name in ("tool", "detail") if not getattr(self, name).strip()]
-        if self.action is not None and lacking:
-            raise ValueError(
-                f"{lacking[0]} is missing: {type(self).model_fields[lacking[0]].description}"
-            )
-        if self.action is None and (self.tool or self.detail or self.reason):
-            raise ValueError(f"action is missing: it must be one of {', '.join(SLOG_ACTIONS)}")
-        return self
-
-
-class AddDocumentsRequest(Request):
-    """Adds files to the library."""
-
-    files: tuple[str, ...] = parameter(
-        "Files: PDF, EPUB, DOCX, HTML, Markdown, plain text.", min_length=1
-    )
-    tag: tuple[Tag, ...] = parameter(
-        "Tags to find them by: letters, digits, hyphens and underscores.", ()
-    )
-
-
-class SearchDocumentsRequest(Request):
-    """Searches the documents of the library."""
-
-    question: str = parameter(
-        "Words, or a question.", examples=["how does a write-ahead log recover"]
-    )
-    document: str | None = parameter("Only in this document: its id, or words of its title.", None)
-    tag: tuple[Tag, ...] = parameter("Only in documents with one of these tags.", ())
-    limit: Annotated[int, Field(ge=1, le=MOST_CHUNKS), BeforeValidator(_no_boolean)] = parameter(
-        f"Maximum results: 1 to {MOST_CHUNKS}.", 5
-    )
-
-
-class DiscoverRequest(Request):
-    """Reads a page or a repository, and keeps a note of it."""
-
-    source: str = parameter(
-        "An address of the web, or a git repository: a folder, or an https address ending in .git."
-    )
-    tag: tuple[Tag, ...] = parameter(
-        "Tags to find it by: letters, digits, hyphens and underscores.", ()
-    )
-    private: bool = parameter("Also read addresses of private networks, such as localhost.", False)
-
-
-class AddFeedRequest(Request):
-    """Watches a feed."""
-
-    url: str = parameter("The address of an RSS or Atom feed.")
-    tag: tuple[Tag, ...] = parameter("Tags of its items.", ())
-    private: bool = parameter("Also poll it in a private network.", False)
 
 
 class StatusRequest(Request):

@@ -23,14 +23,4 @@ Relation = Literal["same", "conflict", "doubtful"]
 SAME, CONFLICT, DOUBTFUL = get_args(Relation)
 """The relations of a merge edge."""
 
-SlogAction = Literal["install", "configure", "deploy", "fix", "create", "ingest", "restart"]
-SLOG_ACTIONS: tuple[SlogAction, ...] = get_args(SlogAction)
-"""What an entry of the slog says was done."""
-
-AdrStatus = Literal["proposed", "accepted", "shipped", "superseded", "deprecated", "rejected"]
-ADR_STATUSES: tuple[AdrStatus, ...] = get_args(AdrStatus)
-"""What the status of a decision record may be: one word."""
-
-DocumentKind = Literal["pdf", "epub", "html", "markdown", "docx", "text", "page", "repository"]
-
 FileFormat = Literal["jsonl", "csv", "parquet"]

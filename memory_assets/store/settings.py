@@ -23,7 +23,7 @@ from pydantic_settings import BaseSettings, InitSettingsSource, NoDecode, Settin
 from pydantic_settings.exceptions import SettingsError as SettingsSourceError
 
 from memory_assets.errors import SettingsError
-from memory_assets.schema.extras import loaded
+from memory_assets.schema.extras import extras, loaded
 from memory_assets.store.places import default_data, find_data, settings_files, user_settings_file
 
 RULES = "rules"
@@ -229,9 +229,6 @@ class CoreSettings(BaseSettings):
     )
     sources: str = setting(
         "Folders with transcripts, or files, separated as in PATH; each is read whole.", ""
-    )
-    adr_folders: str = setting(
-        "Folders of decision records, as in PATH, beside those of projects.", ""
     )
     timezone: Zone = setting(
         "The owner's time zone, for days and clock times.", default_factory=local_zone
@@ -448,6 +445,10 @@ else:
         """All settings of the program."""
 
 
+PATH_LISTS = ("sources", *(name for extra in extras() for name in extra.path_lists))
+"""Settings that are paths, separated as in PATH."""
+
+
 def read_settings(**overrides: Any) -> Settings:
     """Returns the settings of this process with the overrides; raises `SettingsError` with the
     wrong setting and its origin.
@@ -501,7 +502,7 @@ def from_folder(folder: Path, name: str, value: Any) -> Any:
     """Returns the setting with relative paths resolved against the folder."""
     if not isinstance(value, str) or not value:
         return value
-    if name in ("sources", "adr_folders"):
+    if name in PATH_LISTS:
         parts = [part for part in value.split(os.pathsep) if part.strip()]
         return os.pathsep.join(str(folder / Path(part).expanduser()) for part in parts)
     is_path = name in PATHS or (name == "embedding_model" and value != USUAL_EMBEDDING_MODEL)

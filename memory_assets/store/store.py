@@ -42,11 +42,8 @@ from memory_assets.schema.announcements import announce
 from memory_assets.schema.extras import first_of
 from memory_assets.schema.protocols import SharedCopy
 from memory_assets.store import staged
-from memory_assets.store.documents import Documents
-from memory_assets.store.feeds import Feeds
 from memory_assets.store.ledger import RECALLED, WORDS_ERASED, Event, Ledger
 from memory_assets.store.settings import Settings, canonical_zone
-from memory_assets.store.slog import Slog
 from memory_assets.store.write_locks import WriteLocks
 from memory_assets.text.files import make_folder, text_of, write_atomically, write_json
 from memory_assets.text.masking.records import mask_record
@@ -109,19 +106,19 @@ class Store:
         """The archive of transcript bytes."""
         from memory_assets.store.archive import Archive
 
-        return Archive(self._kept / "resources")
+        return Archive(self.permanent / "resources")
 
     @property
     def answers(self) -> Path:
         """The folder of raw answers of models."""
-        return self._kept / "answers"
+        return self.permanent / "answers"
 
     @cached_property
     def key(self) -> bytes:
         """The key of keyed hashes, stored with the archive; only backups and exports of everything
         contain it.
         """
-        path = self._kept / "resources" / "key"
+        path = self.permanent / "resources" / "key"
         if not path.is_file():
             write_atomically(path, secrets.token_hex(32).encode())
         return path.read_bytes()
@@ -149,28 +146,14 @@ class Store:
         """Stores the input version that a file or index was built from."""
         write_atomically(make_folder(self.root / "built") / f"{name}.txt", version.encode())
 
-    @cached_property
-    def slog(self) -> Slog:
-        """The log of what was done to systems."""
-        return Slog(self.root)
-
-    @cached_property
-    def documents(self) -> Documents:
-        """The kept texts of the library's documents."""
-        return Documents(self._kept)
-
-    @cached_property
-    def feeds(self) -> Feeds:
-        """The feeds that are watched."""
-        return Feeds(self._kept)
-
     @property
     def dagster_home(self) -> Path:
         """Dagster's own folder."""
         return self.root / "dagster"
 
     @property
-    def _kept(self) -> Path:
+    def permanent(self) -> Path:
+        """The folder of what a branch shares with its store: archive, answers, documents."""
         return self.origin or self.root
 
     @cached_property

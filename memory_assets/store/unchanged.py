@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 NOTE = os.path.join("built", "unchanged.json")
 OWN = (
-    *"dagster logs lock slog.lock status.txt".split(),
+    *"dagster logs lock status.txt".split(),
     *(os.path.join("built", name) for name in ("unchanged.json", "waiting.json", "locks")),
 )
 """Files of a store that a look itself writes; no ingest reads them."""
@@ -77,7 +77,7 @@ def _files(place: str, ignored: "set[str]") -> "Iterator[str]":
         return
     with entries:
         for entry in entries:
-            if entry.path in ignored or entry.name == "__pycache__":
+            if entry.path in ignored or entry.name.endswith(("__pycache__", ".lock")):
                 continue
             if entry.is_dir(follow_symlinks=False):
                 yield from _files(entry.path, ignored)

@@ -27,7 +27,7 @@ from memory_assets.stages.deliver.inbox import SpoolRules, ingest_spool
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import open_store
 from memory_assets.text.masking.redact import mask_all
-from memory_assets_tests.services.test_discoveries import Site, feed_of
+from memory_assets_tests.of_extras import CASES
 from memory_assets_tests.stages.triage.world import World
 
 TOKEN = "ghp_" + "k3JdY81xQm0ZtVb7WcRn52LsHf9AeU4gTpXo"
@@ -55,22 +55,16 @@ REQUESTS: dict[type[Request], tuple[str, list[dict[str, Any]]]] = {
             {"decision": "reject", "proposals": ["p-20260803-001"], "reason": "once only"},
         ],
     ),
-    requests.SlogRequest: (
-        "slog",
-        [
-            {"action": "fix", "tool": "caddy", "detail": "Renewed.", "reason": "It expired."},
-            {"search": "caddy"},
-        ],
-    ),
-    requests.AddDocumentsRequest: ("add_documents", [{"files": ["FILE"]}]),
-    requests.SearchDocumentsRequest: ("search_documents", [{"question": "tides"}]),
-    requests.DiscoverRequest: ("discover", [{"source": "PAGE", "private": True}]),
-    requests.AddFeedRequest: ("add_feed", [{"url": "FEED", "private": True}]),
     requests.StatusRequest: ("status", [{}]),
+    **{model: ways for cases in CASES for model, ways in cases.REQUESTS.items()},
 }
 """Each request with its method of the facade, and what it is asked with."""
 
-QUESTIONS = (requests.QuestionRequest, requests.ExplainRequest, requests.SearchDocumentsRequest)
+QUESTIONS = (
+    requests.QuestionRequest,
+    requests.ExplainRequest,
+    *(one for cases in CASES for one in cases.QUESTIONS),
+)
 """Their answers repeat the question to who asks it."""
 
 
@@ -91,13 +85,6 @@ class Agent(MemoryAgent):
         self.world.reopen()
         self.world.triage()
         return ()
-
-
-@pytest.fixture
-def site() -> Iterator[Site]:
-    site = Site()
-    yield site
-    site.stop()
 
 
 @pytest.fixture
@@ -154,17 +141,12 @@ def test_a_token_in_a_text_of_a_request_is_in_no_byte_of_the_store_and_no_answer
     name: str,
     token: str,
     agent: Agent,
-    site: Site,
+    request: pytest.FixtureRequest,
     tmp_path: Path,
 ) -> None:
-    page = tmp_path / "tides.md"
-    page.write_text("# Tides\n\nHigh water is at noon.\n")
-    places = {
-        "MEMORY": agent.remember("Gulls nest in May.").memory_id,
-        "FILE": str(page),
-        "PAGE": site.put("/tides", "<p>High water is at noon.</p>"),
-        "FEED": site.put("/feed", feed_of("spring"), kind="application/rss+xml"),
-    }
+    places = {"MEMORY": agent.remember("Gulls nest in May.").memory_id}
+    for cases in CASES:
+        places |= cases.places(tmp_path, request)
     verb, ways = REQUESTS[model]
     for given in ways:
         filled = json.loads(
@@ -174,7 +156,7 @@ def test_a_token_in_a_text_of_a_request_is_in_no_byte_of_the_store_and_no_answer
         is_list = parameters(model)[name]["type"] == "array"
         value = token if name in ("tag", "session", "project") else f"the key is {token}"
         if name == "files":
-            value = str(page.rename(tmp_path / f"{token}.md"))
+            value = str(Path(places["FILE"]).rename(tmp_path / f"{token}.md"))
         with suppress(MemoryAssetsError):
             answer = getattr(agent, verb)(model(**{**filled, name: [value] if is_list else value}))
             if not issubclass(model, QUESTIONS):

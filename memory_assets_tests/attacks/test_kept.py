@@ -12,11 +12,11 @@ from memory_assets.interfaces.cli.app import main
 from memory_assets.memory import MemoryAgent
 from memory_assets.schema.announcements import take
 from memory_assets.schema.protocols import ModelAnswer
-from memory_assets.services.health.deep import NIGHTS, deep_checks, is_in_share
+from memory_assets.services.health.deep import deep_checks
 from memory_assets.services.search.corpus import open_texts
 from memory_assets.stages.distill.model.answers import AnswerKey, AnswerStore, StoredAnswer
 from memory_assets.stages.embed.project import memory_rows
-from memory_assets.stages.maintain.checks import Check
+from memory_assets.stages.maintain.checks import NIGHTS, Check, is_in_share
 from memory_assets.store.archive import Archive
 from memory_assets.store.store import Store
 from memory_assets_tests.attacks.broken_stores import KEPT, cut, flip, flip_rows, noise

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import polars as pl
 
-from memory_assets.services.discoveries import relevance_of_note
-from memory_assets.stages.library.discoveries import note_of
+from memory_assets.extras.library.discoveries import relevance_of_note
+from memory_assets.extras.library.notes import note_of
 from memory_assets.store.store import Store
 from memory_assets_tests.bench.row import Row
 from memory_assets_tests.bench.whole_store import whole_store

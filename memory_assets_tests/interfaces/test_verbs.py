@@ -17,7 +17,7 @@ from memory_assets.interfaces.http import application
 from memory_assets.interfaces.mcp import protocol
 from memory_assets.interfaces.mcp.protocol import Protocol
 from memory_assets.interfaces.verb import Verb
-from memory_assets.interfaces.verbs import COMMANDS, VERBS
+from memory_assets.interfaces.verbs import ADDED, COMMANDS, VERBS
 from memory_assets.memory import MemoryAgent
 from memory_assets.schema.requests import Request
 from memory_assets_tests.bench.doors import MOST_OF_DEFINITIONS, definition_tokens
@@ -29,7 +29,6 @@ WITHOUT_A_COMMAND = {
     "answer": "recall --answer",
     "review": "review",
     "decide": "review approve",
-    "slog": "library slog add",
 }
 
 
@@ -43,7 +42,7 @@ def options_of(verb: Verb) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     "verb",
-    [one for one in (*VERBS, *COMMANDS) if one.name not in WITHOUT_A_COMMAND],
+    [one for one in (*VERBS, *COMMANDS) if one.name not in WITHOUT_A_COMMAND and one not in ADDED],
     ids=lambda verb: verb.name,
 )
 def test_the_command_line_has_the_parameters_of_the_request(verb: Verb):

@@ -8,19 +8,21 @@ import pytest
 
 from memory_assets.errors import StoreError
 from memory_assets.runs.due import due_runs
-from memory_assets.runs.freshness import Waiting, check_deadlines, find_waiting, keep_waiting
+from memory_assets.runs.freshness import (
+    INFLOWS,
+    Waiting,
+    check_deadlines,
+    find_waiting,
+    keep_waiting,
+)
 from memory_assets.runs.record import last_build, last_run
-from memory_assets.schema.requests import AddDocumentsRequest, SlogRequest
 from memory_assets.schema.tables import JOBS, TABLES, Table, deadline_of
-from memory_assets.services import documents, slog
-from memory_assets.services.discoveries import Source, keep
 from memory_assets.stages.deliver import spool
 from memory_assets.stages.deliver.silence import alarm, late_input
-from memory_assets.store.feeds import Feed
 from memory_assets.store.store import Store
+from memory_assets_tests.of_extras import CASES
 from memory_assets_tests.once import built_once, sampled
 from memory_assets_tests.simulated import advance, at_moment, run, store_at, write_session
-from memory_assets_tests.stages.library.test_adrs import NYGARD
 
 START = datetime(2026, 8, 3, 12, 0, tzinfo=UTC)
 """A Monday."""
@@ -52,7 +54,7 @@ def store(built: Path, tmp_path: Path) -> Store:
     shutil.copytree(built / "store", tmp_path / "store", dirs_exist_ok=True)
     shutil.copytree(built / "sources", tmp_path / "sources")
     store = store_at(START, sources=str(tmp_path / "sources"), owner="mira", harness_memories=False,
-                     adr_folders=str(tmp_path / "decisions"))  # fmt: skip
+                     **{name: value for cases in CASES for name, value in cases.settings(tmp_path).items()})  # fmt: skip
     advance(store)  # the transcript has moved
     return store
 
@@ -83,43 +85,8 @@ def test_what_the_clock_starts_is_due_once_its_time_has_passed_and_its_input_cha
         assert due_runs(at_moment(store, later), name) == []
 
 
-def add_document(store: Store) -> None:
-    path = store.root.parent / "plan.md"
-    path.write_text("# Harbour plan\n\nThe third pier is closed in winter.\n")
-    documents.add(store, AddDocumentsRequest(files=(str(path),)))
-
-
-def add_discovery(store: Store) -> None:
-    keep(
-        store,
-        Source(
-            "page", "https://example.org/logs", "Write-ahead logs", "", ["A log of changes."], []
-        ),
-    )
-
-
-def add_adr(store: Store) -> None:
-    folder = Path(store.settings.adr_folders)
-    folder.mkdir()
-    (folder / "0001-sqlite.md").write_text(NYGARD)
-
-
-def add_feed(store: Store) -> None:
-    now = store.settings.clock().isoformat()
-    store.feeds.write(
-        Feed("feed_0f3a5c1e9b2d", "http://127.0.0.1:9/feed.xml", "Tides", (), now, polled_at=now)
-    )
-
-
-def add_slog(store: Store) -> None:
-    slog.append(store, SlogRequest(action="deploy", tool="worker", detail="Published worker:1"))
-
-
-LIBRARY = {
-    "adrs": add_adr, "discoveries": add_discovery, "documents": add_document, "document_chunks": add_document,
-    "document_vectors": add_document, "document_index": add_document, "feed_items": add_feed, "slog": add_slog,
-}  # fmt: skip
-"""What gives tables of the library new input."""
+INPUTS = {name: put for cases in CASES for name, put in cases.INPUTS.items()}
+"""What gives tables of optional capabilities new input, where that is no session."""
 
 
 def built_together_with(table: Table) -> list[str]:
@@ -130,8 +97,8 @@ def built_together_with(table: Table) -> list[str]:
 def stop(store: Store, name: str) -> None:
     """Lets new input come for the table, which is not built from it."""
     table, now = TABLES[name], store.settings.clock()
-    if name in LIBRARY:
-        LIBRARY[name](store)
+    if name in INPUTS:
+        INPUTS[name](store)
         keep_waiting(store)
         advance(
             at_moment(store, now + timedelta(minutes=90)),
@@ -183,8 +150,8 @@ def test_a_table_whose_input_is_stopped_turns_red_within_its_deadline_and_not_be
     assert is_red(store, name, since + deadline + timedelta(seconds=1))
     assert is_red(store, name, begun + after + deadline)
     advance(at_moment(store, begun + after))
-    if name == "feed_items":
-        run(at_moment(store, begun + after), "poll_feeds")
+    if name in INFLOWS:
+        run(at_moment(store, begun + after), TABLES[name].jobs[0])
     assert name not in waits(at_moment(store, begun + after))
 
 

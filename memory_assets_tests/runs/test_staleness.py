@@ -15,6 +15,7 @@ from memory_assets.schema.tables import JOBS, TABLES, WHOLE
 from memory_assets.store.settings import Settings
 from memory_assets.store.store import Store
 from memory_assets_tests.factories import row
+from memory_assets_tests.of_extras import CASES
 from memory_assets_tests.small_store import DAY, WINDOW, bring_up_to_date, index, small_store, write
 
 NOW = "2026-08-10T06:00:00+00:00"
@@ -32,8 +33,8 @@ def store(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Store:
     monkeypatch.setenv("MEMORY_NOW", NOW)
     store = small_store()
     write(store, "reflections", DAY.isoformat(), row("reflections", day=DAY))
-    write(store, "adrs", WHOLE)
-    write(store, "document_chunks", "doc_1", row("document_chunks", doc_id="doc_1"))
+    for cases in CASES:
+        cases.write_sources(store)
     write(store, "harness_memories", WHOLE)
     remembered = tmp_path / "home" / ".codex" / "memories" / "MEMORY.md"
     remembered.parent.mkdir(parents=True)

@@ -14,7 +14,6 @@ from memory_assets.assets.checks import (  # noqa: F401
     distill_checks,
     embed_checks,
     friction_checks,
-    library,
     maintain_checks,
     quality_checks,
     recall_checks,

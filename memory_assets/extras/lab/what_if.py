@@ -33,8 +33,8 @@ from memory_assets.extras.lab.compare import (
 from memory_assets.runs import launch
 from memory_assets.runs.days import days_between
 from memory_assets.runs.staleness import stale_days
+from memory_assets.schema.extras import notify
 from memory_assets.schema.records import MEMORY_MD, VALID_STATES
-from memory_assets.schema.vocabulary import SlogAction
 from memory_assets.services.health.status import keep_status
 from memory_assets.services.models.model_budget import answers_since
 from memory_assets.services.models.model_questions import Consultation
@@ -42,7 +42,6 @@ from memory_assets.services.models.open_models import open_model
 from memory_assets.services.models.prices import cost_of, prices_of
 from memory_assets.services.review.open_triage import rules_of, triage_of
 from memory_assets.services.settings.which_store import is_sample
-from memory_assets.services.slog import log_own
 from memory_assets.stages.distill.model.questions import prompt_hash
 from memory_assets.stages.distill.standards import standards_of
 from memory_assets.stages.triage.decisions import RULES as BY_RULES
@@ -258,13 +257,13 @@ def drop(store: Store, name: str) -> None:
     """Deletes the branch; the answers that were paid for stay in the store."""
     place = BranchFolder(store, _checked_name(name))
     branches.drop(place)
-    log_own(store, "configure", f"Dropped the branch {name}", "a what-if")
+    notify("acted", store, "configure", f"Dropped the branch {name}", "a what-if")
 
 
-def _log(store: Store, action: SlogAction, detail: str, branch: Branch) -> None:
-    """Writes into the slog what was done with the branch."""
+def _log(store: Store, action: str, detail: str, branch: Branch) -> None:
+    """Notifies listeners of what was done with the branch."""
     changes = ", ".join(f"{name}={value}" for name, value in branch.changes.items())
-    log_own(store, action, f"{detail}: {changes}", "a what-if")
+    notify("acted", store, action, f"{detail}: {changes}", "a what-if")
 
 
 def _checked(store: Store, changes: Mapping[str, str]) -> Settings:

@@ -5,8 +5,7 @@ from datetime import UTC, date, datetime
 
 from memory_assets.errors import ObjectStoreError
 from memory_assets.extras.scaling.shared_store import SharedStore
-from memory_assets.services.health.deep import is_in_share, outcome
-from memory_assets.stages.maintain.checks import Check
+from memory_assets.stages.maintain.checks import Check, is_in_share, outcome
 from memory_assets.store.store import Store
 
 REMEDY = (

@@ -16,10 +16,10 @@ only one side changed is taken from that side. If both did:
     of a source that both captured, the other machine's: capture reads the rest again ranges,
     answers       the other machine's: the same input gave both
 
-Files that are missing here are fetched, except tables and the library's texts: deleting those
-deletes them there, too. A range that was masked is sent; one that is damaged, and a changed answer,
-are fetched again. While forgetting (`is_erasing`) this folder's side wins. The manifest also lists
-the folders that share the store; by the place in that list they number apart.
+Files that are missing here are fetched, except tables and what optional capabilities keep:
+deleting those deletes them there, too. A range that was masked is sent; one that is damaged, and a
+changed answer, are fetched again. While forgetting (`is_erasing`) this folder's side wins. The
+manifest also lists the folders that share the store; by the place in that list they number apart.
 """
 
 import hashlib
@@ -48,6 +48,7 @@ from memory_assets.extras.scaling.mirror_state import (
     write_noted,
 )
 from memory_assets.extras.scaling.s3_objects import AT_ONCE, S3Objects, Unchanged
+from memory_assets.schema.extras import added_folders
 from memory_assets.store.archive import Archive, merge_catalogs
 from memory_assets.text.files import Stamp, bytes_of, stamp_of, write_atomically
 
@@ -60,7 +61,9 @@ BATCHES = "answers/batches/"
 """What this machine has sent to a model and waits for."""
 
 DERIVED = "tables/"
-LIBRARY = "library/"
+REMOVABLE = tuple(f"{folder}/" for folder in added_folders())
+"""Folders whose files people remove."""
+
 RANGES = "resources/ranges/"
 ANSWERS = "answers/"
 IMMUTABLE = (RANGES, ANSWERS)
@@ -223,7 +226,7 @@ class Mirror:
                 changed[path] = content
         may_delete = (DERIVED, *IMMUTABLE) if is_erasing else (DERIVED,)
         for path in base.files.keys() - present.keys():
-            is_removed = path.startswith(LIBRARY) and (self.root / path).parent.is_dir()
+            is_removed = path.startswith(REMOVABLE) and (self.root / path).parent.is_dir()
             if is_removed or path.startswith(may_delete):
                 changed[path] = None
         return changed
@@ -291,7 +294,7 @@ class Mirror:
         holds.
         """
         if now is None:  # deleted there
-            return None if path.startswith((DERIVED, LIBRARY, *IMMUTABLE)) else mine
+            return None if path.startswith((DERIVED, *REMOVABLE, *IMMUTABLE)) else mine
         if _hash(mine) == now.sha256:
             return None
         return self._merged(path, before, mine, self._object(path, now))

@@ -10,12 +10,13 @@ from pathlib import Path
 import zstandard
 
 from memory_assets.errors import ObjectStoreError, StoreVersionError
+from memory_assets.schema.extras import added_folders
 from memory_assets.text.files import Stamp, write_atomically
 
 VERSION = 1
 MANIFEST = "manifest.json.zst"
 NOTED = "mirror.json"
-FOLDERS = ("ledger", "answers", "resources", "library", "tables")
+FOLDERS = ("ledger", "answers", "resources", *added_folders(), "tables")
 FILES = ("instance.json", "VERSION")
 """What is kept in the object store: all else in the data folder belongs to one machine."""
 

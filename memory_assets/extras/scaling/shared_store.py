@@ -16,9 +16,9 @@ from memory_assets.extras.scaling.mirror import Mirror
 from memory_assets.extras.scaling.s3_objects import S3Objects
 from memory_assets.extras.scaling.settings import scaling
 from memory_assets.schema.announcements import announce
+from memory_assets.schema.extras import places
 from memory_assets.services.search.brief_inputs import LESSONS_MD
 from memory_assets.stages.triage.projects import is_memory_file
-from memory_assets.store.slog import SLOG
 from memory_assets.store.store import LOCK_WAIT_SECONDS, Store
 
 WAIT_AFTER_FAILURE_SECONDS = 60.0
@@ -132,4 +132,5 @@ class SharedStore:
 
 
 def _has_both(path: str) -> bool:
-    return is_memory_file(path) or path in (LESSONS_MD, SLOG)
+    logs = [place.path for place in places() if place.is_log]
+    return is_memory_file(path) or path == LESSONS_MD or f"workspace/{path}" in logs

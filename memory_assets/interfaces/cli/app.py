@@ -19,7 +19,7 @@ from typing import Annotated, Any
 import typer
 
 from memory_assets.errors import QuestionError, UnknownTableError
-from memory_assets.interfaces.cli import config, data, everyday, library, serve, setup, uninstall
+from memory_assets.interfaces.cli import config, data, everyday, serve, setup, uninstall
 from memory_assets.interfaces.cli.commands import EVERY_DAY, GROUPS, OrderedGroup, add, placed
 from memory_assets.interfaces.envelope import message_of
 from memory_assets.interfaces.verbs import COMMANDS, VERBS
@@ -34,7 +34,7 @@ FAILED = 1
 MISUSED = 2
 SCHEMA_OPTION = "--json-schema"
 PANELS = (everyday, setup, config, uninstall)
-CORE_GROUPS = {"data": data, "library": library, "serve": serve}
+CORE_GROUPS = {"data": data, "serve": serve}
 INTERRUPTED = 130
 
 

@@ -16,8 +16,8 @@ from rich.rule import Rule
 from rich.text import Text
 
 from memory_assets.errors import ReviewError
-from memory_assets.interfaces.views.library import render_conflicts
 from memory_assets.interfaces.views.lines import bold, counted
+from memory_assets.interfaces.views.memories import render_conflicts
 from memory_assets.interfaces.views.terminal import show
 from memory_assets.memory import MemoryAgent
 from memory_assets.schema.records import MEMORY_MD
@@ -68,7 +68,7 @@ class ReviewSession:
         touched: list[str] = []
         skipped: set[str] = set()
         try:
-            show(render_conflicts(self.agent.adr_conflicts()), self.console)
+            show(render_conflicts(self.agent.contradictions()), self.console)
             touched += self._ask_about_lost()
             pending = self._waiting(skipped)
             while pending:

@@ -5,7 +5,6 @@ or decided.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from memory_assets.interfaces.views.library import render_conflicts
 from memory_assets.interfaces.views.lines import Parts, bold, counted, dim, ranges, warning
 from memory_assets.text.short_ids import short_id
 from memory_assets.text.words import squeezed
@@ -158,3 +157,17 @@ def _origin(citation: "types.Citation") -> str:
 
 def _records(lines: Sequence[int]) -> str:
     return f", records {ranges(lines)}" if lines else ""
+
+
+def render_conflicts(conflicts: "Sequence[types.AdrContradiction]") -> Parts:
+    """Renders the memories that contradict a decision record, and how to settle it."""
+    for conflict in conflicts:
+        record = f"ADR-{conflict.number:04d} of {conflict.project}"
+        yield warning(f"{record} contradicts a memory ({conflict.reason}):")
+        yield f"   the record: {conflict.statement}"
+        yield f"   the memory: {conflict.text}"
+        memory = short_id(conflict.memory_id)
+        yield dim(
+            f'   `memory remember "…" --instead-of {memory}` corrects the memory; a newer '
+            f"record supersedes {conflict.path}"
+        )

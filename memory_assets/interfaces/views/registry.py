@@ -4,7 +4,7 @@ import io
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from memory_assets.interfaces.views import health, library, memories, origin
+from memory_assets.interfaces.views import health, memories, origin
 from memory_assets.interfaces.views.lines import Parts, render_fields
 from memory_assets.interfaces.views.terminal import plain_console, show
 from memory_assets.schema.extras import extras
@@ -21,7 +21,6 @@ VIEWS: Mapping[str, Callable[[Any], Parts]] = {
     "restore": memories.render_restored,
     "review": memories.render_pending,
     "decide": memories.render_decided,
-    "slog": library.render_slog,
     "status": health.render_state,
 }
 

@@ -19,7 +19,6 @@ from memory_assets.runs.scopes import (
     scopes_of,
 )
 from memory_assets.schema.records import MEMORY_MD
-from memory_assets.services.adrs import ADR
 from memory_assets.services.health.status import keep_status
 from memory_assets.services.review.open_triage import workspace_of
 from memory_assets.services.search.brief_inputs import (
@@ -36,6 +35,7 @@ from memory_assets.services.settings.which_store import is_sample
 from memory_assets.stages.brief.briefing import PACK_SHARE, render_briefing, render_session
 from memory_assets.stages.brief.lessons import render_lessons
 from memory_assets.stages.deliver.told import drop_old
+from memory_assets.stages.embed.harness_memories import IS_SAID
 from memory_assets.stages.triage.projects import path_of
 from memory_assets.stages.triage.promote import Workspace, read_memory
 from memory_assets.store.ready import file_name, full_path
@@ -70,7 +70,7 @@ def briefing(store: Store, run: Run) -> Report:
     """
     with store.lock():
         # Documents are asked for.
-        memories = store.tables.read("memories").filter(~pl.col("session_ids").list.contains(ADR))
+        memories = store.tables.read("memories").filter(IS_SAID)
         workspace = workspace_of(store)
         decisions = store.tables.read("decisions", columns=["state"])
         render = partial(

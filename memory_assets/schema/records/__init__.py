@@ -12,7 +12,6 @@ from memory_assets.schema.records.capture import *
 from memory_assets.schema.records.deliver import *
 from memory_assets.schema.records.distill import *
 from memory_assets.schema.records.embed import *
-from memory_assets.schema.records.library import *
 from memory_assets.schema.records.maintain import *
 from memory_assets.schema.records.quality import *
 from memory_assets.schema.records.recall import *

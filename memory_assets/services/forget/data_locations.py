@@ -18,6 +18,7 @@ import polars as pl
 import zstandard
 
 from memory_assets.errors import StoreBusyError
+from memory_assets.schema.extras import places
 from memory_assets.stages.capture.tombstones import Tombstones
 from memory_assets.store.store import Store
 from memory_assets.text.files import overwrite_records
@@ -32,7 +33,6 @@ WORKSPACE_KINDS = {
     "briefing.md": "briefing",
     "briefings": "briefing",
     "memory": "daily logs",
-    "slog.jsonl": "slog",
     "summaries": "summaries",
     "timeline": "timeline",
     ".git": GIT,
@@ -41,7 +41,6 @@ STORE_KINDS = {
     "ledger": "ledger",
     "answers": "answers of models",
     "index": "indexes",
-    "library": "documents",
     "branches": "branches of a what-if",
     "spool": "spool",
     "dagster": "Dagster's home",
@@ -83,6 +82,9 @@ def kind_of(path: Path) -> str:
     top, *subfolders = path.parts
     if path.name.endswith((".tmp", "~", ".bak", ".swp", ".orig")):
         return LEFT_OVER
+    for place in places():
+        if path.is_relative_to(place.path):
+            return place.title
     if top == "tables" and subfolders:
         return f"table {subfolders[0]}"
     if top == "workspace" and subfolders:

@@ -19,9 +19,9 @@ import polars as pl
 from memory_assets.adapters.chroma_index import ChromaIndex
 from memory_assets.adapters.git_history import GitHistory
 from memory_assets.errors import IndexFailedError, ReviewError, StoreError
+from memory_assets.schema.extras import loaded
 from memory_assets.schema.frames import empty
 from memory_assets.schema.progress import track
-from memory_assets.services.documents import erase_unknown_chunks
 from memory_assets.services.forget.branches import drop_all
 from memory_assets.services.forget.data_locations import (
     GIT,
@@ -35,7 +35,6 @@ from memory_assets.services.forget.rows import erase_rows
 from memory_assets.services.models.model_questions import asked_about
 from memory_assets.services.search.corpus import (
     embeddings_in_use,
-    open_document_texts,
     open_note_vectors,
     open_texts,
     open_vectors,
@@ -241,8 +240,8 @@ def _erase_indexes(store: Store) -> None:
     open_note_vectors(store).remove_all()
     vectors.keep_published_only()
     texts.keep_published_only()
-    erase_unknown_chunks(store)
-    open_document_texts(store).keep_published_only()
+    for erase_added in loaded("erase"):
+        erase_added(store)
     ChromaIndex(store.root / "index").remove()  # the nightly run builds it again
     remove_ready_ids(store)
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 
 import polars as pl
 
+from memory_assets.schema.extras import extras
 from memory_assets.schema.progress import track
 from memory_assets.schema.tables import table_names
 from memory_assets.stages.capture.tombstones import Tombstones
@@ -45,8 +46,12 @@ def erase_rows(
         "embedding_failures": observed["text_hash"],
         "passages": messages,
         "passage_vectors": passages["text_hash"],
-        "document_vectors": tables.read("document_chunks", columns=["text_hash"])["text_hash"],
         "mentions": tables.read("memories", columns=["id"])["id"].alias("memory_id"),
+        **{
+            table: tables.read(source, columns=[column])[column]
+            for extra in extras()
+            for table, (source, column) in extra.derived.items()
+        },
     }
     for table, source_ids in sources_left.items():
         for part in tables.parts(table):

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memory_assets.errors import StoreError
-from memory_assets.schema.extras import loaded
+from memory_assets.schema.extras import extras, loaded
 from memory_assets.services.search.corpus import open_vectors
 from memory_assets.services.transfer.contents import FILES, FOLDERS, OF_SAMPLE
 from memory_assets.store import damage, staged
 from memory_assets.store.places import SAMPLE
 from memory_assets.store.ready import STATUS
 from memory_assets.store.settings import Settings
-from memory_assets.store.slog import LOCK
 from memory_assets.store.store import DERIVED, Store
 
 OTHERS = (
@@ -24,7 +23,7 @@ OTHERS = (
     staged.FOLDER,
     "lock",
     "tasks.lock",
-    LOCK,
+    *(lock for extra in extras() for lock in extra.locks),
     STATUS,
     SAMPLE,
     *loaded("file"),

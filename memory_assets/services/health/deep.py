@@ -5,43 +5,22 @@ cannot be rebuilt (archive, ledger, answers, workspace) is named with what to do
 tables, indexes and Dagster are put aside, and the next `memory ingest` rebuilds them.
 """
 
-import hashlib
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import date
 
 from memory_assets.adapters.generations import Generations
 from memory_assets.errors import StoreError
 from memory_assets.schema.extras import gather
 from memory_assets.schema.tables import table_names
-from memory_assets.services.search.corpus import open_document_texts, open_texts, open_vectors
-from memory_assets.services.slog import uncommitted_changes
+from memory_assets.services.search.corpus import open_texts, open_vectors
 from memory_assets.stages.distill.model.answers import read_answer
-from memory_assets.stages.maintain.checks import Check, judge
+from memory_assets.stages.maintain.checks import Check, is_in_share, outcome
 from memory_assets.store.damage import put_damaged_aside
 from memory_assets.store.store import Store
 
-NIGHTS = 28
-"""Nights in which everything is read once."""
-
-SHOWN = 5
 BACKUP = "Restore the file from a backup; what else it holds is still used."
-SLOG_REMEDY = (
-    "`git show HEAD:slog.jsonl` in the workspace shows the committed lines; the other entries "
-    "are still used."
-)
-AGAIN = "Add the file again with `memory library add`, or restore its text from a backup."
 REBUILD = "They were put aside; run `memory ingest`, which rebuilds them."
-
-
-def is_in_share(name: str, night: date | None) -> bool:
-    """Returns whether the file belongs to the share of the night; True if no night is given."""
-    if night is None:
-        return True
-    return (
-        int(hashlib.sha256(name.encode()).hexdigest()[:8], 16) % NIGHTS
-        == night.toordinal() % NIGHTS
-    )
 
 
 def deep_checks(store: Store, night: date | None = None) -> Iterator[Check]:
@@ -49,18 +28,14 @@ def deep_checks(store: Store, night: date | None = None) -> Iterator[Check]:
     yield _archive(store, night)
     yield _answers(store, night)
     yield _workspace(store)
-    yield _slog(store)
-    yield _documents(store, night)
     yield from gather("deep_checks", store, night)
     tables = [name for name in table_names() if is_in_share(name, night)]
     damaged = [f"{damage.place}: {damage.reason}" for damage in put_damaged_aside(store, tables)]
     promise = "every file of tables and of Dagster is as it was written"
     yield outcome("files", promise, damaged, f"{len(tables)} tables", REBUILD)
-    faults = [
-        f"{index.folder.name}/{fault}"
-        for index in (open_vectors(store), open_texts(store), open_document_texts(store))
-        for fault in _faults(index)
-    ]
+    indexes: list[Generations] = [open_vectors(store), open_texts(store)]
+    indexes += gather("indexes", store)
+    faults = [f"{index.folder.name}/{fault}" for index in indexes for fault in _faults(index)]
     promise = "every array of the indexes is as it was written"
     yield outcome("index files", promise, faults, "every index", REBUILD)
 
@@ -111,34 +86,3 @@ def _workspace(store: Store) -> Check:
     output_lines = (done.stderr + done.stdout).strip().splitlines() if done.returncode else []
     remedy = "Restore `workspace/.git` from a backup."
     return outcome("workspace", promise, output_lines, "its whole history", remedy)
-
-
-def _slog(store: Store) -> Check:
-    damaged = [*store.slog.damaged(), *uncommitted_changes(store)]
-    whole = f"{len(store.slog.entries()):,} entries"
-    return outcome(
-        "slog",
-        "every line of the slog is an entry, and none was changed",
-        damaged,
-        whole,
-        SLOG_REMEDY,
-    )
-
-
-def _documents(store: Store, night: date | None) -> Check:
-    ids = [id for id in store.documents.ids() if is_in_share(id, night)]
-    damaged = list(store.documents.faults(ids))
-    return outcome(
-        "documents",
-        "every kept text of a document is as it was written",
-        damaged,
-        f"{len(ids):,} documents",
-        AGAIN,
-    )
-
-
-def outcome(name: str, promise: str, damaged: Sequence[str], whole: str, remedy: str) -> Check:
-    """Returns a check that names some of what is damaged."""
-    more = f" and {len(damaged) - SHOWN:,} more" if len(damaged) > SHOWN else ""
-    fault = f"{len(damaged):,} not: {'; '.join(damaged[:SHOWN])}{more}" if damaged else ""
-    return judge(name, promise, fault, whole, remedy)

@@ -18,10 +18,10 @@ import polars as pl
 from memory_assets.adapters.git_workspace import ChangedLine, GitWorkspace
 from memory_assets.adapters.todoist_tasks import TOKEN, TodoistTasks
 from memory_assets.errors import ModelError, StoreBusyError, TaskListError
+from memory_assets.schema.extras import further_sources, gather
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.protocols import Task, TaskList
 from memory_assets.schema.records import MEMORY_MD
-from memory_assets.services.adrs import read_contradictions
 from memory_assets.services.models.open_models import withheld_lines
 from memory_assets.services.search.corpus import open_embedder
 from memory_assets.services.settings.which_store import is_sample
@@ -33,6 +33,7 @@ from memory_assets.stages.reflect.proposals import section_of
 from memory_assets.stages.triage.auto import GIVEN_UP
 from memory_assets.stages.triage.batch import ReviewQuestion, plan_reviews, read_verdicts
 from memory_assets.stages.triage.comparison import StatementComparison
+from memory_assets.stages.triage.contradictions import AdrContradiction
 from memory_assets.stages.triage.current import read_proposals
 from memory_assets.stages.triage.decisions import DECIDED, EDITED
 from memory_assets.stages.triage.human import put_back
@@ -211,7 +212,7 @@ def take_along(store: Store, memory_id: str, *, text: str = "") -> None:
         decided = {"state": "rejected", "tier": 1, "reason": GIVEN_UP["forgotten"]}
         kind, payload = (EDITED, {"text": text}) if text else (DECIDED, decided)
         store.append_event(kind, id, payload)
-    is_shown = affected or store.tables.has_rows("adr_conflicts")
+    is_shown = affected or any(map(store.tables.has_rows, further_sources("review_md")))
     # Forgetting erases proposals, too.
     if store.tables.parts("decisions") and (is_shown or not text):
         with suppress(StoreBusyError), store.lock(wait_seconds=0):
@@ -238,6 +239,11 @@ def write_review(store: Store, workspace: GitWorkspace | None = None) -> bool:
     """
     contradicted = [asdict(item) for item in read_contradictions(store)]
     return triage_of(store, workspace).write_review(shown_frictions(store), contradicted)
+
+
+def read_contradictions(store: Store) -> tuple[AdrContradiction, ...]:
+    """Returns the memories that contradict documents of optional capabilities."""
+    return tuple(gather("contradictions", store))
 
 
 def shown_frictions(store: Store) -> Mapping[str, FrictionItem]:

@@ -8,7 +8,7 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING
 
 from memory_assets.errors import ReviewError, UnknownIdError
-from memory_assets.stages.library.adr_contradiction import AdrContradiction
+from memory_assets.stages.triage.contradictions import AdrContradiction
 
 if TYPE_CHECKING:
     from memory_assets.schema.protocols import Row

@@ -22,7 +22,7 @@ import polars as pl
 from memory_assets.adapters.array_index import ArrayIndex
 from memory_assets.adapters.local_embedder import LocalEmbedder, model_folder
 from memory_assets.adapters.text_arrays import TextArrays, change_arrays, empty_arrays
-from memory_assets.adapters.text_index import CORPORA, DOCUMENTS, TextIndex
+from memory_assets.adapters.text_index import CORPORA, TextIndex
 from memory_assets.adapters.vector_files import VectorFiles
 from memory_assets.errors import ModelError
 from memory_assets.schema.extras import first_of
@@ -153,14 +153,9 @@ def open_vectors(store: Store) -> ArrayIndex:
     return first_of("vectors", store) or _vector_index(store.root / "index")
 
 
-def open_texts(store: Store) -> TextIndex:
-    """Returns the text index."""
-    return _text_index(store.root / "index")
-
-
-def open_document_texts(store: Store) -> TextIndex:
-    """Returns the index of the library's documents."""
-    return _text_index(store.root / "index", DOCUMENTS, (DOCUMENTS,))
+def open_texts(store: Store, name: str = "texts", corpora: tuple[str, ...] = CORPORA) -> TextIndex:
+    """Returns the text index, or another one of that name."""
+    return _text_index(store.root / "index", name, corpora)
 
 
 def open_note_vectors(store: Store) -> VectorFiles:

@@ -15,10 +15,10 @@ from pathlib import Path
 import polars as pl
 
 from memory_assets.harnesses.homes import harness_homes
+from memory_assets.schema.extras import extras, further_sources
 from memory_assets.schema.frames import hash_of
+from memory_assets.schema.protocols import PartInfo
 from memory_assets.schema.vocabulary import Harness
-from memory_assets.services import discoveries
-from memory_assets.services.adrs import remembered
 from memory_assets.services.sources.ignoring import read_ignore_rules
 from memory_assets.stages.capture.tombstones import tombstones_of
 from memory_assets.stages.embed.harness_memories import (
@@ -71,8 +71,8 @@ def searched_folders(settings: Settings) -> list[Path]:
 
 
 def read_memory_files(store: Store) -> pl.DataFrame:
-    """Returns the table `harness_memories` from the present files, decision records and
-    discoveries, without forgotten words.
+    """Returns the table `harness_memories` from the present files and the documents of optional
+    capabilities, without forgotten words.
 
     Unreadable files are skipped.
     """
@@ -88,20 +88,30 @@ def read_memory_files(store: Store) -> pl.DataFrame:
             continue  # deleted or made unreadable since it was listed
         about = {"project": projects[file.beside], "person": settings.owner}
         rows += rows_of(file, text, **about, now=settings.clock(), zone=settings.zone)
-    rows += [*remembered(store), *discoveries.remembered(store)]
+    for extra in extras():
+        for name in extra.documented.values():
+            rows += extra.load(name)(store)
     return frame_of([row for row in rows if not tombstones.holds(row["text"].encode())])
 
 
 def memory_file_inputs(store: Store) -> str:
-    """Returns the hash of the table's inputs: size and time of the files, their projects, decision
-    records and discoveries.
+    """Returns the hash of the table's inputs: size and time of the files, their projects, and
+    documents.
     """
     files = find_memory_files(store.settings)
     projects = projects_of(store, files)
     facts = (f"{file.path}:{file.size}:{file.mtime_ns}:{projects[file.beside]}" for file in files)
-    parts = [part for name in ("adrs", "discoveries") for part in store.tables.parts(name).values()]
-    others = (part.fingerprint for part in parts if part.rows)
-    return hash_of(READER_VERSION, store.settings.owner, store.settings.timezone, *facts, *others)
+    documented = (part.fingerprint for part in documented_parts(store))
+    return hash_of(
+        READER_VERSION, store.settings.owner, store.settings.timezone, *facts, *documented
+    )
+
+
+def documented_parts(store: Store) -> list[PartInfo]:
+    """Returns the partitions with statements of documents."""
+    tables = further_sources("harness_memories")
+    parts = [part for name in tables for part in store.tables.parts(name).values()]
+    return [part for part in parts if part.rows]
 
 
 def projects_of(store: Store, files: Sequence[MemoryFile]) -> dict[str, str]:

@@ -17,8 +17,8 @@ from typing import Any
 import orjson
 
 from memory_assets.errors import StoreError, StoreVersionError
+from memory_assets.schema.extras import added_folders, places
 from memory_assets.services.settings.which_store import is_sample
-from memory_assets.store.slog import SLOG
 from memory_assets.store.store import VERSION, Store
 
 RELEASE = version("memory_assets")
@@ -26,7 +26,9 @@ FORMAT = 1
 """Version of the manifest and of the layout."""
 
 MANIFEST = "manifest.json"
-FOLDERS = ("resources", "ledger", "answers", "library", "workspace", "spool", "logs")
+FOLDERS = ("resources", "ledger", "answers", *added_folders(), "workspace", "spool", "logs")
+LOGS = ("ledger/", "spool/", *(place.path for place in places() if place.is_log))
+"""Files to which lines are appended."""
 OF_MACHINE = ("memory.toml", "hooks.json")
 """Files that stay as they are where the data folder has them already."""
 
@@ -100,7 +102,7 @@ def permanent_files(root: Path, *, is_sample: bool) -> Iterator[tuple[str, bytes
             content = path.read_bytes()
         except FileNotFoundError:
             continue  # the spool was read meanwhile
-        if name.startswith(("ledger/", "spool/", f"workspace/{SLOG}")):
+        if name.startswith(LOGS):
             # Without a line that is being written.
             content = content[: content.rfind(b"\n") + 1]
         yield name, content

@@ -7,10 +7,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from memory_assets.services.settings.which_store import is_sample
-from memory_assets.store.settings import PATHS, USUAL_EMBEDDING_MODEL, Settings
+from memory_assets.store.settings import PATH_LISTS, PATHS, USUAL_EMBEDDING_MODEL, Settings
 from memory_assets.text.masking.redact import mask_text
 
-OF_A_MACHINE = frozenset({*PATHS, "sources", "adr_folders", "now", "port", "push_token"})
+OF_A_MACHINE = frozenset({*PATHS, *PATH_LISTS, "now", "port", "push_token"})
 """Settings that name places of this machine, or its present moment."""
 
 ALWAYS = ("timezone", "owner")

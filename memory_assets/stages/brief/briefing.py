@@ -26,7 +26,7 @@ from memory_assets.stages.brief.due import Trigger
 from memory_assets.stages.brief.lessons import lesson_lines, repeated_in, said_in
 from memory_assets.stages.distill.spoken import spoken
 from memory_assets.stages.embed.conflicts import find_conflict
-from memory_assets.stages.embed.harness_memories import OF_DOCUMENTS
+from memory_assets.stages.embed.harness_memories import IS_SAID
 from memory_assets.stages.embed.merge import NORMS
 from memory_assets.stages.recall.results import one_line
 from memory_assets.stages.reflect.present import what_holds
@@ -337,12 +337,11 @@ def _shown(memories: pl.DataFrame, owner: str, project: str | None) -> pl.DataFr
     """
     is_own = (pl.col("scope") == "person") & (pl.col("person") == owner)
     is_of_project = (pl.col("scope") != "person") & (pl.col("project") == (project or ""))
-    is_said = ~pl.col("session_ids").list.eval(pl.element().is_in(OF_DOCUMENTS)).list.any()
     return memories.filter(
         (pl.col("state") == "active")
         & (pl.col("kind") == "fact")
         & (is_own | is_of_project)
-        & is_said
+        & IS_SAID
     )
 
 

@@ -18,12 +18,14 @@ from typing import Any
 import polars as pl
 
 from memory_assets.schema import frames as schemas
+from memory_assets.schema.extras import extras
 from memory_assets.schema.records.distill import NAMESPACE
 from memory_assets.schema.tables import version_of
 from memory_assets.schema.vocabulary import Harness
 from memory_assets.stages.distill.rows import scope_of
 from memory_assets.stages.distill.taxonomy import TAXONOMY_VERSION, categorise
 from memory_assets.stages.embed.notes import row_without_session
+from memory_assets.store.settings import Settings
 from memory_assets.text.masking.redact import mask_text
 from memory_assets.text.words import squeezed, text_hash
 
@@ -38,8 +40,13 @@ FEW_WORDS = 6
 CONFIDENCE = 0.5
 """A model inferred it, and nobody reviewed it."""
 
-OF_DOCUMENTS = ("adr", "discovery")
-"""Sources of `row_of_document`, as sessions: what they say is recalled, and in no briefing."""
+OF_DOCUMENTS = tuple(kind for extra in extras() for kind in extra.documented)
+"""Kinds of documents (`row_of_document`), as sessions: what they say is recalled, and in no
+briefing.
+"""
+
+IS_SAID = ~pl.col("session_ids").list.eval(pl.element().is_in(OF_DOCUMENTS)).list.any()
+"""Whether a memory comes from no document."""
 
 DOCUMENTED = 0.8
 """Somebody wrote it down as decided."""
@@ -84,15 +91,9 @@ def rows_of(
     file: MemoryFile, text: str, *, project: str, person: str, now: datetime, zone: tzinfo
 ) -> list[dict[str, Any]]:
     """Returns the file's observations, secrets masked, dated by the last change of the file."""
-    at = min(max(datetime.fromtimestamp(file.mtime_ns / 1e9, UTC), EARLIEST), now)
     items = [(mask_text(item)[0], lines) for item, lines in parse_items(text)]
     found = {text_hash(item): (item, lines) for item, lines in items}
-    about = {
-        "project": project,
-        "person": person,
-        "event_at": at,
-        "day": at.astimezone(zone).date(),
-    }
+    about = _about(project, person, datetime.fromtimestamp(file.mtime_ns / 1e9, UTC), now, zone)
     return [_row(file, digest, *item) | about for digest, item in found.items()]
 
 
@@ -134,17 +135,25 @@ def _front_matter(lines: Sequence[str]) -> int:
     )
 
 
-def row_of_document(source: str, path: str, text: str, lines: list[int]) -> dict[str, Any]:
-    """Returns what a document of the owner's projects says, as an observation without a session,
-    time and project.
-    """
-    kept = {
+def row_of_document(
+    source: str, path: str, text: str, line: int, *, project: str, at: datetime, settings: Settings
+) -> dict[str, Any]:
+    """Returns what a document of the owner's projects says, as an observation without a session."""
+    return {
+        **_observed(source, path, text_hash(text), text, [line]),
+        **_about(project, settings.owner, at.astimezone(UTC), settings.clock(), settings.zone),
         "session_id": source,
         "gate_reason": "decided in a document",
         "strength": "explicit",
         "scope": "project",
+        "confidence": DOCUMENTED,
     }
-    return _observed(source, path, text_hash(text), text, lines) | kept | {"confidence": DOCUMENTED}
+
+
+def _about(project: str, person: str, at: datetime, now: datetime, zone: tzinfo) -> dict[str, Any]:
+    event_at = min(max(at, EARLIEST), now)
+    day = event_at.astimezone(zone).date()
+    return {"project": project, "person": person, "event_at": event_at, "day": day}
 
 
 def _row(file: MemoryFile, digest: str, text: str, lines: list[int]) -> dict[str, Any]:

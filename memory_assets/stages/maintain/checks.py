@@ -5,23 +5,30 @@ ledger, raw answers and the workspace again, by the same rules, for what people,
 rules may have left. It names places, never texts.
 """
 
-from collections.abc import Iterator
+import hashlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 
 import polars as pl
 
 from memory_assets.errors import TableError
+from memory_assets.schema.extras import added_folders
 from memory_assets.schema.frames import schema_of
 from memory_assets.schema.tables import table_names
 from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.text.masking.redact import count_secrets
 
-FILES = (
+FILES = [
     "ledger/**/*.jsonl", "answers/**/*.json", "workspace/**/*.md", "workspace/**/*.json",
-    "workspace/patches/*.patch", "library/**/*.jsonl", "spool/**/*.jsonl", "spool/**/*.txt",
-)  # fmt: skip
+    "workspace/patches/*.patch", "spool/**/*.jsonl", "spool/**/*.txt",
+    *(f"{folder}/**/*.jsonl" for folder in added_folders()),
+]  # fmt: skip
 """Text outside the tables; git keeps the history of the workspace packed."""
+
+NIGHTS = 28
+"""Nights in which every byte of the store is read once."""
 
 SHOWN = 5
 REMEDY = (
@@ -50,6 +57,23 @@ def judge(
     if fault:
         return Check(name, promise, False, fault, remedy, is_advice)
     return Check(name, promise, True, whole)
+
+
+def is_in_share(name: str, night: date | None) -> bool:
+    """Returns whether the file belongs to the share of the night; True if no night is given."""
+    if night is None:
+        return True
+    return (
+        int(hashlib.sha256(name.encode()).hexdigest()[:8], 16) % NIGHTS
+        == night.toordinal() % NIGHTS
+    )
+
+
+def outcome(name: str, promise: str, damaged: Sequence[str], whole: str, remedy: str) -> Check:
+    """Returns the check that nothing is damaged; `whole` says what was examined."""
+    more = f" and {len(damaged) - SHOWN:,} more" if len(damaged) > SHOWN else ""
+    fault = f"{len(damaged):,} not: {'; '.join(damaged[:SHOWN])}{more}" if damaged else ""
+    return judge(name, promise, fault, whole, remedy)
 
 
 def check_secrets(tables: ParquetTables, root: Path) -> Check:

@@ -11,6 +11,7 @@ changes.
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from memory_assets.schema.protocols import Row
 from memory_assets.text.short_ids import short_id
@@ -23,6 +24,21 @@ LINE = re.compile(
     r"`memory review list`))"
 )
 MOST_SHOWN, MOST_CHARS = 5, 300
+
+
+@dataclass(frozen=True)
+class AdrContradiction:
+    """A memory that contradicts a decision record in force."""
+
+    number: int
+    path: str
+    project: str
+    statement: str
+    """The sentence of the record."""
+    memory_id: str
+    text: str
+    """The memory."""
+    reason: str
 
 
 def render_contradictions(found: Sequence[Row]) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from memory_assets.assets.checks.maintain_checks import the_share_of_the_night_is_whole
-from memory_assets.services.health.deep import NIGHTS
+from memory_assets.stages.maintain.checks import NIGHTS
 from memory_assets.store.store import Store
 from memory_assets_tests.small_store import small_store
 

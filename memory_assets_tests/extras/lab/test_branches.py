@@ -1,8 +1,11 @@
 """A branch begins as today's store, is changed without today's store, and goes without a trace."""
 
 from pathlib import Path
+from typing import Any
 
-from memory_assets.extras.lab import branches
+import pytest
+
+from memory_assets.extras.lab import branches, what_if
 from memory_assets.extras.lab.branches import Branch, BranchFolder, branches_of
 from memory_assets.extras.lab.what_if import drop
 from memory_assets.memory import MemoryAgent
@@ -77,13 +80,16 @@ def test_what_a_killed_process_left_half_made_is_no_branch_and_in_nobodys_way():
     assert not (store.root / "branches").exists()
 
 
-def test_a_branch_that_is_dropped_leaves_nothing_and_is_logged():
+def test_a_branch_that_is_dropped_leaves_nothing_and_listeners_are_notified(
+    monkeypatch: pytest.MonkeyPatch,
+):
     store = small_store()
     begun(store)
+    events: list[tuple[Any, ...]] = []
+    monkeypatch.setattr(what_if, "notify", lambda *event: events.append(event))
     drop(store, "mine")
     assert [*branches_of(store)] == []
-    dropped = MemoryAgent(store.settings).slog(search="dropped branch")
-    assert dropped.entries[0].action == "configure"
+    assert events == [("acted", store, "configure", "Dropped the branch mine", "a what-if")]
 
 
 def test_a_branch_is_the_owners_alone():

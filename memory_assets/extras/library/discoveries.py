@@ -1,0 +1,237 @@
+"""Reads a page or a repository that somebody names, and keeps it as a document with a note; the
+note is recalled.
+
+The text is found by a search of the library, as that of other documents; the note is recalled with
+its address, like decision records: it confirms nothing, becomes no proposal and is in no briefing,
+whatever it says.
+"""
+
+import hashlib
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import polars as pl
+
+from memory_assets.errors import FetchError, ModelError
+from memory_assets.extras.library.contents import DocumentSection
+from memory_assets.extras.library.kept_documents import KeptDocument, documents_of, new_id
+from memory_assets.extras.library.notes import note_of, project_of, relevance_of, tags_of
+from memory_assets.extras.library.process import read_fetched
+from memory_assets.extras.library.repositories import read_repository
+from memory_assets.extras.library.requests import DiscoverRequest
+from memory_assets.extras.library.slog import log_own
+from memory_assets.extras.library.web import checked_address, fetch
+from memory_assets.schema.frames import frame_of
+from memory_assets.services.notes.clean_text import masked_warnings
+from memory_assets.services.search.corpus import embeddings_in_use, open_embedder, requests_in_use
+from memory_assets.stages.capture.tombstones import tombstones_of
+from memory_assets.stages.embed.harness_memories import row_of_document
+from memory_assets.stages.embed.present import read_present
+from memory_assets.store.store import Store, open_store
+from memory_assets.text.masking.redact import mask_text
+
+READER = "discovery/2"
+DISCOVERY = "discovery"
+"""The harness and the session of memories that come from a discovery."""
+
+SLOG_REASON = "discover"
+
+ABOUT = ["project", "state", "text_hash"]
+"""Columns of the texts that say what a project is about."""
+
+
+@dataclass(frozen=True)
+class Discovered:
+    """A page or a repository that was read."""
+
+    id: str
+    title: str
+    kind: str
+    url: str
+    note: str
+    tags: tuple[str, ...]
+    relevance: dict[str, float]
+    """Projects that it is relevant to, with the mean cosine of their nearest memories."""
+    state: str
+    """added, replaced (it changed), or unchanged."""
+    masked_count: int = 0
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """A warning where secrets were masked."""
+        return masked_warnings(self.masked_count, "text")
+
+
+@dataclass(frozen=True)
+class Source:
+    """What was read, before it is masked and kept."""
+
+    kind: str
+    url: str
+    title: str
+    description: str
+    texts: Sequence[str]
+    tags: Sequence[str]
+    feed_id: str = ""
+
+
+def discover(store: Store, request: DiscoverRequest) -> Discovered:
+    """Reads the page or the repository, keeps it with a note, and logs it; raises `DocumentError`
+    where it cannot be read.
+    """
+    source = _read(request.source.strip(), allow_private=request.private)
+    open_store(store.settings)
+    return keep(store, source, request.tag)
+
+
+def keep(store: Store, source: Source, tags: Iterable[str] = ()) -> Discovered:
+    """Keeps what was read with a note, and logs it; the same content again changes nothing."""
+    documents = documents_of(store)
+    document, texts = _masked(store, source, tags)
+    earlier = documents.find(document.id)
+    if earlier and _version_of(earlier) == _version_of(document):
+        return _discovered(earlier, "unchanged")
+    document = replace(document, relevance=relevance_of_note(store, document.note))
+    with store.lock():
+        document = documents.write(document, [DocumentSection(text) for text in texts])
+    what = f"Read {source.kind} {document.source_path} as {document.id}"
+    log_own(store, "ingest", what, SLOG_REASON)
+    return _discovered(document, "replaced" if earlier else "added", document.masked_count)
+
+
+def _version_of(document: KeptDocument) -> tuple[object, ...]:
+    return document.content_hash, document.reader, document.tags
+
+
+def _masked(
+    store: Store, source: Source, tags: Iterable[str]
+) -> tuple[KeptDocument, Sequence[str]]:
+    """Returns the document and its texts without secrets and forgotten words."""
+    now = store.settings.clock()
+    tombstones = tombstones_of(store)
+
+    def clean(text: str) -> tuple[str, int]:
+        """Returns the text without these, and the number of secrets."""
+        masked, count = mask_text(text.encode("utf-8", "replace").decode())
+        return tombstones.mask_text(masked), count
+
+    cleaned = [clean(text) for text in source.texts]
+    texts = [text for text, _ in cleaned]
+    url = clean(source.url)[0]
+    title = clean(source.title or source.url)[0]
+    description = clean(source.description)[0]
+    content = "\0".join([title, description, *texts])
+    document = KeptDocument(
+        id=new_id("doc", source.url.encode("utf-8", "replace")),
+        title=title,
+        kind=source.kind,
+        source_path=url,
+        content_hash=hashlib.sha256(content.encode()).hexdigest(),
+        bytes=sum(len(text.encode("utf-8", "replace")) for text in source.texts),
+        tags=tags_of(tags, (clean(tag)[0] for tag in source.tags)),
+        added_at=now.isoformat(timespec="seconds"),
+        reader=READER,
+        section_count=len(texts),
+        masked_count=sum(count for _, count in cleaned),
+        note=note_of(title, description, texts[0] if texts else "", url, now),
+        feed_id=source.feed_id,
+    )
+    return document, texts
+
+
+def table_of(store: Store, document_id: str) -> pl.DataFrame:
+    """Returns the note of the document as a row of `discoveries`; none where it has none."""
+    document = documents_of(store).find(document_id)
+    return frame_of("discoveries", [_row(document)] if document and document.note else [])
+
+
+def remembered(store: Store) -> list[dict[str, Any]]:
+    """Returns the notes as observations without a session, like decision records."""
+    rows = store.tables.read("discoveries").iter_rows(named=True)
+    return [_observation(store, row) for row in rows]
+
+
+def relevance_of_note(store: Store, note: str) -> dict[str, float]:
+    """Returns the projects of the store that the note is relevant to, the most relevant first;
+    notes do not count.
+    """
+    # Nor an earlier note of it.
+    memories = read_present(store.tables, store.ledger).filter(pl.col("session_id") != DISCOVERY)
+    try:
+        vector = open_embedder(store.settings.embedding_model).encode_query(note)
+        requests = requests_in_use(store)
+    except ModelError:
+        return {}  # it is found all the same
+    rows = [memories.select(ABOUT), requests.with_columns(state=pl.lit("active")).select(ABOUT)]
+    vectors = [
+        frame.select("text_hash", "vector", "dimension")
+        for frame in (embeddings_in_use(store), requests)
+    ]
+    return relevance_of(vector, pl.concat(rows), pl.concat(vectors))
+
+
+def _read(name: str, *, allow_private: bool) -> Source:
+    if Path(name).expanduser().is_dir():
+        return _repository(os.path.realpath(Path(name).expanduser()))
+    address = urlsplit(name)
+    if address.path.rstrip("/").endswith(".git"):
+        if address.scheme != "https":
+            raise FetchError(
+                f"Cannot read the repository {name}: name a folder, or an address that begins with "
+                "https://."
+            )
+        return _repository(name, checked_address(name, allow_private=allow_private))
+    fetched = fetch(name, allow_private=allow_private)
+    if fetched.kind in ("text/plain", "text/markdown"):
+        text = fetched.content.decode("utf-8", "replace")
+        title = text.strip().split("\n")[0].lstrip("# ")[:200]
+        return Source("page", fetched.url, title, "", [text], [])
+    page = read_fetched(fetched.content, fetched.url, "page", fetched.url)
+    texts = [section["text"] for section in page["sections"]]
+    return Source("page", fetched.url, page["title"], page["description"], texts, page["tags"])
+
+
+def _repository(source: str, address: str = "") -> Source:
+    repository = read_repository(source, address)
+    text = repository.readme.strip() or f"The repository {repository.name} has no README."
+    return Source("repository", source, repository.name, "", [text], repository.languages)
+
+
+def _row(document: KeptDocument) -> dict[str, Any]:
+    ordered = sorted(document.relevance.items(), key=lambda pair: (-pair[1], pair[0]))
+    return {
+        "doc_id": document.id,
+        "title": document.title,
+        "kind": document.kind,
+        "url": document.source_path,
+        "note": document.note,
+        "tags": list(document.tags),
+        "project": project_of(document.relevance),
+        "projects": [name for name, _ in ordered],
+        "relevance": [cosine for _, cosine in ordered],
+        "feed_id": document.feed_id,
+        "read_at": document.at,
+    }
+
+
+def _observation(store: Store, row: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the note; one that is relevant to no project is for everyone."""
+    about = {"project": row["project"], "at": row["read_at"], "settings": store.settings}
+    statement = row_of_document(DISCOVERY, row["url"], row["note"], 0, **about)
+    everywhere = {} if row["project"] else {"scope": "everyone"}
+    return statement | everywhere | {"gate_reason": "read when it was asked for"}
+
+
+def _discovered(document: KeptDocument, state: str, masked_count: int = 0) -> Discovered:
+    shared = ("id", "title", "kind", "note", "tags")
+    return Discovered(
+        **{name: getattr(document, name) for name in shared},
+        url=document.source_path,
+        relevance=dict(document.relevance),
+        state=state,
+        masked_count=masked_count,
+    )

@@ -1,1 +1,0 @@
-"""Reads knowledge beside sessions: architecture decision records."""
