@@ -66,9 +66,8 @@ class Failures:
         kind = _kind(error.body)
         if status < 400:
             return ModelSetupError(
-                f"{self._where} redirects requests to another address ({status}), which no "
-                "setting allows. "
-                "Set MEMORY_MODEL_URL to the final address."
+                f"{self._where} redirects requests to another address ({status}), which no setting "
+                "allows. Set MEMORY_MODEL_URL to the final address."
             )
         if status in MISSING_STATUSES and subject == "batches":
             return ModelSetupError(

@@ -201,9 +201,8 @@ class HarnessModel(ABC):
         if program:
             return program
         raise ModelSetupError(
-            f"{self.title} is not installed: there is no command `{self.program}`. Install "
-            "it, or choose another model "
-            "(`memory model`)."
+            f"{self.title} is not installed: there is no command `{self.program}`. Install it, or "
+            "choose another model (`memory model`)."
         )
 
     def _alone(self) -> filelock.AcquireReturnProxy:

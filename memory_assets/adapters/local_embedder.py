@@ -73,8 +73,7 @@ class LocalEmbedder:
         if self.name == DEFAULT_MODEL and digest != DEFAULT_SHA256:
             raise ModelError(
                 f"The weights in {self._folder} are not those of {DEFAULT_MODEL} (sha256 "
-                f"{digest[:12]}…). "
-                f"Run `{_install_weights()}`."
+                f"{digest[:12]}…). Run `{_install_weights()}`."
             )
         return digest[:12]
 
@@ -166,16 +165,14 @@ def model_folder(name: str) -> Path:
     folder = Path(name).expanduser()
     if not _is_file(folder / "config.json"):
         raise ModelError(
-            f"There is no embedding model in '{name}'. Set MEMORY_EMBEDDING_MODEL to a "
-            "folder that holds one (with config.json "
-            f"and model.safetensors), or unset it for the built-in {DEFAULT_MODEL}. Nothing "
-            "is downloaded at run time."
+            f"There is no embedding model in '{name}'. Set MEMORY_EMBEDDING_MODEL to a folder that "
+            "holds one (with config.json and model.safetensors), or unset it for the built-in "
+            f"{DEFAULT_MODEL}. Nothing is downloaded at run time."
         )
     if find_spec(ENGINE) is None:
         raise ModelError(
-            f"The embedding model in {folder} needs packages that are not installed: the "
-            "extra `models`. Run "
-            f"`{install_command('models')}`, or unset MEMORY_EMBEDDING_MODEL for the "
+            f"The embedding model in {folder} needs packages that are not installed: the extra "
+            f"`models`. Run `{install_command('models')}`, or unset MEMORY_EMBEDDING_MODEL for the "
             f"built-in {DEFAULT_MODEL}."
         )
     return folder

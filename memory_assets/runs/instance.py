@@ -51,9 +51,8 @@ def _open(home: Path) -> "dg.DagsterInstance":
     lacking = _missing_variables(text_of(file))
     if lacking:
         raise StoreError(
-            f"{file} needs {' and '.join(lacking)} in the environment: the address of a "
-            "server, see docs/scaling.md. "
-            f"Set it, or delete {file} to go back to files."
+            f"{file} needs {' and '.join(lacking)} in the environment: the address of a server, "
+            f"see docs/scaling.md. Set it, or delete {file} to go back to files."
         )
     previous = {name: value for name, value in os.environ.items() if name == "DAGSTER_HOME"}
     os.environ["DAGSTER_HOME"] = str(home)  # read by the configuration of the event log
@@ -66,8 +65,7 @@ def _open(home: Path) -> "dg.DagsterInstance":
         because = mask_text(next(iter(str(first).strip().splitlines()), type(first).__name__))[0]
         raise StoreError(
             f"Cannot use the storage that {file} names: {because}. Start the server, or fix "
-            "DAGSTER_POSTGRES_URL; for missing "
-            f"packages run `{install_command('scaling')}`."
+            f"DAGSTER_POSTGRES_URL; for missing packages run `{install_command('scaling')}`."
         ) from error
     finally:
         del os.environ["DAGSTER_HOME"]

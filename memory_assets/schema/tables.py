@@ -2,8 +2,7 @@
 
 A declaration defines the Dagster asset with its dependencies, partitions and column schema, what
 makes it stale, the jobs that build it, the order of runs, and its entry in `docs/tables.md`. To add
-a table: write its record, declare it here, write its function, name that in `runs.builders`, and
-test it.
+a table: write its record, declare it here, write its function in `runs.steps`, and test it.
 """
 
 from collections.abc import Iterable, Iterator

@@ -206,9 +206,8 @@ class Archive:
         )
         if len(content) != byte_to - byte_from:
             raise TranscriptError(
-                f"Bytes {byte_from} to {byte_to} of source {source_id} (generation "
-                f"{generation}) are not in the archive at "
-                f"{self.root}. Restore the archive from a backup."
+                f"Bytes {byte_from} to {byte_to} of source {source_id} (generation {generation}) "
+                f"are not in the archive at {self.root}. Restore the archive from a backup."
             )
         return content
 

@@ -482,9 +482,8 @@ def read_file(file: str) -> dict[str, Any]:
         return settings
     if Path(str(settings.pop("data"))) != Path(find_data()):
         raise SettingsError(
-            f"Cannot use `data` in {file}: the data folder must be known before this file "
-            "is read. Remove that line, and "
-            f"set `data` in {user_settings_file()}, or MEMORY_DATA."
+            f"Cannot use `data` in {file}: the data folder must be known before this file is read. "
+            f"Remove that line, and set `data` in {user_settings_file()}, or MEMORY_DATA."
         )
     return settings
 

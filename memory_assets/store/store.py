@@ -304,8 +304,7 @@ def _check_version(store: Store) -> None:
     if version > VERSION:
         raise StoreVersionError(
             f"{store.root} was written by a newer release (store version {version}, this one "
-            f"supports {VERSION}). "
-            "Upgrade memory_assets, or set MEMORY_DATA to another folder."
+            f"supports {VERSION}). Upgrade memory_assets, or set MEMORY_DATA to another folder."
         )
     if version < VERSION:
         with store.lock():
@@ -337,9 +336,8 @@ def _check_zone(store: Store) -> None:
     frozen = canonical_zone(written)
     if frozen != zone:
         raise SettingsError(
-            f"The days of {store.root} use the zone {frozen}, but MEMORY_TIMEZONE is {zone}. "
-            f"Set MEMORY_TIMEZONE={frozen}, or run `memory data rebuild` to rebuild all "
-            f"days in {zone}."
+            f"The days of {store.root} use the zone {frozen}, but MEMORY_TIMEZONE is {zone}. Set "
+            f"MEMORY_TIMEZONE={frozen}, or run `memory data rebuild` to rebuild all days in {zone}."
         )
 
 

@@ -57,9 +57,8 @@ SEARCHED = 200
 
 UNREACHABLE = (
     "The Chroma server at {address} does not answer as one: {reason}. Recall continues with "
-    "keywords. Start it "
-    "(`chroma run --host HOST --port PORT --path FOLDER`) or fix the setting `chroma`; "
-    "`memory ingest` then continues."
+    "keywords. Start it (`chroma run --host HOST --port PORT --path FOLDER`) or fix the setting "
+    "`chroma`; `memory ingest` then continues."
 )
 
 
@@ -69,10 +68,9 @@ class ChromaServerIndex(ArrayIndex):
     """
 
     FAILED = (
-        "The vector index on the Chroma server could not be read "
-        "({error.__class__.__name__}); its files were moved "
-        "to {aside}. Recall continues with keywords; `memory ingest` fills the server again "
-        "from the tables."
+        "The vector index on the Chroma server could not be read ({error.__class__.__name__}); its "
+        "files were moved to {aside}. Recall continues with keywords; `memory ingest` fills the "
+        "server again from the tables."
     )
     is_remote = True
     has_labels = True

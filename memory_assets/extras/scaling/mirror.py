@@ -39,7 +39,7 @@ from memory_assets.extras.scaling.mirror_state import (
     FOLDERS,
     MANIFEST,
     NOTED,
-    Entry,
+    StoredFile,
     Synchronised,
     is_of_store,
     pack,
@@ -177,7 +177,9 @@ class Mirror:
         for path, content in contents.items():  # what was merged is here before it is there
             self._place(path, content)
         sent = _entries_to_send(contents, theirs)
-        files = {path: one for path, one in {**theirs.files, **sent}.items() if path not in gone}
+        files = {**theirs.files, **sent}
+        for path in gone:
+            files.pop(path, None)
         unnamed = [*base.unnamed, *_replaced_keys(theirs, files), *(e.key for e in sent.values())]
         machines = theirs.machines
         if base.machine not in machines:
@@ -231,7 +233,7 @@ class Mirror:
                 changed[path] = None
         return changed
 
-    def _changed_content(self, path: str, noted: Entry | None) -> bytes | None:
+    def _changed_content(self, path: str, noted: StoredFile | None) -> bytes | None:
         """Returns the content of the file; None where it is the noted one, or a damaged range."""
         content = bytes_of(self.root / path)
         if content is None or _hash(content) == _sha_of(noted):
@@ -288,7 +290,7 @@ class Mirror:
         return contents, gone
 
     def _merged_with(
-        self, path: str, before: Entry | None, mine: bytes, now: Entry | None
+        self, path: str, before: StoredFile | None, mine: bytes, now: StoredFile | None
     ) -> bytes | None:
         """Returns the content to send of a file that both changed; None where the other machine's
         holds.
@@ -299,7 +301,9 @@ class Mirror:
             return None
         return self._merged(path, before, mine, self._object(path, now))
 
-    def _merged(self, path: str, before: Entry | None, mine: bytes, theirs: bytes) -> bytes | None:
+    def _merged(
+        self, path: str, before: StoredFile | None, mine: bytes, theirs: bytes
+    ) -> bytes | None:
         """Returns the content that has the changes of both; None where it is that of the other
         machine.
         """
@@ -338,7 +342,7 @@ class Mirror:
         self._touch_tables(fetched)
         return fetched
 
-    def _fetch_one(self, path: str, entry: Entry) -> bool:
+    def _fetch_one(self, path: str, entry: StoredFile) -> bool:
         """Writes the file, unless it is there already; returns whether it was written."""
         content = bytes_of(self.root / path)
         if content is not None and _hash(content) == entry.sha256:
@@ -373,7 +377,7 @@ class Mirror:
             if (self.root / table).is_dir():
                 os.utime(self.root / table)
 
-    def _object(self, path: str, entry: Entry) -> bytes:
+    def _object(self, path: str, entry: StoredFile) -> bytes:
         """Returns the content of the file's object, after checking its hash."""
         content = self.objects.get(entry.key)
         if content is None or _hash(content) != entry.sha256:
@@ -385,7 +389,7 @@ class Mirror:
             )
         return content
 
-    def _is_whole(self, item: tuple[str, Entry]) -> bool:
+    def _is_whole(self, item: tuple[str, StoredFile]) -> bool:
         content = self.objects.get(item[1].key)
         return content is not None and _hash(content) == item[1].sha256
 
@@ -417,9 +421,8 @@ class Mirror:
             (self.root / KEY).unlink(missing_ok=True)
         elif key is not None and KEY in theirs.files and _hash(key) != theirs.files[KEY].sha256:
             raise StoreError(
-                f"{self.objects.url} holds another store than {self.root}. Set MEMORY_DATA "
-                "to another folder, or `store` to "
-                "another prefix."
+                f"{self.objects.url} holds another store than {self.root}. Set MEMORY_DATA to "
+                "another folder, or `store` to another prefix."
             )
 
     def _noted(self) -> Synchronised:
@@ -455,16 +458,16 @@ def _is_exchanged(path: str) -> bool:
     return is_of_store(path) and not of_machine and path != CATALOG
 
 
-def _entries_to_send(contents: Mapping[str, bytes], theirs: Synchronised) -> dict[str, Entry]:
+def _entries_to_send(contents: Mapping[str, bytes], theirs: Synchronised) -> dict[str, StoredFile]:
     entries = {}
     for path, content in contents.items():
         sha256 = _hash(content)
         if sha256 != _sha_of(theirs.files.get(path)):
-            entries[path] = Entry(_key_of(path), sha256, len(content))
+            entries[path] = StoredFile(_key_of(path), sha256, len(content))
     return entries
 
 
-def _replaced_keys(theirs: Synchronised, files: Mapping[str, Entry]) -> list[str]:
+def _replaced_keys(theirs: Synchronised, files: Mapping[str, StoredFile]) -> list[str]:
     return [entry.key for path, entry in theirs.files.items() if files.get(path) != entry]
 
 
@@ -474,7 +477,7 @@ def _key_of(path: str) -> str:
     return place.with_name(f"{place.stem}-{secrets.token_hex(8)}{place.suffix}").as_posix()
 
 
-def _sha_of(entry: Entry | None) -> str | None:
+def _sha_of(entry: StoredFile | None) -> str | None:
     return entry.sha256 if entry else None
 
 

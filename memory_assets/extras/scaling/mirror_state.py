@@ -27,7 +27,7 @@ own.
 
 
 @dataclass(frozen=True)
-class Entry:
+class StoredFile:
     """The object that holds a file."""
 
     key: str
@@ -40,7 +40,7 @@ class Synchronised:
     """The manifest as of the last synchronisation, and what this folder knows besides."""
 
     tag: str = ""
-    files: Mapping[str, Entry] = field(default_factory=dict)
+    files: Mapping[str, StoredFile] = field(default_factory=dict)
     machines: tuple[str, ...] = ()
     """The folders that share the store, in the order in which they joined."""
     machine: str = ""
@@ -53,7 +53,7 @@ class Synchronised:
     """The forgettings that were carried out in this folder; None before anything was noted."""
 
 
-def pack(files: Mapping[str, Entry], machines: Iterable[str]) -> bytes:
+def pack(files: Mapping[str, StoredFile], machines: Iterable[str]) -> bytes:
     """Returns the content of a manifest."""
     rows = {path: asdict(entry) for path, entry in sorted(files.items())}
     content = json.dumps({"v": VERSION, "files": rows, "machines": list(machines)})
@@ -68,7 +68,7 @@ def parse_manifest(content: bytes, tag: str, url: str) -> Synchronised:
         row = json.loads(zstandard.ZstdDecompressor().decompress(content))
         if row["v"] > VERSION:
             raise StoreVersionError(f"{url} was written by a newer release; upgrade memory_assets.")
-        files = {path: Entry(**fields) for path, fields in row["files"].items()}
+        files = {path: StoredFile(**fields) for path, fields in row["files"].items()}
         if strange := next((path for path in files if not is_of_store(path)), None):
             raise ValueError(f"it names the file {strange[:80]!r}")
         return Synchronised(tag, files, tuple(row["machines"]))
@@ -98,7 +98,7 @@ def read_noted(root: Path, url: str) -> Synchronised:
         row = json.loads((root / NOTED).read_bytes())
         if row["url"] != url:
             return Synchronised()
-        files = {path: Entry(**one) for path, one in row["files"].items()}
+        files = {path: StoredFile(**one) for path, one in row["files"].items()}
         stamps = {path: tuple(one) for path, one in row["stamps"].items()}
         erased = None if row["erased"] is None else tuple(row["erased"])
         lists = {name: tuple(row[name]) for name in ("machines", "unnamed")}

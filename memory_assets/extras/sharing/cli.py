@@ -246,9 +246,8 @@ def _agree(pusher: "Pusher") -> None:
     others = " and others" if len(projects) > MOST_PROJECTS else ""
     print(
         f"{counted(len(sessions), 'session')} of {names}{others} would be sent to {pusher.url}, "
-        "secrets masked. Others who may ask that "
-        "server can then recall facts of them. `--dry-run` lists them; the setting "
-        "`push_projects` names the projects.",
+        "secrets masked. Others who may ask that server can then recall facts of them. `--dry-run` "
+        "lists them; the setting `push_projects` names the projects.",
         file=sys.stderr,
     )
     print("Send them? Type yes: ", end="", file=sys.stderr, flush=True)

@@ -147,9 +147,8 @@ class Pusher:
         """
         if not self._token:
             raise QuestionError(
-                "There is no token. On the server, `memory serve tokens create NAME "
-                "--person YOU --scope push` makes one; "
-                "here, put it into the environment as MEMORY_PUSH_TOKEN."
+                "There is no token. On the server, `memory serve tokens create NAME --person YOU "
+                "--scope push` makes one; here, put it into the environment as MEMORY_PUSH_TOKEN."
             )
         self._connection = Connection(self.url, self._token)
         sources, left_out = choose(self._store)

@@ -167,3 +167,7 @@ def keep_sessions(store: Store) -> int:
 
 def _full(store: Store, path: Path) -> Path:
     return Path(full_path(str(store.root), str(path)))
+
+
+BUILDERS = (lessons_md, briefing)
+"""The functions that build the tables of their names (`runs.builders`)."""

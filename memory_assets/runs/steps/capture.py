@@ -157,3 +157,10 @@ def checkpoints_open(store: Store, _: str) -> Rows:
     """Lists the turns that have messages in windows that are still growing."""
     frame = open_checkpoints(store.tables, store.archive, store.settings.clock())
     return Rows(frame, {"sessions": frame["session_id"].n_unique()})
+
+
+BUILDERS = (
+    resources, records, windows, messages_open, harness_memories, messages, sessions,
+    checkpoints, checkpoints_open,
+)  # fmt: skip
+"""The functions that build the tables of their names (`runs.builders`)."""

@@ -73,3 +73,7 @@ def _sent(event: Event) -> dict[str, object]:
         "sent_at": event_time(event.payload["sent_at"]),
         "received_at": event.at,
     }
+
+
+BUILDERS = (events, dead_letters)
+"""The functions that build the tables of their names (`runs.builders`)."""

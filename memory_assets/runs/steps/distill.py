@@ -191,3 +191,7 @@ def _handoffs(store: Store, day: str, window_ids: list[str]) -> dict[str, Handof
     messages = store.tables.scan("messages", [day]).filter(is_wanted).sort("ordinal").collect()
     by_window = messages.partition_by("window_id", as_dict=True, maintain_order=True)
     return {id: find_handoff(of_window.to_dicts()) for (id,), of_window in by_window.items()}
+
+
+BUILDERS = (observer_answers, observations, triggers, lessons, daily_log)
+"""The functions that build the tables of their names (`runs.builders`)."""

@@ -409,3 +409,10 @@ def _put_damaged_aside(index: Generations) -> list[str]:
     index.close()
     index.quarantine(folder)
     return [f"The index in {folder} was damaged ({faults[0]}) and is rebuilt."]
+
+
+BUILDERS = (
+    embeddings, passages, passage_vectors, merges, memories, mentions, entities,
+    relations, vector_index, chroma, text_index,
+)  # fmt: skip
+"""The functions that build the tables of their names (`runs.builders`)."""

@@ -117,3 +117,7 @@ def _statements(observations: pl.DataFrame, week: Week) -> list[Statement]:
         ids = tuple(row["message_ids"])
         statements.append(Statement(row["text"], session, ids, row["event_at"]))
     return statements
+
+
+BUILDERS = (friction,)
+"""The functions that build the tables of their names (`runs.builders`)."""

@@ -261,3 +261,10 @@ def _day_of(store: Store, event: Event) -> date:
 
 def _version(table: str, rows: pl.DataFrame) -> str:
     return hash_of(version_of(table), *rows.rows())
+
+
+BUILDERS = (
+    missed, boosts, nightly_stats, health_report, archivals, cold_storage, reembedding,
+    insights,
+)  # fmt: skip
+"""The functions that build the tables of their names (`runs.builders`)."""

@@ -125,3 +125,7 @@ def slowest(store: Store, table: str, _: Sequence[str]) -> Report:
         lines.append(f"| {row['action']} | {row['len']} | {row['failed']} | {times} |")
     failed = int((~rows["success"]).sum())
     return Report({"last_7_days": Markdown("\n".join(lines)), "failed_in_7_days": failed})
+
+
+BUILDERS = (quality, telemetry)
+"""The functions that build the tables of their names (`runs.builders`)."""

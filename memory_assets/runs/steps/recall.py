@@ -110,3 +110,7 @@ def _table(days: Sequence[tuple[date, int, dict[str, float]]]) -> Markdown:
         for day, count, share in days
     ]
     return Markdown("\n".join(f"| {' | '.join(row)} |" for row in rows))
+
+
+BUILDERS = (category_summaries, recalls)
+"""The functions that build the tables of their names (`runs.builders`)."""

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from memory_assets.runs.results import Builder, Report, Rows, Run, counts_of, per_partition
-from memory_assets.runs.steps.condensing import Past, condense, days_of
+from memory_assets.runs.steps.condensing import Past, days_of
 from memory_assets.runs.steps.deliver import emit
 from memory_assets.services.review.open_triage import workspace_of
 from memory_assets.stages.deliver.events import REFLECTED
@@ -23,12 +23,6 @@ from memory_assets.store.store import Store
 from memory_assets.text.files import write_where_changed
 
 DROPPED = "dropped_facts"
-
-
-reflections = weekly_distillates = monthly_distillates = condense
-"""Condense the observations of a day, and a finished week or month from the reflections of its
-days.
-"""
 
 
 def proposals(store: Store, _: Run) -> Builder:
@@ -173,3 +167,7 @@ def _write_chapter(store: Store, first: date) -> str | None:
     name = name_of_chapter(first)
     text = render_chapter(first, of_owner) if of_owner.height else ""
     return name if write_where_changed(store.workspace / name, text) else None
+
+
+BUILDERS = (proposals, session_reflections, dropped_facts, timeline)
+"""The functions that build the tables of their names (`runs.builders`)."""

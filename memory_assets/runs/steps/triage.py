@@ -200,3 +200,10 @@ def _push_workspace(store: Store) -> str | None:
     if store.shared is not None:
         return store.shared.exchange_workspace()
     return GitWorkspace(store.workspace).push(store.settings.remote)
+
+
+BUILDERS = (
+    amendments, model_reviews, decisions, trust, memory_md, patches, entries,
+    reflected_log, review_md, review_tasks,
+)  # fmt: skip
+"""The functions that build the tables of their names (`runs.builders`)."""

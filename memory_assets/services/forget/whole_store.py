@@ -77,9 +77,8 @@ def erase(settings: Settings) -> Erased:
                 shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
         except OSError as error:
             raise StoreError(
-                f"Cannot delete {error.filename or root}: {error.strerror or error}. Fix "
-                "its permissions, then run the same "
-                "command again; what was deleted is gone."
+                f"Cannot delete {error.filename or root}: {error.strerror or error}. Fix its "
+                "permissions, then run the same command again; what was deleted is gone."
             ) from error
     entries_left = tuple(sorted(path.name for path in root.iterdir() if path.name != "lock"))
     if not entries_left:

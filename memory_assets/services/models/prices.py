@@ -135,11 +135,10 @@ def check_price(model: str, settings: Settings) -> None:
         return
     price = json.dumps({model: {"input": 0, "output": 0}})
     raise ModelSetupError(
-        f"No price is known for {model}, so MEMORY_MODEL_MOST_USD "
-        f"(${settings.model_most_usd:.2f}) cannot be held. Nothing was sent. `memory model list` "
-        f"shows the models that have one. Set MEMORY_MODEL_PRICES='{price}' with its US dollars "
-        "per million tokens, or choose it with `memory model use NAME --free` if no question is "
-        "billed."
+        f"No price is known for {model}, so MEMORY_MODEL_MOST_USD (${settings.model_most_usd:.2f}) "
+        "cannot be held. Nothing was sent. `memory model list` shows the models that have one. Set "
+        f"MEMORY_MODEL_PRICES='{price}' with its US dollars per million tokens, or choose it with "
+        "`memory model use NAME --free` if no question is billed."
     )
 
 

@@ -73,9 +73,8 @@ def placing(settings: Settings, manifest: Manifest, origin: Path) -> Iterator[Pa
         raise
     except OSError as error:
         raise StoreError(
-            f"Cannot make the store {root} from {origin}: {error.strerror or error}. Free "
-            "space or fix the permissions, "
-            "then run the same command again."
+            f"Cannot make the store {root} from {origin}: {error.strerror or error}. Free space or "
+            "fix the permissions, then run the same command again."
         ) from error
 
 
@@ -92,7 +91,6 @@ def _check_empty(root: Path) -> None:
     if strangers:
         named = f"{', '.join(strangers[:3])}{' and more' if strangers[3:] else ''}"
         raise StoreError(
-            f"{root} is not empty: it has {named}. Nothing was changed. Move it away "
-            f"(`mv '{root}' '{root}.old'`), or name another folder with --store, then run the "
-            "same command again."
+            f"{root} is not empty: it has {named}. Nothing was changed. Move it away (`mv '{root}' "
+            f"'{root}.old'`), or name another folder with --store, then run the same command again."
         )

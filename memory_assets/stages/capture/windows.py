@@ -221,7 +221,8 @@ def cut_sessions(
         spawned_by = _spawner(rows, facts[source])
         closed = list(_cut(rows, rules.of(origins[source]["conversation_id"], spawned_by)))
         nexts = [window.rows[0].place for window in closed[1:]]
-        for window, until in zip(closed, [*nexts, FOREVER], strict=True):
+        # Of a file without messages yet there is no window.
+        for window, until in zip(closed, [*nexts, FOREVER], strict=False):
             windows.append(_window(window, until, origins[source], facts[source], rules))
     return schemas.frame_of("windows", windows).sort("window_id")
 

@@ -150,11 +150,10 @@ _REPORTED = re.compile(
 """Reported speech, and orders between quotation marks."""
 
 _FRAMING = stems_of(
-    "always never must should from now on prefer prefers wants decided corrected agreed "
-    "approved said says asked rule mandatory"
-    " use uses used because with replaces instead install installed installing run made wanted"
-    " all every each session sessions assistant agents team before after they with them "
-    "everywhere project"
+    "always never must should from now on prefer prefers wants decided corrected agreed approved "
+    "said says asked rule mandatory use uses used because with replaces instead install installed "
+    "installing run made wanted all every each session sessions assistant agents team before after "
+    "they with them everywhere project"
 )
 """Words that a model adds around a fact."""
 

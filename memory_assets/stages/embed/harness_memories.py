@@ -99,40 +99,44 @@ def rows_of(
 
 def _blocks(lines: Sequence[str]) -> Iterator[tuple[str, list[int]]]:
     """Yields paragraphs and list items with their lines; a short one begins with its heading."""
-    heading, words, taken = "", "", []
+    heading = ""
+    block: list[tuple[int, str]] = []
     is_code = False
-    first = _front_matter(lines)
-    for number, line in enumerate([*lines[first:], ""], first):
+    for number, line in _outside_front_matter(lines):
         bare = line.strip()
-        if is_code and not bare.startswith("```"):
+        is_fence = bare.startswith("```")
+        if is_code and not is_fence:
             continue
-        item, title, fence = _ITEM.match(bare), _HEADING.fullmatch(bare), bare.startswith("```")
-        if not bare or item or title or fence or bare.startswith(("|", "---")):
-            if len(words) >= SHORTEST:
-                yield (
-                    (
-                        f"{heading}: {words}"
-                        if heading and len(words.split()) < FEW_WORDS
-                        else words
-                    ),
-                    taken,
-                )
-            words, taken = "", []
-        if fence:
+        item = _ITEM.match(bare)
+        title = _HEADING.fullmatch(bare)
+        is_text = bool(bare) and not is_fence and not title and not bare.startswith(("|", "---"))
+        if item or not is_text:
+            yield from _block(heading, block)
+            block = []
+        if is_fence:
             is_code = not is_code
-        elif title:
+        if title:
             heading = title.group(2) if len(title.group(1)) > 1 else ""
-        elif bare and not bare.startswith(("|", "---")):
-            words, taken = f"{words} {item.group(1) if item else bare}".strip(), [*taken, number]
+        if is_text:
+            block.append((number, item.group(1) if item else bare))
 
 
-def _front_matter(lines: Sequence[str]) -> int:
-    """Returns how many lines the front matter takes."""
-    if not lines or lines[0].strip() != "---":
-        return 0
-    return next(
-        (number + 1 for number, line in enumerate(lines[1:], 1) if line.strip() == "---"), 0
-    )
+def _block(heading: str, lines: Sequence[tuple[int, str]]) -> Iterator[tuple[str, list[int]]]:
+    """Yields the words of the lines with their numbers, if they are enough for a memory."""
+    words = " ".join(line for _, line in lines if line)
+    if len(words) >= SHORTEST:
+        needs_heading = heading and len(words.split()) < FEW_WORDS
+        text = f"{heading}: {words}" if needs_heading else words
+        yield text, [number for number, _ in lines]
+
+
+def _outside_front_matter(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Yields the lines with their numbers, and an empty one at the end."""
+    first = 0
+    if lines and lines[0].strip() == "---":
+        ends = (number for number, line in enumerate(lines[1:], 1) if line.strip() == "---")
+        first = next(ends, -1) + 1
+    yield from enumerate([*lines[first:], ""], first)
 
 
 def row_of_document(

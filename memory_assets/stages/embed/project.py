@@ -16,9 +16,8 @@ from memory_assets.stages.embed.encode import matrix_of
 
 CONCEPTS: dict[str, str] = {
     "install packages dependencies package manager": (
-        "uv, pip, pipx, pip-tools, poetry, conda, npm, pnpm, yarn, bun, cargo, brew, "
-        "homebrew, apt, gem, maven, gradle, "
-        "composer, nuget"
+        "uv, pip, pipx, pip-tools, poetry, conda, npm, pnpm, yarn, bun, cargo, brew, homebrew, "
+        "apt, gem, maven, gradle, composer, nuget"
     ),
     "run tests test": "pytest, unittest, jest, vitest, tox, nox, junit, rspec, go test",
     "browser end-to-end tests click website site": (
@@ -48,9 +47,8 @@ CONCEPTS: dict[str, str] = {
         "oidc, oauth, oauth2, saml, keycloak, okta, auth0, ldap, cognito"
     ),
     "editor ide": (
-        "vim, neovim, nvim, emacs, helix, vscode, vs code, visual studio code, zed, "
-        "sublime, jetbrains, intellij, pycharm, "
-        "goland"
+        "vim, neovim, nvim, emacs, helix, vscode, vs code, visual studio code, zed, sublime, "
+        "jetbrains, intellij, pycharm, goland"
     ),
     "cloud region data centre aws": (
         "us-east-1, us-east-2, us-west-1, us-west-2, eu-west-1, eu-central-1, eu-north-1"

@@ -128,8 +128,7 @@ def render_line(row: Mapping[str, Any]) -> str:
     mix = ", ".join(f"{name} {count:,}" for name, count in counts)
     return (
         f"Nightly run for {row['day']}: {row['total']:,} memories ({states or 'none'}); "
-        f"{row['merged']:,} merged, "
-        f"{row['promoted']:,} promoted, {row['extracted']:,} of {row['missed']:,} missed "
-        "extracted, "
-        f"{row['conflicts']:,} conflicts; active: {mix or 'none'}"
+        f"{row['merged']:,} merged, {row['promoted']:,} promoted, {row['extracted']:,} of "
+        f"{row['missed']:,} missed extracted, {row['conflicts']:,} conflicts; active: "
+        f"{mix or 'none'}"
     )

@@ -117,11 +117,10 @@ def propose(
     moved = claims.moved(events)
     reflected = _reflection_of(reflections)
     numbered: dict[str, tuple[str, str]] = {}
-    for event in events:
-        if event.kind == NUMBERED:  # of two machines, the first one's number
-            numbered.setdefault(event.payload["key"], (event.target, event.payload["day"]))
-    numbers_given = (event.target for event in events if event.kind == NUMBERED)
-    free = following_number(day, numbers_given, first=first)
+    numberings = [event for event in events if event.kind == NUMBERED]
+    for event in numberings:  # of two machines, the first one's number
+        numbered.setdefault(event.payload["key"], (event.target, event.payload["day"]))
+    free = following_number(day, (event.target for event in numberings), first=first)
     rows: list[dict[str, Any]] = []
     new: Numbers = []
     for memory in _candidates(memories, reflected, owner):

@@ -82,10 +82,9 @@ def _record(observation: Row, message: Row, archive: Archive) -> dict[str, Any]:
     entry = archive.find(message["resource_id"])
     if entry is None:
         raise TranscriptError(
-            f"Message {message['message_id']} lies in the archived range "
-            f"{message['resource_id']}, which is not in the "
-            "catalog. `memory doctor` counts what is missing; restore resources/ from a "
-            "backup, then run `memory data rebuild`."
+            f"Message {message['message_id']} lies in the archived range {message['resource_id']}, "
+            "which is not in the catalog. `memory doctor` counts what is missing; restore "
+            "resources/ from a backup, then run `memory data rebuild`."
         )
     content = archive.read(
         entry.source_id, entry.generation, message["byte_from"], message["byte_to"]

@@ -57,9 +57,8 @@ HALF_SAVED = (
 )
 
 LOST = (
-    "REVIEW.md lost {lost} of its {shown} proposals at once, which may be an accident; "
-    "nothing in it was decided. "
-    "`memory review` asks whether you meant it."
+    "REVIEW.md lost {lost} of its {shown} proposals at once, which may be an accident; nothing in "
+    "it was decided. `memory review` asks whether you meant it."
 )
 
 Notes = Mapping[str, Sequence[str]]

@@ -9,10 +9,9 @@ behind a verb such as "run", and before words such as "must be run". The argumen
 from collections.abc import Iterator, Sequence
 
 _RUNNERS = frozenset(
-    "bash sh zsh dash ksh fish source . exec sudo env nohup time xargs node nodejs deno bun "
-    "tsx ts-node npx python python2 "
-    "python3 py pypy ipython perl ruby php lua rscript pwsh powershell cmd java osascript "
-    "wine && || | ;".split()
+    "bash sh zsh dash ksh fish source . exec sudo env nohup time xargs node nodejs deno bun tsx "
+    "ts-node npx python python2 python3 py pypy ipython perl ruby php lua rscript pwsh powershell "
+    "cmd java osascript wine && || | ;".split()
 )
 """Programs that run the file that is named to them, and signs between commands."""
 

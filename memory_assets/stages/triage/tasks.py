@@ -56,9 +56,8 @@ HOW = (
     "reject."
 )
 GONE = (
-    "The task of {id} is gone with its project, or belongs to another account; nothing was "
-    "decided by that. "
-    "`memory review` asks about it, too."
+    "The task of {id} is gone with its project, or belongs to another account; nothing was decided "
+    "by that. `memory review` asks about it, too."
 )
 FIXED = (
     "The task of {id} was reworded, which cannot be taken over as it is; it was not decided. "

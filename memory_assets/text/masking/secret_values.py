@@ -144,11 +144,7 @@ def is_secret_value(value: bytes, *, quoted: bool, password: bool) -> bool:
     """Returns whether a value that is assigned to a telling name is a secret; passwords may be
     shorter than tokens.
     """
-    if not (8 if password else 12) <= len(value) <= 4_000:
-        return False
-    if _ADDRESS.match(value) or is_placeholder(value):
-        return False
-    if _is_path_or_code(value, quoted=quoted, password=password):
+    if _is_something_else(value, quoted=quoted, password=password):
         return False
     if _NUMBER.fullmatch(value):
         return password and value.isdigit()
@@ -157,6 +153,14 @@ def is_secret_value(value: bytes, *, quoted: bool, password: bool) -> bool:
     if _UUID.fullmatch(value) or (password and is_varied(value)):
         return True
     return (password or b" " not in value) and _is_drawn(value, quoted)
+
+
+def _is_something_else(value: bytes, *, quoted: bool, password: bool) -> bool:
+    if not (8 if password else 12) <= len(value) <= 4_000:
+        return True
+    if _ADDRESS.match(value) or is_placeholder(value):
+        return True
+    return _is_path_or_code(value, quoted=quoted, password=password)
 
 
 def _is_drawn(value: bytes, quoted: bool) -> bool:

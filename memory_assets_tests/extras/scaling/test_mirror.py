@@ -11,7 +11,7 @@ import pytest
 
 from memory_assets.errors import ObjectStoreError, SettingsError, StoreError
 from memory_assets.extras.scaling.mirror import Mirror
-from memory_assets.extras.scaling.mirror_state import MANIFEST, Entry, pack, parse_manifest
+from memory_assets.extras.scaling.mirror_state import MANIFEST, StoredFile, pack, parse_manifest
 from memory_assets.extras.scaling.s3_objects import S3Objects
 from memory_assets.extras.scaling.shared_store import SharedStore
 from memory_assets.schema.announcements import take
@@ -205,6 +205,6 @@ def test_a_removed_document_is_removed_for_all_and_a_lost_folder_of_them_is_not(
      "library/.git/config", "ledger/..\\..\\x", "dagster/dagster.yaml"],
 )  # fmt: skip
 def test_a_manifest_writes_nothing_but_files_of_the_store(path: str):
-    named = {"VERSION": Entry("VERSION-1", "0" * 64, 2), path: Entry("x", "0" * 64, 1)}
+    named = {"VERSION": StoredFile("VERSION-1", "0" * 64, 2), path: StoredFile("x", "0" * 64, 1)}
     with pytest.raises(ObjectStoreError, match="it names the file"):
         parse_manifest(pack(named, ["a"]), "tag", "s3://bucket/shared")

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
@@ -36,6 +36,7 @@ STEPS = st.lists(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(steps=STEPS)
+@example(steps=[("a", 384), ("a", 1564), ("c", 877), ("c", 770), "capture"])  # no message of c yet
 def test_any_interleaving_of_appends_and_captures_gives_the_same_tables(tmp_path_factory, steps):
     root = tmp_path_factory.mktemp("law")
     bit_by_bit = open_store(read_settings(data=root / "bits"))
