@@ -9,7 +9,7 @@ windows give nothing.
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from itertools import islice
+from itertools import chain, islice
 from types import MappingProxyType
 
 import polars as pl
@@ -61,20 +61,14 @@ def build_day(
     if allowances is None:
         allowances = plan_allowances(windows, standards.limits.most_allowed)
     rows: dict[str, list[Row]] = {"segments": [], "observations": [], "verdicts": []}
-    observed = [
-        _overturned(findings, replaced)
-        for findings in find_in_windows(windows, messages, answers, embedder)
-    ]
+    in_windows = find_in_windows(windows, messages, answers, embedder)
+    observed = [_overturned(findings, replaced) for findings in in_windows]
+    version = standards.taxonomy.version
     for findings, results in judge_windows(observed, allowances, standards, embedder):
         rows["segments"] += findings.stored_segments()
+        about = (findings.window, findings.segments, findings.observed, version)
         for result in results:
-            row = candidate_row(
-                result,
-                findings.window,
-                findings.segments,
-                findings.observed,
-                standards.taxonomy.version,
-            )
+            row = candidate_row(result, *about)
             rows["verdicts"].append(row)
             if result.verdict != "discard":
                 rows["observations"].append(row)
@@ -110,10 +104,8 @@ def find_in_windows(
     """Yields the findings of each window that is read, by window id; the embedder compares facts
     with the owner's words.
     """
-    by_window = {
-        window_id: window_messages
-        for (window_id,), window_messages in messages.group_by("window_id", maintain_order=True)
-    }
+    groups = messages.group_by("window_id", maintain_order=True)
+    by_window = {window_id: window_messages for (window_id,), window_messages in groups}
     sessions: dict[str, list[Exchange]] = {}
     read_windows = windows.filter(pl.col("status").is_in(READ_STATUSES)).sort("window_id")
     for window in read_windows.iter_rows(named=True):
@@ -152,9 +144,8 @@ def _looked_up(candidates: Sequence[Candidate], session: Sequence[Exchange]) -> 
     """Returns the candidates, those of the rules marked that another window of the session on this
     day takes back.
     """
-    by_rules = iter(
-        mark_overturned([candidate for candidate in candidates if candidate.hint is None], session)
-    )
+    of_rules = [candidate for candidate in candidates if candidate.hint is None]
+    by_rules = iter(mark_overturned(of_rules, session))
     return [next(by_rules) if candidate.hint is None else candidate for candidate in candidates]
 
 
@@ -188,9 +179,8 @@ def judge_windows(
         sessions.setdefault((window.window["session_id"], window.window["day"]), []).append(window)
     for session_windows in sessions.values():
         room = sum(allowances[window.window["window_id"]] for window in session_windows)
-        candidates = [
-            candidate for window in session_windows for candidate in window.observed.candidates
-        ]
+        by_windows = (window.observed.candidates for window in session_windows)
+        candidates = list(chain.from_iterable(by_windows))
         results = iter(judge(candidates, most_allowed=room, standards=standards, embedder=embedder))
         for window in session_windows:
             by_id: dict[str, GateResult] = {}
@@ -205,19 +195,15 @@ def _lessons(candidates: Sequence[Candidate]) -> list[Candidate]:
     Of what rules found, the owner's rules that were not taken back; of what a model says, the rules
     and preferences: the write gate holds those that do not rest on the owner's words.
     """
-    return [
-        candidate
-        for candidate in candidates
-        if (
-            candidate.author == "owner"
-            and candidate.kind in OWNERS_KINDS
-            and not candidate.is_overturned
-        )
-        or (
-            candidate.hint is not None
-            and category_named(candidate.hint_category) in ONLY_THE_OWNERS
-        )
-    ]
+    return [candidate for candidate in candidates if _is_lesson(candidate)]
+
+
+def _is_lesson(candidate: Candidate) -> bool:
+    is_owners = candidate.author == "owner" and candidate.kind in OWNERS_KINDS
+    if is_owners and not candidate.is_overturned:
+        return True
+    is_by_model = candidate.hint is not None
+    return is_by_model and category_named(candidate.hint_category) in ONLY_THE_OWNERS
 
 
 def _quotes(messages: Sequence[Row]) -> dict[str, Quote]:
@@ -237,34 +223,28 @@ def _safe(messages: Sequence[Row], text: str) -> str:
     reader of the log.
     """
     safe_text = without_orders(text, messages)
-    return (
-        ""
-        if not safe_text or judge([_narrative(messages, safe_text, 0)])[0].verdict == "discard"
-        else safe_text
-    )
+    if not safe_text or judge([_narrative(messages, safe_text, 0)])[0].verdict == "discard":
+        return ""
+    return safe_text
 
 
 def _narrative(messages: Sequence[Row], text: str, segment: int) -> Candidate:
     """Returns a model's narrative of a segment as a candidate; `messages` are the messages of the
     segment.
     """
-    spoken = [
-        row for row in messages if row["kind"] == "text" and row["author"] in ("owner", "assistant")
-    ] or list(messages)
+    texts = [row for row in messages if row["kind"] == "text"]
+    spoken = [row for row in texts if row["author"] in ("owner", "assistant")] or list(messages)
     first_spoken = next((row for row in spoken if row["is_user_turn"]), spoken[0])
     evidence = [first_spoken] if first_spoken is spoken[-1] else [first_spoken, spoken[-1]]
     items = items_of(text, [row["text"] for row in messages], text)
     quote = quote_from([evidence[-1]["text"]], text)
     candidate = candidate_of("narrative", 0.5, text, quote, *evidence, author="assistant")
-    guessed = {
-        "strength": "inferred",
-        "confidence": START_CONFIDENCE["inferred"],
-        "priority": "low",
-    }
     return replace(
         candidate,
         segment=segment,
         event_at=max(row["event_at"] for row in messages),
-        **guessed,
+        strength="inferred",
+        confidence=START_CONFIDENCE["inferred"],
+        priority="low",
         **items,
     )

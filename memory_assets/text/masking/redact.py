@@ -121,10 +121,8 @@ def mask_all(chunks: Sequence[bytes]) -> list[tuple[bytes, int]]:
         done = bounds[row + 1]
         counts[bisect_right(ends, bounds[row]) - 1] += masks
     masked += whole[done:]
-    return [
-        (bytes(masked[start:end]), count)
-        for (start, end), count in zip(pairwise(ends), counts, strict=True)
-    ]
+    spans = zip(pairwise(ends), counts, strict=True)
+    return [(bytes(masked[start:end]), count) for (start, end), count in spans]
 
 
 def _masked_lines(chunk: bytes, bounds: list[int]) -> dict[int, tuple[bytes, int]]:
@@ -165,11 +163,9 @@ def _scan_lines(chunk: bytes, bounds: list[int]) -> Iterator[tuple[int, list[Spa
     texts = pl.concat([lines, _series(b"".join(blocks.text for _, blocks in joined), ends)])
 
     def view_at(index: int) -> View:
-        return view_of(
-            chunk[bounds[index] : bounds[index + 1]]
-            if index < len(lines)
-            else joined[index - len(lines)][1].text
-        )
+        if index < len(lines):
+            return view_of(chunk[bounds[index] : bounds[index + 1]])
+        return view_of(joined[index - len(lines)][1].text)
 
     for index, secrets in _scan(texts, view_at, escaped=len(lines)):
         if index < len(lines):
@@ -209,26 +205,20 @@ def rules_of(text: str) -> list[str]:
     rules = []
     for family in FAMILIES:
         secrets_by_row: dict[int, list[Span]] = defaultdict(list)
-        _search(
-            _series(raw, [0, len(raw)]), lambda row: (row, view_of(raw)), [family], secrets_by_row
-        )
+        series = _series(raw, [0, len(raw)])
+        _search(series, lambda row: (row, view_of(raw)), [family], secrets_by_row)
         rules += [family.name] if secrets_by_row[0] else []
     return rules or (["wrapped"] if find(text) else [])
 
 
 def count_secrets(series: pl.Series) -> int:
     """Returns how many secrets the texts of a column hold."""
-    texts = (
-        series.drop_nulls()
-        .rechunk()
-        .to_arrow(compat_level=pl.CompatLevel.oldest())
-        .cast(pa.large_string())
-    )
+    arrow = series.drop_nulls().rechunk().to_arrow(compat_level=pl.CompatLevel.oldest())
+    texts = arrow.cast(pa.large_string())
     if not len(texts):
         return 0
-    bounds = np.frombuffer(texts.buffers()[1], np.int64)[
-        texts.offset : texts.offset + len(texts) + 1
-    ].tolist()
+    offsets = np.frombuffer(texts.buffers()[1], np.int64)
+    bounds = offsets[texts.offset : texts.offset + len(texts) + 1].tolist()
     content = texts.buffers()[2].to_pybytes() if texts.buffers()[2] else b""
     return sum(len(merged(secrets)) for _, secrets in _scan_decoded(content, bounds))
 
@@ -240,12 +230,8 @@ def mask_frame(frame: pl.DataFrame) -> pl.DataFrame:
     For tables whose texts are joined from pieces that were masked one by one; the check for secrets
     reads them joined.
     """
-    columns = [
-        name for name, dtype in frame.schema.items() if dtype in (pl.String, pl.List(pl.String))
-    ]
-    return frame.with_columns(
-        _mask_column(frame[name]) for name in columns if not _is_clean(_joined(frame[name]))
-    )
+    columns = (frame[name] for name in _names_of_texts(frame))
+    return frame.with_columns(_mask_column(c) for c in columns if not _is_clean(_joined(c)))
 
 
 def are_clean(texts: Sequence[str]) -> bool:
@@ -276,27 +262,25 @@ def secret_rows(frame: pl.DataFrame) -> list[int]:
     """Returns the numbers of the rows in which a text, or a list of texts joined, holds a
     secret.
     """
-    texts = (
-        _joined(frame[name])
-        for name, dtype in frame.schema.items()
-        if dtype in (pl.String, pl.List(pl.String))
-    )
-    suspicious = [column for column in texts if not _is_clean(column)]
-    return sorted(
-        {row for column in suspicious for row, text in enumerate(column) if text and find(text)}
-    )
+    rows: set[int] = set()
+    for column in (_joined(frame[name]) for name in _names_of_texts(frame)):
+        if not _is_clean(column):
+            rows.update(row for row, text in enumerate(column) if text and find(text))
+    return sorted(rows)
 
 
 def secret_rules(frame: pl.DataFrame, row: int) -> list[str]:
     """Returns columns and rules by which the row holds secrets, as `text: tokens`; never what was
     found.
     """
-    columns = [
-        name for name, dtype in frame.schema.items() if dtype in (pl.String, pl.List(pl.String))
-    ]
-    return [
-        f"{name}: {rule}" for name in columns for rule in rules_of(_joined(frame[name])[row] or "")
-    ]
+    rules = {name: rules_of(_joined(frame[name])[row] or "") for name in _names_of_texts(frame)}
+    return [f"{name}: {rule}" for name, of_column in rules.items() for rule in of_column]
+
+
+def _names_of_texts(frame: pl.DataFrame) -> list[str]:
+    """Returns the columns of texts, and of lists of texts."""
+    texts = (pl.String, pl.List(pl.String))
+    return [name for name, dtype in frame.schema.items() if dtype in texts]
 
 
 def _joined(column: pl.Series) -> pl.Series:
@@ -309,10 +293,8 @@ def _joined(column: pl.Series) -> pl.Series:
 def _mask_column(column: pl.Series) -> pl.Series:
     masked = [None if text is None else mask_text(text)[0] for text in _joined(column)]
     if column.dtype == pl.List(pl.String):
-        masked = [
-            None if text is None else _split(text, texts)
-            for text, texts in zip(masked, column.to_list(), strict=True)
-        ]
+        pairs = zip(masked, column.to_list(), strict=True)
+        masked = [None if text is None else _split(text, texts) for text, texts in pairs]
     return pl.Series(column.name, masked, dtype=column.dtype)
 
 
@@ -334,11 +316,9 @@ def _series(chunk: bytes, bounds: list[int]) -> pl.Series:
     """
     plain = chunk if chunk.isascii() else _blanked(chunk)
     offsets = pa.py_buffer(np.asarray(bounds, np.int64))
-    return pl.Series(
-        pl.from_arrow(
-            pa.LargeStringArray.from_buffers(len(bounds) - 1, offsets, pa.py_buffer(plain))
-        )
-    )
+    count = len(bounds) - 1
+    lines = pa.LargeStringArray.from_buffers(count, offsets, pa.py_buffer(plain))
+    return pl.Series(pl.from_arrow(lines))
 
 
 def _blanked(chunk: bytes) -> bytearray:
@@ -357,9 +337,11 @@ def _blanked(chunk: bytes) -> bytearray:
 
 def _scan_decoded(content: bytes, bounds: list[int]) -> Iterator[tuple[int, list[Span]]]:
     """Yields the number of each decoded text that holds secrets, with their spans."""
-    yield from _scan(
-        _series(content, bounds), lambda row: view_of(content[bounds[row] : bounds[row + 1]])
-    )
+
+    def view_at(row: int) -> View:
+        return view_of(content[bounds[row] : bounds[row + 1]])
+
+    yield from _scan(_series(content, bounds), view_at)
 
 
 def _scan(
@@ -373,18 +355,13 @@ def _scan(
     secrets_by_row: dict[int, list[Span]] = defaultdict(list)
     families = (*FAMILIES, _OBSCURED)
     wrapped = _search(series, lambda row: (row, view_at(row)), families, secrets_by_row, escaped)
-    views_as_seen = (
-        (row, without_invisible(view_at(row))) for _, row, _ in _anchored(series, [_INVISIBLE])
-    )
+    rows = (row for _, row, _ in _anchored(series, [_INVISIBLE]))
+    views_as_seen = ((row, without_invisible(view_at(row))) for row in rows)
     shown = [(row, view) for row, view in views_as_seen if view]
     if shown:
-        wrapped += _search(
-            _series_of(shown),
-            shown.__getitem__,
-            families,
-            secrets_by_row,
-            sum(row < escaped for row, _ in shown),
-        )
+        texts = (_series_of(shown), shown.__getitem__)
+        count = sum(row < escaped for row, _ in shown)
+        wrapped += _search(*texts, families, secrets_by_row, count)
     for _ in range(MAX_BASE64):
         if not wrapped:
             break
@@ -424,11 +401,8 @@ def _unwrapped_views(view: View, anchors: list[Span]) -> Iterator[View]:
     """Yields the text around each obscured place under all of its wrappings."""
     end = 0
     for anchor_start, anchor_end in anchors:
-        reach = (
-            ZEROS_REACH
-            if view.text[anchor_start:anchor_end] in (b"\x00", b"\\u0000")
-            else OBSCURED_REACH
-        )
+        is_zero = view.text[anchor_start:anchor_end] in (b"\x00", b"\\u0000")
+        reach = ZEROS_REACH if is_zero else OBSCURED_REACH
         if anchor_end + reach // 2 <= end:
             continue
         start = _whole_escapes(view.text, anchor_start - reach)
@@ -444,19 +418,13 @@ def _anchored(
     are.
     """
     texts = series.rename("text").to_frame()
-    matches = texts.select(
-        pl.col("text").str.extract_all(family.anchor).alias(family.name) for family in families
-    )
+    text = pl.col("text").str
+    matches = texts.select(text.extract_all(f.anchor).alias(f.name) for f in families)
     counts = matches.select(pl.all().list.len().sum()).row(0)
     for family in (family for family, count in zip(families, counts, strict=True) if count):
         rows = (matches[family.name].list.len() > 0).arg_true()
-        found = zip(
-            rows.to_list(),
-            series.gather(rows).to_list(),
-            matches[family.name].gather(rows).to_list(),
-            strict=True,
-        )
-        for row, text, matched in found:
+        columns = (rows, series.gather(rows), matches[family.name].gather(rows))
+        for row, text, matched in zip(*(column.to_list() for column in columns), strict=True):
             anchors = list(_plausible(family, text, matched))
             if anchors:
                 yield family, row, anchors
@@ -516,24 +484,21 @@ def _check_window(window: View, unwrapped: list[View], family: Family) -> tuple[
         for span in finder(inner.text)
     ]
     spans = [inner.span(*span) for inner, span in matches]
-    is_cut = any(_TORN.search(inner.text) for inner in unwrapped) or any(
-        span[1] == len(inner.text) for inner, span in matches
-    )
+    is_torn = any(_TORN.search(inner.text) for inner in unwrapped)
+    is_cut = is_torn or any(end == len(inner.text) for inner, (_, end) in matches)
     window_end = window.span(len(window.text) - 1, len(window.text))[1] if matches else 0
     return spans, is_cut or any(end > window_end - 4 for _, end in spans)
 
 
 def _decoded(unwrapped: list[View]) -> list[View]:
     """Returns the decoded base64 of a window, under each of its own wrappings, each text once."""
-    decoded = (
-        decode_base64(view, start, end)
-        for view in unwrapped
-        for start, end in base64_texts(view.text)
-    )
-    once = {
-        inner.text: inner for view in decoded if view for inner in views(view, with_itself=True)
-    }
-    return list(once.values())
+    by_text: dict[bytes, View] = {}
+    for view in unwrapped:
+        for start, end in base64_texts(view.text):
+            decoded = decode_base64(view, start, end)
+            for inner in views(decoded, with_itself=True) if decoded else ():
+                by_text[inner.text] = inner
+    return list(by_text.values())
 
 
 def _end_of_word(text: bytes, position: int) -> int:
@@ -581,9 +546,8 @@ def _inside_strings(line: bytes, spans: list[Span]) -> list[Span]:
         while index < len(strings) and strings[index][0] < end:
             opening, closing = strings[index]
             begin, stop = _off_escapes(line, max(start, opening + 1), min(end, closing - 1))
-            if begin < stop and not (
-                start < opening and closing < end and _is_form(line, opening, closing)
-            ):
+            is_between = start < opening and closing < end
+            if begin < stop and not (is_between and _is_form(line, opening, closing)):
                 inside.append((begin, stop))
             index += 1
     return inside
@@ -593,10 +557,8 @@ def _is_form(line: bytes, start: int, end: int) -> bool:
     """Returns whether a string between two parts of a secret belongs to the record: a key, or a
     word such as `text`.
     """
-    return (
-        line[end : end + 8].lstrip().startswith(b":")
-        or _FORM.fullmatch(line, start + 1, end - 1) is not None
-    )
+    is_key = line[end : end + 8].lstrip().startswith(b":")
+    return is_key or _FORM.fullmatch(line, start + 1, end - 1) is not None
 
 
 def strings_of(line: bytes) -> list[Span] | None:
