@@ -140,10 +140,10 @@ def merges(store: Store, _: Run) -> Builder:
     """Finds pairs that say the same; the configured model is asked about those in doubt first."""
     if is_switching_models(store):
         edges = store.tables.read("merges")
-        because = (
-            "Pairs of facts are compared once every text has a vector of the new embedding model."
+        until = "once every text has a vector of the new embedding model"
+        return lambda _: Rows(
+            edges, version="-", warnings=[f"Pairs of facts are compared {until}."]
         )
-        return lambda _: Rows(edges, version="-", warnings=[because])
     answers = pair_answers(store)
     model = open_model(store, "reflector")
     waiting = pair_questions_of(store, find_pairs(store), model.name) if model else []
@@ -194,9 +194,8 @@ def pair_answers(store: Store) -> AnswerStore:
 
 def pair_questions_of(store: Store, edges: pl.DataFrame, model: str) -> list[PairQuestion]:
     """Returns the open questions to the model about the edges in doubt."""
-    return plan_questions(
-        edges, _all_observations(store), model, pair_answers(store), store.settings.may_send
-    )
+    about = (edges, _all_observations(store))
+    return plan_questions(*about, model, pair_answers(store), store.settings.may_send)
 
 
 @per_partition
@@ -245,9 +244,8 @@ def append_evidence(store: Store, observations: pl.DataFrame, edges: pl.DataFram
     doubted = suspects(planned, observations)
     if not doubted.is_empty():
         sessions = doubted["session_id"].unique().sort().to_list()
-        shown = store.tables.scan("messages").filter(
-            pl.col("session_id").is_in(sessions), pl.col("author").is_in(SHOWING)
-        )
+        is_shown = pl.col("session_id").is_in(sessions) & pl.col("author").is_in(SHOWING)
+        shown = store.tables.scan("messages").filter(is_shown)
         texts = shown.select("session_id", "author", "event_at", "text").collect()
         planned = plan(find_echoes(doubted, observations, texts))
     return store.ledger.append_once(planned, actor="rules")
@@ -261,9 +259,8 @@ def append_uses(store: Store) -> list[Event]:
     shown = sessions_shown(recalls)
     if not shown:
         return []
-    messages = store.tables.scan("messages").filter(
-        pl.col("session_id").is_in(sorted(shown)), pl.col("author").is_in(SPEAKERS), kind="text"
-    )
+    is_said = pl.col("session_id").is_in(sorted(shown)) & pl.col("author").is_in(SPEAKERS)
+    messages = store.tables.scan("messages").filter(is_said, kind="text")
     texts = messages.select("session_id", "author", "event_at", "text").collect()
     wordings = dict(read_present(store.tables, store.ledger).select("id", "wordings").iter_rows())
     return store.ledger.append_once(plan_uses(recalls, wordings, texts), actor="rules")
@@ -367,9 +364,8 @@ def text_index(store: Store, run: Run) -> Report:
         def plan(published: dict[str, str]) -> IndexPlan:
             changed, deletes = changes_of(hashes, published)
             passages = passages_to_index(store.tables, made_by, rows_named(heads, changed))
-            return IndexPlan(
-                pl.concat([rows_named(memories, changed), passage_rows(passages)]), deletes
-            )
+            upserts = pl.concat([rows_named(memories, changed), passage_rows(passages)])
+            return IndexPlan(upserts, deletes)
 
         index = open_texts(store)
         return publish_index(index, run, hashes, plan, index.update)
@@ -395,9 +391,8 @@ def publish_index(
         update(changes.upserts, changes.deletes, rebuild=not indexed)
         index.note_rows(built_by, hashes)
     changed = {"upserted": changes.upserts.height, "deleted": len(changes.deletes)}
-    return Report(
-        {"rows": len(hashes), **changed, "generation": index.generation() or "-"}, warnings
-    )
+    figures = {"rows": len(hashes), **changed, "generation": index.generation() or "-"}
+    return Report(figures, warnings)
 
 
 def _put_damaged_aside(index: Generations) -> list[str]:

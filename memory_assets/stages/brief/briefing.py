@@ -30,14 +30,9 @@ from memory_assets.stages.embed.harness_memories import IS_SAID
 from memory_assets.stages.embed.merge import NORMS
 from memory_assets.stages.recall.results import one_line
 from memory_assets.stages.reflect.present import what_holds
+from memory_assets.stages.triage import wording
 from memory_assets.stages.triage.memory_md import FILE_HINT
 from memory_assets.stages.triage.refusal import why_refused
-from memory_assets.stages.triage.wording import (
-    general_line,
-    is_about_unnamed,
-    line_of,
-    question_about,
-)
 from memory_assets.text.words import CHARS_A_TOKEN
 
 BUDGET_TOKENS = 2_000
@@ -141,22 +136,11 @@ def render_briefing(
     as_of = max((day for day in (as_of, *(one["day"] for one in own)) if day), default=None)
     head = [f"{BRIEFING}{of}{f' (known up to {as_of})' if as_of else ''}"]
     if pending:
-        soon = (
-            f" {len(expiring)} of them expire{'s' if len(expiring) == 1 else ''} by "
-            f"{max(expiring)}."
-            if expiring
-            else ""
-        )
-        head.append(
-            f"📋 {pending} pending memory proposal{'' if pending == 1 else 's'} in "
-            f"REVIEW.md: review when ready.{soon}"
-        )
+        proposals = f"{pending} pending memory proposal{'' if pending == 1 else 's'}"
+        head.append(f"📋 {proposals} in REVIEW.md: review when ready.{_soon(expiring)}")
     of_memory = _memory_parts(_joined(memory_md, project_md), owner)
-    rules = [
-        part
-        for part in of_memory
-        if part.title.casefold() in {"", *(name.casefold() for name in FIRST_SECTIONS)}
-    ]
+    first = {"", *map(str.casefold, FIRST_SECTIONS)}
+    rules = [part for part in of_memory if part.title.casefold() in first]
     said = [line for part in of_memory for line in part.lines]
     learned = lesson_lines([one for one in lessons if one["project"] == project], [*said, *refused])
     above = [*said, *learned, *refused]
@@ -168,39 +152,42 @@ def render_briefing(
         BriefingSection("Lessons", learned),
         *(part for part in of_memory if part not in rules),
         BriefingSection("Left open", left),
-        BriefingSection(
-            "Active projects", [] if project else [project_line(one) for one in active]
-        ),
+        BriefingSection("Active projects", [] if project else list(map(project_line, active))),
         BriefingSection("What is known", _known(facts, above, reflected))
         if is_full
         else BriefingSection("Recent facts", _recent(facts, above, left, project, as_of)),
     ]
     rest = THE_REST if is_full else IN_FULL
-    return _fit(
-        head, [_quoted(part) for part in parts if part.lines], budget_tokens * CHARS_A_TOKEN, rest
-    )
+    quoted = [_quoted(part) for part in parts if part.lines]
+    return _fit(head, quoted, budget_tokens * CHARS_A_TOKEN, rest)
+
+
+def _soon(expiring: Sequence[date]) -> str:
+    if not expiring:
+        return ""
+    ending = "s" if len(expiring) == 1 else ""
+    return f" {len(expiring)} of them expire{ending} by {max(expiring)}."
 
 
 def _quoted(part: BriefingSection) -> BriefingSection:
     """Returns the section with lines that cannot open or close markup or hide characters; their
     indentation stays.
     """
-    lines = (line.expandtabs(4) for line in part.lines)
-    quoted = [
-        f"{line[: len(line) - len(line.lstrip())]}{one_line(line, WHOLE_LINE)}" for line in lines
-    ]
+    quoted = []
+    for line in part.lines:
+        plain = line.expandtabs(4)
+        indent = plain[: len(plain) - len(plain.lstrip())]
+        quoted.append(f"{indent}{one_line(plain, WHOLE_LINE)}")
     return BriefingSection(one_line(part.title), quoted)
 
 
 def project_line(project: ActiveProject) -> str:
     """Returns the name of an active project with its last sessions."""
-    sessions = f"{project.session_count} session{'' if project.session_count == 1 else 's'}"
-    since = (
-        f" since {project.first_on}, the last on {project.last_on}"
-        if project.session_count > 1
-        else f" on {project.last_on}"
-    )
-    return f"- {project.name}: {sessions}{since}"
+    count = project.session_count
+    if count <= 1:
+        return f"- {project.name}: {count} session{'' if count else 's'} on {project.last_on}"
+    since = f"since {project.first_on}, the last on {project.last_on}"
+    return f"- {project.name}: {count} sessions {since}"
 
 
 def work_line(work: Row) -> str:
@@ -208,10 +195,8 @@ def work_line(work: Row) -> str:
     tell how old it is.
     """
     where = f"{work['day']}, branch {work['branch']}" if work["branch"] else work["day"]
-    return (
-        f"- ({where}) "
-        f"{task_line({name: one_line(str(text), WHOLE_LINE) for name, text in work.items()})}"
-    )
+    quoted = {name: one_line(str(text), WHOLE_LINE) for name, text in work.items()}
+    return f"- ({where}) {task_line(quoted)}"
 
 
 def _relabelled(label: re.Match[str]) -> str:
@@ -235,11 +220,9 @@ def render_session(row: Row, task: Row | None = None, *, is_full: bool = False) 
     `session_reflections`.
     """
     text = row["full_text"] if is_full else row["text"]
-    left_out, asked = (
-        row["fact_count"] - len(text.splitlines()),
-        f"--session {row['session_id']} --include held",
-    )
-    more = f"\n_{left_out} more: `memory recall QUESTION {asked}` finds them._" if left_out else ""
+    left_out = row["fact_count"] - len(text.splitlines())
+    command = f"`memory recall QUESTION --session {row['session_id']} --include held`"
+    more = f"\n_{left_out} more: {command} finds them._" if left_out else ""
     ends = f"\nIn progress: {one_line(task_line(task))}" if task and task["task"] else ""
     return f"{THIS_SESSION}\n{text}{more}{ends}\n"
 
@@ -249,11 +232,10 @@ def due_lines(due: Sequence[Trigger]) -> list[str]:
     same today and tomorrow.
     """
     lines = []
-    for one in due[:MOST_DUE]:
-        lines.append(
-            f"- ⏰ {one.trigger_on:%a %Y-%m-%d}: “{one.text}” (said {one.said_at:%Y-%m-%d})"
-        )
-        lines += [f"  - {text}" for text in one.memories[:RECALLED_WITH_EACH]]
+    for trigger in due[:MOST_DUE]:
+        on = f"{trigger.trigger_on:%a %Y-%m-%d}"
+        lines.append(f"- ⏰ {on}: “{trigger.text}” (said {trigger.said_at:%Y-%m-%d})")
+        lines += [f"  - {text}" for text in trigger.memories[:RECALLED_WITH_EACH]]
     return lines
 
 
@@ -268,11 +250,10 @@ def _fit(head: Sequence[str], parts: Sequence[BriefingSection], budget: int, res
     lines, cut = [*head], []
     for part in parts:
         taken: list[str] = []
-        while (
-            len(taken) < len(part.lines)
-            and _length(_block(part, [*taken, part.lines[len(taken)]])) <= left
-        ):
-            taken.append(part.lines[len(taken)])
+        for line in part.lines:
+            if _length(_block(part, [*taken, line])) > left:
+                break
+            taken.append(line)
         if len(taken) < len(part.lines):
             cut.append(part)
         if taken:
@@ -358,42 +339,35 @@ def _recent(
     """
     since = as_of - RECENT if as_of else date.min
     near = facts.filter(pl.col("event_at").dt.date() >= since)
-    own = near.filter(project=project or "", priority="high").sort(
-        ["event_at", "id"], descending=[True, False]
-    )
-    is_said, is_left = said_in(said), repeated_in(left)
-    shown: list[tuple[Row, str]] = []
-    for row in own.iter_rows(named=True):
+    important = near.filter(project=project or "", priority="high")
+    newest_first = important.sort(["event_at", "id"], descending=[True, False])
+    is_said = said_in(said)
+    is_left = repeated_in(left)
+    shown: dict[str, Row] = {}
+    for row in newest_first.iter_rows(named=True):
         line = fact_line(row)
-        is_new = (
-            line
-            and not is_said(line)
-            and not is_left(line)
-            and not said_in([text for _, text in shown])(line)
-        )
-        if is_new and not any(find_conflict(text, line) for _, text in shown):
-            shown.append((row, line))
-    best = sorted(
-        shown, key=lambda one: (one[0]["event_at"].date(), _usefulness(*one)), reverse=True
-    )[:RECENT_FACTS]
-    return [
-        f"- {'🔴 ' if _is_confirmed(row) else ''}({row['event_at']:%Y-%m-%d}) {line}"
-        for row, line in best
-    ]
+        if not line or is_said(line) or is_left(line) or said_in([*shown])(line):
+            continue
+        if not any(find_conflict(text, line) for text in shown):
+            shown[line] = row
+    by_day = [(row["event_at"].date(), _usefulness(row, line), line) for line, row in shown.items()]
+    best = sorted(by_day, key=lambda item: item[:2], reverse=True)[:RECENT_FACTS]
+    marks = {line: "🔴 " if _is_confirmed(row) else "" for line, row in shown.items()}
+    return [f"- {marks[line]}({shown[line]['event_at']:%Y-%m-%d}) {line}" for _, _, line in best]
 
 
 def fact_line(memory: Row) -> str:
     """Returns the fact as a line of MEMORY.md; empty if triage would refuse it, or if it does not
     stand alone.
     """
-    text, line = memory["text"], line_of(memory["text"])
+    text = memory["text"]
+    line = wording.line_of(text)
     is_own_rule = memory["author"] == "owner" and memory["category"] in NORMS
-    if is_own_rule and not general_line(text):
+    if is_own_rule and not wording.general_line(text):
         return ""
-    refused = why_refused(
-        {**memory, "text": line, "said": text}, is_repeated=_is_confirmed(memory), shortest=SHORTEST
-    )
-    is_unclear = question_about(line) is not None or is_about_unnamed(line)
+    proposal = {**memory, "text": line, "said": text}
+    refused = why_refused(proposal, is_repeated=_is_confirmed(memory), shortest=SHORTEST)
+    is_unclear = wording.question_about(line) is not None or wording.is_about_unnamed(line)
     return "" if refused or is_unclear or not what_holds(line) else line
 
 
@@ -418,12 +392,10 @@ def _known(facts: pl.DataFrame, said: Sequence[str], reflected: Collection[str])
     first.
     """
     used = pl.max_horizontal("event_at", "last_used_at").dt.epoch("s") / 86_400
-    priority = pl.col("priority").replace_strict(
-        {name: math.log(of) for name, of in WEIGHT.items()}, return_dtype=pl.Float64
-    )
-    bias = (
-        pl.when(pl.col("id").is_in(list(reflected))).then(math.log(REFLECTION_BIAS)).otherwise(0.0)
-    )
+    weights = {name: math.log(weight) for name, weight in WEIGHT.items()}
+    priority = pl.col("priority").replace_strict(weights, return_dtype=pl.Float64)
+    is_reflected = pl.when(pl.col("id").is_in(list(reflected)))
+    bias = is_reflected.then(math.log(REFLECTION_BIAS)).otherwise(0.0)
     ordered = facts.sort(-(priority + bias + used / HALF_LIFE_DAYS), "id").head(MOST_KNOWN)
     is_said = said_in(said)
     return [

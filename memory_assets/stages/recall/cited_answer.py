@@ -142,11 +142,10 @@ def answer_with_citations(
     model = dependencies.model
     if not is_known or not sources:
         return CitedAnswer(question, NOT_IN_MEMORY, is_known=False, is_extractive=model is None)
-    kept = _quotes(question, sources, dependencies.frequency or (lambda _: 1))
-    text, given = "\n".join(map(str, kept)), {source.id: source for source in reversed(sources)}
-    extractive = CitedAnswer(
-        question, text or NOT_IN_MEMORY, bool(kept), True, _citations(kept, given)
-    )
+    quotes = _quotes(question, sources, dependencies.frequency or (lambda _: 1))
+    text = "\n".join(map(str, quotes)) or NOT_IN_MEMORY
+    given = {source.id: source for source in reversed(sources)}
+    extractive = CitedAnswer(question, text, bool(quotes), True, _citations(quotes, given))
     if model is None:
         return extractive
     shown = fitting(sources)
@@ -154,50 +153,36 @@ def answer_with_citations(
     if isinstance(found, str):
         note = f"{model.name} {found}; the answer is extractive."
         return replace(extractive, cost=Cost(model_calls=1), notes=(note,))
-    left = len(sources) - len(shown)
-    notes = (
-        (f"{left} of {len(sources)} sources did not fit into the question to {model.name}.",)
-        if left
-        else ()
-    )
     checked = _checked(question, found, shown)
-    checked = replace(
-        checked, cost=cost_of_call(found, dependencies.price(found)), notes=(*notes, *checked.notes)
-    )
+    notes = checked.notes
+    left = len(sources) - len(shown)
+    if left:
+        unread = f"{left} of {len(sources)} sources did not fit into the question to {model.name}."
+        notes = (unread, *notes)
+    checked = replace(checked, cost=cost_of_call(found, dependencies.price(found)), notes=notes)
     if checked.citations or not checked.is_known:
         return checked
-    note = (
-        f"{found.model} answered nothing that its sources support ({found.stop_reason}); the "
-        "answer is extractive."
-    )
-    return replace(
-        extractive, cost=checked.cost, dropped=checked.dropped, notes=(*checked.notes, note)
-    )
+    nothing = f"{found.model} answered nothing that its sources support ({found.stop_reason})"
+    notes = (*notes, f"{nothing}; the answer is extractive.")
+    return replace(extractive, cost=checked.cost, dropped=checked.dropped, notes=notes)
 
 
 def sources_of(result: Recalled) -> Iterator[AnswerSource]:
     """Yields a result of recall, cited as `mem_` or `msg_` and twelve characters, and the other
     half of its exchange.
     """
-    id = (
-        short_message_id(result.memory_id) if result.kind == MESSAGE else short_id(result.memory_id)
-    )
+    shorten = short_message_id if result.kind == MESSAGE else short_id
     where = (result.session, result.path, result.lines, result.event_at)
-    source = AnswerSource(
-        id, result.kind, result.text, *where, result.memory_id, result.said_by, result.score
-    )
+    what = (shorten(result.memory_id), result.kind, result.text)
+    source = AnswerSource(*what, *where, result.memory_id, result.said_by, result.score)
     half = result.other_half
     if half is None:
         yield source
         return
-    other = {
-        "id": short_message_id(half.message_id),
-        "ref": half.message_id,
-        "said_by": half.said_by,
-        "text": half.text,
-    }
     yield replace(source, lines=result.lines[:1])
-    yield replace(source, lines=(half.line,), **other)
+    other_id = short_message_id(half.message_id)
+    about = {"id": other_id, "ref": half.message_id, "lines": (half.line,)}
+    yield replace(source, said_by=half.said_by, text=half.text, **about)
 
 
 def unique_sources(sources: Iterable[AnswerSource]) -> list[AnswerSource]:
@@ -216,9 +201,8 @@ def weights_of(question: str, frequency: Frequency) -> dict[str, float]:
 def weighted_share(text: str, weights: Mapping[str, float]) -> float:
     """Returns the weighted share of the question's terms in the text, from 0 to 1."""
     terms = text_terms(text)
-    return sum(weight for term, weight in weights.items() if term in terms) / (
-        sum(weights.values()) or 1.0
-    )
+    share = sum(weight for term, weight in weights.items() if term in terms)
+    return share / (sum(weights.values()) or 1.0)
 
 
 def lines_about(question: str, content: str, most: int = 8) -> list[AnswerSource]:
@@ -227,25 +211,12 @@ def lines_about(question: str, content: str, most: int = 8) -> list[AnswerSource
     found = []
     for number, line in enumerate(content.splitlines(), 1):
         text = line.strip()
-        share = (
-            len(wanted & set(text_terms(text))) / len(wanted)
-            if wanted and not text.startswith("#")
-            else 0.0
-        )
+        terms = set() if text.startswith("#") else wanted & set(text_terms(text))
+        share = len(terms) / max(len(wanted), 1)
         if share >= 0.5 and (share == 1.0 or len(wanted) > 2):
-            words = _LIST_MARK.sub("", text)
-            found.append(
-                AnswerSource(
-                    f"{MEMORY_MD}:{number}",
-                    MEMORY_MD,
-                    words,
-                    "",
-                    MEMORY_MD,
-                    (number,),
-                    None,
-                    score=share,
-                )
-            )
+            what = (f"{MEMORY_MD}:{number}", MEMORY_MD, _LIST_MARK.sub("", text))
+            where = ("", MEMORY_MD, (number,), None)
+            found.append(AnswerSource(*what, *where, score=share))
     return sorted(found, key=lambda source: -source.score)[:most]
 
 
@@ -278,15 +249,11 @@ def problem_of(
         return "it cites nothing"
     if unknown := [id for id in sentence.ids if id not in sources]:
         return f"it cites {', '.join(unknown)}, which it was not given"
-    given = (
-        " ".join(f"{sources[id].text} {sources[id].event_at or ''}" for id in sentence.ids)
-        + f" {question}"
-    )
-    invented = [
-        name
-        for name in exact_names(sentence.text)
-        if len(name) > 1 and name.lower() not in given.lower()
-    ]
+    cited = [sources[id] for id in sentence.ids]
+    texts = [f"{source.text} {source.event_at or ''}" for source in cited]
+    given = " ".join([*texts, question]).lower()
+    names = (name for name in exact_names(sentence.text) if len(name) > 1)
+    invented = [name for name in names if name.lower() not in given]
     return f"its sources do not name {', '.join(invented)}" if invented else None
 
 
@@ -294,28 +261,20 @@ def _checked(question: str, answer: ModelAnswer, shown: Sequence[AnswerSource]) 
     if _NOTHING.match(answer.text):
         return CitedAnswer(question, NOT_IN_MEMORY, is_known=False, is_extractive=False)
     given = {source.id: source for source in shown}
-    judged = [
-        (sentence, problem_of(sentence, given, question))
-        for sentence in parse_sentences(answer.text)
-    ]
-    kept = [sentence for sentence, problem in judged if problem is None]
-    dropped = tuple(
-        DroppedSentence(sentence.text, problem) for sentence, problem in judged if problem
-    )
-    notes = (
-        (f"{len(dropped)} of {len(judged)} sentences of {answer.model} were dropped.",)
-        if dropped
-        else ()
-    )
-    return CitedAnswer(
-        question,
-        " ".join(map(str, kept)),
-        True,
-        False,
-        _citations(kept, given),
-        dropped,
-        notes=notes,
-    )
+    supported: list[CitedSentence] = []
+    dropped: list[DroppedSentence] = []
+    for sentence in parse_sentences(answer.text):
+        problem = problem_of(sentence, given, question)
+        if problem is None:
+            supported.append(sentence)
+        else:
+            dropped.append(DroppedSentence(sentence.text, problem))
+    count = len(supported) + len(dropped)
+    note = f"{len(dropped)} of {count} sentences of {answer.model} were dropped."
+    text = " ".join(map(str, supported))
+    citations = _citations(supported, given)
+    notes = (note,) if dropped else ()
+    return CitedAnswer(question, text, True, False, citations, tuple(dropped), notes=notes)
 
 
 def _quotes(
@@ -346,12 +305,9 @@ def _best_statements(source: AnswerSource, weights: Mapping[str, float]) -> list
     statements = list(_statements(source))
     if source.kind != MESSAGE:
         return statements
-    shares = {
-        place: weighted_share(statement, weights) for place, statement in enumerate(statements)
-    }
-    best = sorted(
-        (place for place, share in shares.items() if share), key=lambda place: -shares[place]
-    )
+    shares = [weighted_share(statement, weights) for statement in statements]
+    places = [place for place, share in enumerate(shares) if share]
+    best = sorted(places, key=lambda place: -shares[place])
     return [statements[place] for place in sorted(best[:MOST_OF_A_SOURCE])]
 
 
@@ -414,6 +370,5 @@ def _citations(
     sentences: Sequence[CitedSentence], sources: Mapping[str, AnswerSource]
 ) -> tuple[Citation, ...]:
     cited = dict.fromkeys(id for sentence in sentences for id in sentence.ids)
-    return tuple(
-        Citation(*(getattr(sources[id], one.name) for one in fields(Citation))) for id in cited
-    )
+    names = [field.name for field in fields(Citation)]
+    return tuple(Citation(*(getattr(sources[id], name) for name in names)) for id in cited)

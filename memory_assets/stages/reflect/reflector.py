@@ -70,23 +70,19 @@ _FIRST_SENTENCE = re.compile(r"^.{20,}?[.!?”](?=\s)", re.DOTALL)
 
 def long_sessions(windows: pl.DataFrame, *, context_tokens: int, now: datetime) -> pl.DataFrame:
     """Returns the long sessions that may still go on, with the columns of their last window."""
-    observed = windows.filter((pl.col("status") == "observed") & pl.col("day").is_not_null()).sort(
-        "ended_at", "window_id"
-    )
-    return (
-        observed.group_by("session_id")
+    observed = windows.filter(pl.col("day").is_not_null(), status="observed")
+    sessions = (
+        observed.sort("ended_at", "window_id")
+        .group_by("session_id")
         .agg(
             pl.col("day", "project", "person", "ended_at").last(),
             days=pl.col("day").unique(),
             window_count=pl.len().cast(pl.Int64),
             observed_tokens=pl.col("chars").sum() // CHARS_A_TOKEN,
         )
-        .filter(
-            pl.col("observed_tokens") >= REFLECTED_SHARE * context_tokens,
-            pl.col("ended_at") >= now - RESUMED_WITHIN,
-        )
-        .sort("session_id")
     )
+    is_long = pl.col("observed_tokens") >= REFLECTED_SHARE * context_tokens
+    return sessions.filter(is_long, pl.col("ended_at") >= now - RESUMED_WITHIN).sort("session_id")
 
 
 def session_target(context_tokens: int) -> int:
@@ -105,17 +101,14 @@ def reflect_on_sessions(
     is_own = pl.col("gate_reason") == NO_SHARE
     facts = observations.filter(pl.col("kind") == "fact").sort("event_at", "id")
     facts = facts.with_columns(gate=pl.when(is_own).then(pl.lit("allow")).otherwise("gate"))
-    facts_by_session = {
-        session: group.to_dicts()
-        for (session,), group in facts.group_by("session_id", maintain_order=True)
-    }
+    groups = facts.group_by("session_id", maintain_order=True)
+    facts_by_session = {session: group.to_dicts() for (session,), group in groups}
     rows = []
     for session in sessions.iter_rows(named=True):
         session_facts = facts_by_session.get(session["session_id"], [])
         excluded = background.excluded(session_facts)
-        bullets = merge(
-            (bullet_of(row) for row in session_facts if row["id"] not in excluded), background
-        )
+        facts_left = (row for row in session_facts if row["id"] not in excluded)
+        bullets = merge(map(bullet_of, facts_left), background)
         ranked = background.ranked(bullets, session_facts)
         fitting = _fit_session(bullets, ranked, MOST_TOKENS)
         text = _lines(fitting)
@@ -176,10 +169,10 @@ def condense_subjects(
     """Returns the rows of the span's table; `by_model` gives a model's version of a subject, or
     None.
     """
-    rows = [
-        _row(subject, by_model(subject) or condense(subject, background), background)
-        for subject in subjects
-    ]
+    rows = []
+    for subject in subjects:
+        condensed = by_model(subject) or condense(subject, background)
+        rows.append(_row(subject, condensed, background))
     return schemas.frame_of(TABLE_OF[span.name], rows).sort("reflection_id")
 
 
@@ -276,7 +269,5 @@ def find_unaccounted(
     and `observation_id`.
     """
     lost = sorted({*read} - {*condensed["observation_ids"].explode(), *dropped["observation_id"]})
-    return pl.DataFrame(
-        {"span": [span] * len(lost), "observation_id": lost},
-        {"span": pl.String, "observation_id": pl.String},
-    )
+    columns = {"span": [span] * len(lost), "observation_id": lost}
+    return pl.DataFrame(columns, dict.fromkeys(columns, pl.String))
