@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 import polars as pl
@@ -85,10 +86,8 @@ def time_of(store: Store, job: str) -> datetime | None:
 
     The first time counts from the first capture, and is None before it.
     """
-    ran = (
-        last_run(store, job)
-        or store.tables.read("resources", columns=["created_at"])["created_at"].min()
-    )
+    captured = store.tables.read("resources", columns=["created_at"])["created_at"]
+    ran = last_run(store, job) or captured.min()
     return ran + timedelta(days=JOBS[job].every_days) if isinstance(ran, datetime) else None
 
 
@@ -120,10 +119,11 @@ def runs_of_days(job: str, days: Mapping[date, str]) -> list[DueRun]:
     """
     is_one_run = days and JOBS[job].grain != "day"
     of_days = [Stretch(min(days), max(days))] if is_one_run else stretches(days)
-    return [
-        DueRun(job, stretch, hash_of(*(days.get(day, "") for day in stretch.days())))
-        for stretch in of_days
-    ]
+    runs = []
+    for stretch in of_days:
+        states = (days.get(day, "") for day in stretch.days())
+        runs.append(DueRun(job, stretch, hash_of(*states)))
+    return runs
 
 
 def next_runs(store: Store) -> list[DueRun]:
@@ -200,16 +200,13 @@ def capture_state(store: Store) -> str:
     """Returns the hash of what a capture reads: the spool, the changed files, and the inputs of
     windows.
     """
+    others = (input_versions(store, TABLES[name]).values() for name in _read_by_capture())
     return hash_of(
         *spool.unread(str(store.root)).items(),
         *(f"{file.path}:{file.size}:{file.mtime_ns}" for file in _changed_transcripts(store)),
         *inputs.windows(store, TABLES["windows"]).values(),
         inputs.fingerprint(store.tables.parts("windows"), WHOLE),
-        *(
-            version
-            for name in _read_by_capture()
-            for version in input_versions(store, TABLES[name]).values()
-        ),
+        *chain.from_iterable(others),
         store.archive.range_count(),
         *gather("incoming", store),
         forget_is_unfinished(store),
@@ -244,12 +241,8 @@ def night_runs(store: Store, day: date) -> list[DueRun]:
     night, or with which a night began that did not end; a month back at most.
     """
     stale = {unread for unread in stale_days(store, "process_days") if unread < day}
-    unread = (
-        stale
-        | _days_of_changed_files(store, day)
-        | _uncounted_days(store, day)
-        | _days_of_begun_night(store, day)
-    )
+    unread = stale | _days_of_changed_files(store, day)
+    unread |= _uncounted_days(store, day) | _days_of_begun_night(store, day)
     recent = [unread_day for unread_day in unread if (day - unread_day).days < LONGEST_STRETCH]
     first = min(recent, default=day)
     older = dict.fromkeys((stale_day for stale_day in stale if stale_day < first), str(day))
@@ -277,11 +270,10 @@ def _days_of_changed_files(store: Store, until: date) -> set[date]:
     """Returns the local days up to the given one on which transcripts that wait for capture were
     last written.
     """
-    times = (
-        datetime.fromtimestamp(file.mtime_ns / 1e9, store.settings.zone).date()
-        for file in _changed_transcripts(store)
-    )
-    return {day for day in times if day <= until}
+    zone = store.settings.zone
+    times = (file.mtime_ns / 1e9 for file in _changed_transcripts(store))
+    days = {datetime.fromtimestamp(time, zone).date() for time in times}
+    return {day for day in days if day <= until}
 
 
 def triage_is_due(store: Store) -> bool:
@@ -311,22 +303,13 @@ def triage_state(store: Store) -> str:
     """Returns the hash of what a triage reads: proposals, memories, the ledger's decisions,
     REVIEW.md, MEMORY.md, settings.
     """
-    ids = [
-        event.id
-        for event in store.ledger.events()
-        if event.kind.startswith("proposal.") or event.kind == DAY_REFLECTED
-    ]
+    kinds = ("proposal.", DAY_REFLECTED)
+    ids = [event.id for event in store.ledger.events() if event.kind.startswith(kinds)]
     paths = [store.workspace / name for name in ("REVIEW.md", *memory_files(store.workspace))]
-    return inputs.version_from(
-        store,
-        TABLES["decisions"],
-        *inputs.part_versions(
-            store, ("proposals", "friction", "memories", *further_sources("review_md"))
-        ),
-        len(ids),
-        *ids[-1:],
-        *map(_hash_of_file, paths),
-    )
+    tables = ("proposals", "friction", "memories", *further_sources("review_md"))
+    parts = inputs.part_versions(store, tables)
+    files = map(_hash_of_file, paths)
+    return inputs.version_from(store, TABLES["decisions"], *parts, len(ids), *ids[-1:], *files)
 
 
 def _hash_of_file(path: Path) -> str:

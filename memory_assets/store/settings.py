@@ -9,7 +9,6 @@ similarity, decay rate) are constants and not settings.
 import getpass
 import json
 import os
-import re
 import tomllib
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
@@ -23,6 +22,7 @@ from pydantic_settings import BaseSettings, InitSettingsSource, NoDecode, Settin
 from pydantic_settings.exceptions import SettingsError as SettingsSourceError
 
 from memory_assets.errors import SettingsError
+from memory_assets.schema.addresses import ServerAddress
 from memory_assets.schema.extras import extras, loaded
 from memory_assets.store.places import default_data, find_data, settings_files, user_settings_file
 
@@ -147,19 +147,6 @@ def _parse_names(names: Any) -> Any:
     return [name.strip() for name in names.split(",") if name.strip()]
 
 
-def _matching(pattern: str, what: str) -> AfterValidator:
-    """Returns the check that a text is empty or matches the pattern; slashes at its end are
-    removed.
-    """
-
-    def check(text: str) -> str:
-        if text and not re.fullmatch(pattern, text):
-            raise ValueError(f"this is not {what}")
-        return text.rstrip("/")
-
-    return AfterValidator(check)
-
-
 def _check_prices(prices: dict[str, dict[TokenKind, float]]) -> dict[str, dict[TokenKind, float]]:
     lacking = sorted(
         name
@@ -186,13 +173,6 @@ def _check_ttls(days: dict[str, int]) -> dict[str, int]:
 Zone = Annotated[str, AfterValidator(_check_zone)]
 ModelName = Annotated[str, AfterValidator(_check_model)]
 OptionalModelName = Annotated[str, AfterValidator(lambda name: _check_model(name) if name else "")]
-Address = Annotated[
-    str,
-    _matching(
-        r"https?://[^\s/?#]+(/[^\s?#]*)?",
-        "a server address; use the form http://127.0.0.1:8080 or https://gateway.example",
-    ),
-]
 Dollars = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Prices = Annotated[dict[str, dict[TokenKind, Dollars]], AfterValidator(_check_prices)]
 Sections = Annotated[dict[str, str], AfterValidator(lambda sections: {**SECTIONS, **sections})]
@@ -259,10 +239,12 @@ class CoreSettings(BaseSettings):
     model_projects: ProjectNames = setting(
         "Projects that models may be sent; `*`: all.", default_factory=lambda: [ALL_PROJECTS]
     )
-    model_url: Address = setting(
+    model_url: ServerAddress = setting(
         "Another server with the Messages API: a gateway, a local runtime.", ""
     )
-    reflector_url: Address = setting("Server of `reflector_model`; empty: that of `model_url`.", "")
+    reflector_url: ServerAddress = setting(
+        "Server of `reflector_model`; empty: that of `model_url`.", ""
+    )
     model_at_once: int = setting("Concurrent requests to the model.", 4, ge=1, le=64)
     model_timeout_seconds: float = setting("Timeout of an answer.", 300.0, gt=0, le=3600)
     model_retries: int = setting("Retries after an overload or a lost connection.", 4, ge=0, le=20)
@@ -336,7 +318,7 @@ class CoreSettings(BaseSettings):
         "Todoist project in which proposals become tasks; by default the Inbox.", ""
     )
     todoist_label: str = setting("Label of those tasks.", "memory-review", pattern=r"^[\w-]{1,60}$")
-    todoist_url: Address = setting("Another server with the Todoist API.", "")
+    todoist_url: ServerAddress = setting("Another server with the Todoist API.", "")
     gold: OptionalPath = setting(
         "Folder of labelled sessions to evaluate against; see docs/operating.md.", None
     )
@@ -353,7 +335,7 @@ class CoreSettings(BaseSettings):
         ge=0,
         allow_inf_nan=False,
     )
-    push_url: Address = setting(
+    push_url: ServerAddress = setting(
         "Shared memory to which `memory data push` sends this machine's masked sessions.", ""
     )
     push_token: str = setting(

@@ -1,40 +1,23 @@
 """The settings of scaling."""
 
-import re
 from typing import Annotated, Self
 
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import BaseModel, Field
 
-
-def _address(pattern: str, problem: str) -> AfterValidator:
-    def check(url: str) -> str:
-        if url and not re.fullmatch(pattern, url):
-            raise ValueError(problem)
-        return url.rstrip("/")
-
-    return AfterValidator(check)
-
+from memory_assets.schema.addresses import ServerAddress, matching
 
 ObjectsAddress = Annotated[
     str,
-    _address(
+    matching(
         r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[\w.=-]+)*/?",
-        "this is not the address of a bucket; use the form s3://bucket/prefix",
-    ),
-]
-EndpointAddress = Annotated[
-    str,
-    _address(
-        r"https?://[^\s/?#]+(/[^\s?#]*)?",
-        "this is not a server address; use the form http://127.0.0.1:8080 or "
-        "https://gateway.example",
+        "the address of a bucket; use the form s3://bucket/prefix",
     ),
 ]
 ChromaAddress = Annotated[
     str,
-    _address(
+    matching(
         r"https?://(\[[0-9a-fA-F:]+\]|[\w.-]+)(:\d{1,5})?/?",
-        "this is not the address of a server; use the form http://127.0.0.1:8000, without a path",
+        "the address of a server; use the form http://127.0.0.1:8000, without a path",
     ),
 ]
 
@@ -47,7 +30,7 @@ class ScalingSettings(BaseModel):
         description="S3 address (s3://bucket/prefix) that holds the store; the data folder is "
         "then its cache. Needs `remote`.",
     )
-    store_endpoint: EndpointAddress = Field("", description="Another server with the S3 API.")
+    store_endpoint: ServerAddress = Field("", description="Another server with the S3 API.")
     chroma: ChromaAddress = Field(
         "",
         description="Chroma server that holds the vectors of memories; empty: files of the store.",

@@ -107,14 +107,13 @@ def _blocks(lines: Sequence[str]) -> Iterator[tuple[str, list[int]]]:
         is_fence = bare.startswith("```")
         if is_code and not is_fence:
             continue
+        is_code ^= is_fence
         item = _ITEM.match(bare)
         title = _HEADING.fullmatch(bare)
-        is_text = bool(bare) and not is_fence and not title and not bare.startswith(("|", "---"))
+        is_text = bool(bare) and not title and not bare.startswith(("```", "|", "---"))
         if item or not is_text:
             yield from _block(heading, block)
             block = []
-        if is_fence:
-            is_code = not is_code
         if title:
             heading = title.group(2) if len(title.group(1)) > 1 else ""
         if is_text:

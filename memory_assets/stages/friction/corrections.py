@@ -11,7 +11,7 @@ nothing went wrong, so they must recur nearly word for word, in three sessions.
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 
@@ -206,21 +206,17 @@ def find_corrections(
     `entries` are the lines of MEMORY.md; `prohibited` names programs whose misuse is already
     reported, `retyped` the messages of requests that are proposed as skills.
     """
-    said_in = [
-        turns for turns in week.utterances_by_session().values() if turns[0].session.person == owner
-    ]
-    sessions = [[turn for turn in turns if turn.is_owner] for turns in said_in]
-    said = [
-        one
-        for turns in sessions
-        for one in _instructions(turns)
-        if not _names(one.words, prohibited)
-    ]
-    found = [_correction(group, embedder, entries) for group in _groups(said, SAME, embedder)]
-    reported = {id for problem in found if problem for id in problem.message_ids} | set(retyped)
-    wishes = [
-        one for turns in sessions for one in _wishes(turns) if one.turn.message_id not in reported
-    ]
+    all_turns = week.utterances_by_session().values()
+    of_owner = (turns for turns in all_turns if turns[0].session.person == owner)
+    sessions = [[turn for turn in turns if turn.is_owner] for turns in of_owner]
+    instructions = chain.from_iterable(map(_instructions, sessions))
+    rules = [rule for rule in instructions if not _names(rule.words, prohibited)]
+    found = [_correction(group, embedder, entries) for group in _groups(rules, SAME, embedder)]
+    reported = set(retyped)
+    for problem in filter(None, found):
+        reported.update(problem.message_ids)
+    all_wishes = chain.from_iterable(map(_wishes, sessions))
+    wishes = [wish for wish in all_wishes if wish.turn.message_id not in reported]
     found += [_wish(group, embedder, entries) for group in _groups(wishes, SAME_WISH, embedder)]
     return [problem for problem in found if problem]
 
@@ -230,11 +226,9 @@ def _groups(
 ) -> list[list[Instruction]]:
     if not said:
         return []
-    texts = [one.words for one in said]
-    return [
-        [said[n] for n in group]
-        for group in cluster(likeness(texts, embedder.encode(texts)), least)
-    ]
+    texts = [instruction.words for instruction in said]
+    groups = cluster(likeness(texts, embedder.encode(texts)), least)
+    return [[said[n] for n in group] for group in groups]
 
 
 def likeness(texts: Sequence[str], vectors: np.ndarray) -> np.ndarray:
@@ -243,9 +237,8 @@ def likeness(texts: Sequence[str], vectors: np.ndarray) -> np.ndarray:
     """
     stems = [stems_of(text.replace("-", " ")) for text in texts]
     families = [frozenset(map(family_of, words)) for words in stems]
-    shared = np.array(
-        [[len(a & b) / max(min(len(a), len(b)), 1) for b in families] for a in families]
-    )
+    shares = [[len(a & b) / max(min(len(a), len(b)), 1) for b in families] for a in families]
+    shared = np.array(shares)
     return (1 - SHARED_WEIGHT) * similarities(vectors) + SHARED_WEIGHT * np.minimum(shared, 1.0)
 
 
@@ -257,14 +250,8 @@ def _instructions(turns: Sequence[Utterance]) -> Iterator[Instruction]:
             for words in [whole] if whole else filter(None, map(_rule_in, _pieces(sentence))):
                 said = sentence if whole else words
                 is_correcting = _is_correcting(said)
-                yield Instruction(
-                    turn,
-                    before,
-                    words,
-                    is_correcting,
-                    is_correcting or bool(_DIRECTS.search(said)),
-                    is_again,
-                )
+                is_directing = is_correcting or bool(_DIRECTS.search(said))
+                yield Instruction(turn, before, words, is_correcting, is_directing, is_again)
 
 
 def _pieces(sentence: str) -> list[str]:
@@ -276,12 +263,11 @@ def _pieces(sentence: str) -> list[str]:
 
 def _wishes(turns: Sequence[Utterance]) -> Iterator[Instruction]:
     for before, turn in zip([None, *turns], turns, strict=False):
-        for clause in (
-            clause for sentence in owner_sentences(turn.text) for clause in _clauses(sentence)
-        ):
+        for clause in chain.from_iterable(map(_clauses, owner_sentences(turn.text))):
             words = _ASKS_FOR.sub("", clause.strip()).rstrip("?!. ")
             is_wish = len(stems_of(words)) >= FEWEST_WISHED and _IMPERATIVE.match(words)
-            if is_wish and (wished := _rule_in(f"{words}.")):
+            wished = _rule_in(f"{words}.") if is_wish else ""
+            if wished:
                 yield Instruction(turn, before, wished)
 
 
@@ -303,11 +289,9 @@ def _rule_in(sentence: str) -> str:
     is_task = _TASK.match(words) and not is_no_task
     if is_task or RELAYS.search(words) or (LOOSE_START.match(words) and not _JUDGES.match(words)):
         return ""
-    return (
-        ""
-        if _OF_THE_MOMENT.search(_CONSENT.sub("", _ASIDE.sub("", words)))
-        else words[:1].upper() + words[1:]
-    )
+    if _OF_THE_MOMENT.search(_CONSENT.sub("", _ASIDE.sub("", words))):
+        return ""
+    return words[:1].upper() + words[1:]
 
 
 def _stated(sentence: str) -> str:
@@ -333,9 +317,8 @@ def _correction(
     sessions = len({one.turn.session.id for one in group})
     is_often = sessions >= FEWEST_SAYINGS
     correcting = [one for one in group if one.is_correcting or (is_often and one.is_directing)]
-    if sessions < FEWEST_SESSIONS or len(correcting) < (
-        IN_MANY_SESSIONS if is_often else CORRECTING_SHARE
-    ) * len(group):
+    share = IN_MANY_SESSIONS if is_often else CORRECTING_SHARE
+    if sessions < FEWEST_SESSIONS or len(correcting) < share * len(group):
         return None
     stating = [one for one in correcting if not _COMPLAINS.match(one.words)]
     if not stating:
@@ -357,11 +340,11 @@ def _wish(
 
 
 def _problem(rule: str, group: Sequence[Instruction], *, is_known: bool) -> RecurringProblem:
+    though = ", though MEMORY.md holds it" if is_known else ""
     return RecurringProblem(
         kind="repeated_correction",
         subject=rule,
-        title="The same has to be said in session after session"
-        + (", though MEMORY.md holds it" if is_known else ""),
+        title=f"The same has to be said in session after session{though}",
         file=AGENTS_MD if is_known else MEMORY_MD,
         section=RULES_SECTION,
         new=rule,
@@ -371,21 +354,19 @@ def _problem(rule: str, group: Sequence[Instruction], *, is_known: bool) -> Recu
 
 def _plainest(group: Sequence[Instruction]) -> str:
     """Returns the wording that states the rule most plainly; of equal ones the latest."""
-    said = [_ASIDE.sub("", one.words).rstrip(" .!,;") + "." for one in group]
-    plain = [
-        (
-            2 * bool(_IS_RULE.search(words))
-            - 2 * bool(_REFERS.search(words))
-            + min(len(stems_of(words)), 8) / 8,
-            at,
-        )
-        for at, words in enumerate(said)
-    ]
-    return said[max(plain)[1]]
+    wordings = [_ASIDE.sub("", one.words).rstrip(" .!,;") + "." for one in group]
+    latest_first = reversed(wordings)
+    return max(latest_first, key=_plainness)
+
+
+def _plainness(words: str) -> float:
+    is_rule = bool(_IS_RULE.search(words))
+    refers = bool(_REFERS.search(words))
+    return 2 * is_rule - 2 * refers + min(len(stems_of(words)), 8) / 8
 
 
 def _is_known(rule: str, embedder: Embedder, entries: Sequence[str]) -> bool:
+    if not entries:
+        return False
     texts = [rule, *entries]
-    return bool(entries) and bool(
-        likeness(texts, embedder.encode(texts))[0, 1:].max() >= ALREADY_SAID
-    )
+    return bool(likeness(texts, embedder.encode(texts))[0, 1:].max() >= ALREADY_SAID)

@@ -50,21 +50,19 @@ def detect(
     """Returns the problems of the week; `lines` are those of MEMORY.md, `observed` the week's
     facts.
     """
-    misused = find_misuse(
-        week, [(line.text, datetime.combine(line.on, time(), UTC)) for line in lines]
-    )
+    dated = [(line.text, datetime.combine(line.on, time(), UTC)) for line in lines]
+    misused = find_misuse(week, dated)
     skills = find_missing_skills(week, embedder)
     prohibited = {problem.subject.removeprefix("run ") for problem in misused}
     retyped = {id for problem in skills for id in problem.message_ids}
     entries = [line.text for line in lines]
+    reported = {"prohibited": prohibited, "retyped": retyped}
     found = [
         *misused,
         *find_failures(week, embedder),
         *find_drift(week),
         *find_stale(week, lines, observed, embedder, owner=owner),
-        *find_corrections(
-            week, embedder, entries, owner=owner, prohibited=prohibited, retyped=retyped
-        ),
+        *find_corrections(week, embedder, entries, owner=owner, **reported),
         *skills,
     ]
     return sorted(found, key=lambda problem: (-problem.severity, problem.kind, problem.subject))
@@ -87,10 +85,8 @@ def number(
     first.
     """
     known = [event for event in events if event.kind == NUMBERED and event.target.startswith("f-")]
-    closed, free = (
-        _closed_on(events, zone),
-        following_number(day, (event.target for event in known), "f", first=first),
-    )
+    closed = _closed_on(events, zone)
+    free = following_number(day, (event.target for event in known), "f", first=first)
     own: dict[str, RecurringProblem] = {}
     new: Numbers = []
     for problem in problems:
@@ -98,17 +94,8 @@ def number(
         if earlier is None:
             id = f"f-{day:%Y%m%d}-{free + len(new):03d}"
             shown = list(problem.message_ids)[:KEPT_MESSAGES]
-            new.append(
-                (
-                    id,
-                    {
-                        "key": key_of(problem),
-                        "day": str(day),
-                        "friction": problem.kind,
-                        "message_ids": shown,
-                    },
-                )
-            )
+            about = {"key": key_of(problem), "day": str(day), "friction": problem.kind}
+            new.append((id, {**about, "message_ids": shown}))
             own[id] = problem
         elif earlier.payload["day"] == str(day):
             own.setdefault(earlier.target, problem)
@@ -138,7 +125,8 @@ def _same(
     problem: RecurringProblem, known: Sequence[Event], closed: Mapping[str, date], day: date
 ) -> Event | None:
     """Returns the event with the number that the problem has; None if it needs one."""
-    key, shown = key_of(problem), set(problem.message_ids)
+    key = key_of(problem)
+    shown = set(problem.message_ids)
     of_kind = [event for event in known if event.payload["friction"] == problem.kind]
     same = [
         event
@@ -146,12 +134,10 @@ def _same(
         if event.payload["key"] == key or shown.intersection(event.payload["message_ids"])
     ]
     of_day = [event for event in same if event.payload["day"] == str(day)]
-    last = (
-        of_day[-1]
-        if of_day
-        else max(same, key=lambda event: (event.payload["day"], event.target), default=None)
-    )
-    closed_on = closed.get(last.target) if last and not of_day else None
+    if of_day:
+        return of_day[-1]
+    last = max(same, key=lambda event: (event.payload["day"], event.target), default=None)
+    closed_on = closed.get(last.target) if last else None
     return None if closed_on and day - timedelta(days=DAYS - 1) > closed_on else last
 
 
@@ -184,12 +170,13 @@ def rows_of(
     """
     rows = []
     for id, problem in numbered:
-        is_memory, session, sessions = (
-            problem.file == MEMORY_MD,
-            problem.session,
-            len(problem.session_ids),
-        )
-        moments = [one.at for one in problem.occurrences]
+        is_memory = problem.file == MEMORY_MD
+        is_rule = problem.section == RULES_SECTION
+        is_owners = problem.kind in ("repeated_correction", "stale_memory")
+        session = problem.session
+        sessions = len(problem.session_ids)
+        moments = [occurrence.at for occurrence in problem.occurrences]
+        observations = (observed[id] for id in problem.message_ids if id in observed)
         rows.append(
             {
                 **{name: getattr(problem, name) for name in _COPIED},
@@ -199,20 +186,14 @@ def rows_of(
                 "text": _one_line(problem),
                 "entry": entries.get(problem.old) if is_memory and problem.old else None,
                 "event_on": max(moments).astimezone(zone).date(),
-                "category": "rules-conventions"
-                if problem.section == RULES_SECTION
-                else "operations",
+                "category": "rules-conventions" if is_rule else "operations",
                 "priority": "high" if sessions > 2 else "medium",
                 "confidence": sessions / (sessions + 1),
                 "project": session.project if len(problem.projects) == 1 else "",
                 "person": session.person,
-                "author": "owner"
-                if problem.kind in ("repeated_correction", "stale_memory")
-                else "assistant",
+                "author": "owner" if is_owners else "assistant",
                 "memory_id": "",
-                "observation_ids": list(
-                    dict.fromkeys(observed[one] for one in problem.message_ids if one in observed)
-                ),
+                "observation_ids": list(dict.fromkeys(observations)),
                 "reflection_id": "",
                 "occurrence_count": len(problem.occurrences),
                 "session_count": sessions,

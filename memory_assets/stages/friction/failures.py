@@ -9,9 +9,10 @@ down, an unset variable).
 """
 
 import re
-from collections import Counter
-from collections.abc import Collection, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Sequence, Set
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -142,9 +143,7 @@ def find_failures(week: Week, embedder: Embedder) -> list[RecurringProblem]:
     """Returns what failed in the same way in three sessions or more, with what got sessions past
     it.
     """
-    failures = [
-        failure for calls in week.calls_by_session().values() for failure in _failures(calls)
-    ]
+    failures = list(chain.from_iterable(map(_failures, week.calls_by_session().values())))
     found = []
     for program in sorted({failure.program for failure in failures}):
         own = [failure for failure in failures if failure.program == program]
@@ -156,12 +155,11 @@ def error_line(output: str) -> str | None:
     """Returns the line that says what went wrong; None if the output is that of normal work: tests,
     builds, searches.
     """
-    lines = [
-        line.strip() for line in output.splitlines() if line.strip() and not _GENERIC.match(line)
-    ]
-    errors = [line for line in lines if _ERROR.search(line)] or (
-        lines[:1] if len(lines) <= FEW_LINES else []
-    )
+    telling = (line for line in output.splitlines() if not _GENERIC.match(line))
+    lines = [line.strip() for line in telling if line.strip()]
+    errors = [line for line in lines if _ERROR.search(line)]
+    if not errors and len(lines) <= FEW_LINES:
+        errors = lines[:1]
     if not errors or _REJECTED.search(output) or _WORK.search(output):
         return None
     line = errors[-1] if lines[0].startswith("Traceback") else errors[0]
@@ -178,7 +176,8 @@ def signature_of(line: str) -> str:
 def _failures(calls: Sequence[ToolCall]) -> list[Failure]:
     found = []
     for at, call in enumerate(calls):
-        if call.is_failed and (line := error_line(call.output)) is not None:
+        line = error_line(call.output) if call.is_failed else None
+        if line is not None:
             steps = parse_steps(call.command)
             # The last step is the one that failed.
             program = steps[-1].program if steps else call.tool.lower()
@@ -190,18 +189,12 @@ def _failures(calls: Sequence[ToolCall]) -> list[Failure]:
 def _workaround(failed: ToolCall, later: Sequence[ToolCall]) -> Workaround | None:
     """Returns how the same was achieved later: by the same words, else by words like them."""
     before = words_of(failed.command)
-    wanted = set(before) - {name for found in _NO_COMMAND.findall(failed.output) for name in found}
-    found = (
-        [(at, words_of(call.command)) for at, call in enumerate(later) if not call.is_failed]
-        if wanted
-        else []
-    )
+    wanted = set(before).difference(*_NO_COMMAND.findall(failed.output))
+    if not wanted:
+        return None
+    found = [(at, words_of(call.command)) for at, call in enumerate(later) if not call.is_failed]
     same = [(at, words) for at, words in found if wanted.issubset(words)]
-    like = [
-        (at, words)
-        for at, words in found
-        if len(wanted.intersection(words)) >= LIKE_BEFORE * _least(wanted, words)
-    ]
+    like = [(at, words) for at, words in found if _is_like(wanted, words)]
     if not like:
         return None
     at, after = (same or like)[0]
@@ -212,8 +205,9 @@ def _workaround(failed: ToolCall, later: Sequence[ToolCall]) -> Workaround | Non
     return Workaround(first, added, removed, later[at]) if first or added or removed else None
 
 
-def _least(wanted: Collection[str], words: Collection[str]) -> int:
-    return min(len(wanted), len(set(words)) or 1)
+def _is_like(wanted: Set[str], words: Collection[str]) -> bool:
+    least = min(len(wanted), len(set(words)) or 1)
+    return len(wanted & set(words)) >= LIKE_BEFORE * least
 
 
 def _same(failures: Sequence[Failure], embedder: Embedder) -> list[list[Failure]]:
@@ -222,25 +216,23 @@ def _same(failures: Sequence[Failure], embedder: Embedder) -> list[list[Failure]
     """
     signatures = sorted({failure.signature for failure in failures})
     alike = similarities(embedder.encode(signatures))
-    ways = [
-        [one.workaround for one in failures if one.signature == signature and one.workaround]
-        for signature in signatures
-    ]
-    cures = [frozenset(_key(step) for way in each for step in way.first) for each in ways]
+    cures_of: dict[str, set[Cure]] = defaultdict(set)
+    for failure in failures:
+        if failure.workaround:
+            cures_of[failure.signature].update(map(_key, failure.workaround.first))
+    cures = [cures_of[signature] for signature in signatures]
     is_cured_alike = np.array([[bool(one & other) for other in cures] for one in cures])
     groups = cluster(np.where(is_cured_alike & (alike >= SAME_CURED), 1.0, alike), SAME_FAILURE)
-    return [
-        [failure for failure in failures if failure.signature in {signatures[n] for n in group}]
-        for group in groups
-    ]
+    named = [{signatures[n] for n in group} for group in groups]
+    return [[failure for failure in failures if failure.signature in names] for names in named]
 
 
 def _problem(program: str, group: Sequence[Failure]) -> RecurringProblem | None:
-    line, remedy = group[-1].line, _remedy(group)
+    line = group[-1].line
+    remedy = _remedy(group)
+    is_misuse = any(_MISUSED.search(failure.line) for failure in group)
     problem = RecurringProblem(
-        kind="tool_misuse"
-        if any(_MISUSED.search(failure.line) for failure in group)
-        else "recurring_failure",
+        kind="tool_misuse" if is_misuse else "recurring_failure",
         subject=f"{program} {group[0].signature}",
         title=f"`{program}` fails in the same way: “{line}”",
         section=TROUBLE_SECTION,
@@ -258,37 +250,25 @@ def _cures(group: Sequence[Failure]) -> list[tuple[Failure, Workaround, Cure]]:
     ones what ran last.
     """
     found = [(failure, failure.workaround) for failure in group if failure.workaround]
-    counts = Counter(
-        key
-        for _, key in {(failure.call.session.id, key) for failure, way in found for key in way.keys}
-    )
-    order = [key for _, way in found for key in [*map(_key, way.first), *way.keys]]
-    key, count = max(
-        counts.items(),
-        key=lambda entry: (entry[1], -order[::-1].index(entry[0])),
-        default=(None, 0),
-    )
-    return (
-        [(failure, way, key) for failure, way in found if key in way.keys]
-        if key and count > 1
-        else []
-    )
+    once = {(failure.call.session.id, key) for failure, way in found for key in way.keys}
+    counts = Counter(key for _, key in once)
+    latest = [key for _, way in found for key in [*map(_key, way.first), *way.keys]][::-1]
+    by_count = sorted(counts.items(), key=lambda entry: (-entry[1], latest.index(entry[0])))
+    if not by_count or by_count[0][1] < 2:
+        return []
+    key = by_count[0][0]
+    return [(failure, way, key) for failure, way in found if key in way.keys]
 
 
 def _remedy(group: Sequence[Failure]) -> str | None:
     """Returns what to do instead, if it is known of the tool or two sessions found the same
     workaround.
     """
-    if known := next(
-        (
-            remedy
-            for pattern, remedy in _KNOWN_REMEDIES.items()
-            if re.search(pattern, group[-1].line, re.I)
-        ),
-        None,
-    ):
-        return known
-    if not (cured := _cures(group)):
+    for pattern, remedy in _KNOWN_REMEDIES.items():
+        if re.search(pattern, group[-1].line, re.I):
+            return remedy
+    cured = _cures(group)
+    if not cured:
         return None
     failure, way, key = cured[-1]
     failed = _short(failure.call.command)
@@ -305,11 +285,11 @@ def _key(step: CommandStep) -> Cure:
 
 
 def _occurrence(failure: Failure) -> Occurrence:
-    call, success = failure.call, failure.workaround.success if failure.workaround else failure.call
+    call = failure.call
+    success = failure.workaround.success if failure.workaround else call
     shown = dict.fromkeys((*call.message_ids, *success.message_ids))
-    return Occurrence(
-        call.session, tuple(shown), call.at, (success.done_at or success.at) - call.at
-    )
+    spent = (success.done_at or success.at) - call.at
+    return Occurrence(call.session, tuple(shown), call.at, spent)
 
 
 def _short(text: str) -> str:

@@ -146,9 +146,8 @@ def search(
     wanted = (corpora,) if isinstance(corpora, str) else tuple(corpora or ())
     chosen = choose_profile(profile, question, limit, is_listing="messages" in wanted)
     if not question:
-        return Answer(
-            question, chosen.name, (), 0, notes=("The question is empty.",), is_known=False
-        )
+        notes = ("The question is empty.",)
+        return Answer(question, chosen.name, (), 0, notes=notes, is_known=False)
     corpus = replace(corpus, memories=states_as_of(corpus.memories, filters))
     found = _Search(question, context, corpus, asker, filters, chosen, wanted, rerank).run()
     return replace(found, cost=replace(found.cost, seconds=round(perf_counter() - began, 4)))
@@ -185,18 +184,14 @@ class _Search:
         if not self.corpora or {"memories", "segments"} & set(self.corpora):
             found += self._memories(query)
         if "messages" in self.corpora or (not self.corpora and self._needs_messages(found)):
-            found += self._messages(
-                query if query.text == whole else self._query(whole, whole), query.vector
-            )
+            of_whole = query if query.text == whole else self._query(whole, whole)
+            found += self._messages(of_whole, query.vector)
         likelihood = self._likelihood(found)
         is_known = likelihood >= KNOWN
         if not self.corpora:
             found = list(linked(list(self._at_home(found))))
         belonging = {one.id: one for one in found if self.corpora or (is_known and not one.reason)}
-        results = {
-            one.id: one.result(self.asker.now) for one in sorted(belonging.values(), key=rank)
-        }
-        ordered = list(results.values())
+        ordered = [one.result(self.asker.now) for one in sorted(belonging.values(), key=rank)]
         ranked = distinct(in_order(ordered, self._replacements(ordered)))
         if not self.corpora:
             ranked = in_order(self.rerank(ranked), self._replacements(ranked))
@@ -248,16 +243,12 @@ class _Search:
         """Yields the results, messages cut to what matches, with the other half of their
         exchange.
         """
-        texts, messages = (
-            self._texts("messages"),
-            [(one.place, one.row, result) for one, result in ranked if one.is_message],
-        )
+        texts = self._texts("messages")
+        messages = [(one.place, one.row, result) for one, result in ranked if one.is_message]
         shown: dict[str, Recalled] = {}
         if texts is not None and messages:
-            allowed = self._allowed(texts)
-            shown = show_exchanges(
-                messages, texts, self._passages, query.terms, query.vector, allowed
-            )
+            how = (self._passages, query.terms, query.vector, self._allowed(texts))
+            shown = show_exchanges(messages, texts, *how)
         for _, result in ranked:
             yield shown.get(result.memory_id, result)
 
@@ -269,25 +260,20 @@ class _Search:
         rows = self.corpus.read_passages(ids)
         if self.corpora:
             return rows
-        hidden = hidden_lines(
-            self.corpus.memories, rows["session_id"], self.parsed.scope, self.filters
-        )
-        lines = zip(rows["session_id"], rows["line"], strict=True)
-        return (
-            rows[[place for place, line in enumerate(lines) if line not in hidden]]
-            if hidden
-            else rows
-        )
+        sessions = rows["session_id"]
+        hidden = hidden_lines(self.corpus.memories, sessions, self.parsed.scope, self.filters)
+        if not hidden:
+            return rows
+        lines = zip(sessions, rows["line"], strict=True)
+        return rows[[place for place, line in enumerate(lines) if line not in hidden]]
 
     def _replacements(self, results: Sequence[Recalled]) -> dict[str, str]:
         """Returns the id of the memory that replaced each replaced one."""
         replaced = [one.memory_id for one in results if "superseded" in one.tags]
-        rows = (
-            rows_of(self.corpus.memories, replaced).drop_nulls("superseded_by")
-            if replaced
-            else None
-        )
-        return dict(rows.select("id", "superseded_by").iter_rows()) if rows is not None else {}
+        if not replaced:
+            return {}
+        rows = rows_of(self.corpus.memories, replaced).drop_nulls("superseded_by")
+        return dict(rows.select("id", "superseded_by").iter_rows())
 
     def _parse(self) -> ParsedQuestion:
         texts = self._texts("memories")
@@ -304,12 +290,9 @@ class _Search:
         texts = [one for name in ("memories", "messages") if (one := self._texts(name)) is not None]
         parsed = self.parsed.covered_by(texts)
         best = max((one.relevance for one in found), default=0.0)
-        return answerability(
-            best,
-            parsed.uncovered_share,
-            sum(map(len, texts)),
-            names_unknown=bool(parsed.unknown_names),
-        )
+        size = sum(map(len, texts))
+        names_unknown = bool(parsed.unknown_names)
+        return answerability(best, parsed.uncovered_share, size, names_unknown=names_unknown)
 
     def _query(self, text: str, whole: str) -> SearchQuery:
         terms = dict.fromkeys(query_terms(whole), 1.0)
@@ -329,11 +312,11 @@ class _Search:
         if not spellings or texts is None or not len(texts):
             return None
         pieces = Counter(spellings)
-        counts = {
-            word: max((len(texts.postings(term)[0]) for term in text_terms(word)), default=0)
-            for word in pieces
-        }
-        return np.array([idf(len(texts), counts[word]) / pieces[word] for word in spellings])
+        weights = {}
+        for word, count in pieces.items():
+            frequencies = (len(texts.postings(term)[0]) for term in text_terms(word))
+            weights[word] = idf(len(texts), max(frequencies, default=0)) / count
+        return np.array([weights[word] for word in spellings])
 
     def _embed(self, text: str) -> Read | None:
         if self.corpus.vectors is None or self.corpus.embedder is None:
@@ -365,15 +348,14 @@ class _Search:
             return self._lose("keyword", error)
 
     def _hits(self, query: SearchQuery, condition: pl.Expr) -> MemoryHits:
-        memories, texts = self.corpus.memories, self._texts("memories")
-        candidates = self.candidates.setdefault(
-            query.text, Candidates(query, memories, texts, self.corpus.vectors)
-        )
+        where = (self.corpus.memories, self._texts("memories"))
+        new = Candidates(query, *where, self.corpus.vectors)
+        candidates = self.candidates.setdefault(query.text, new)
         try:
             return candidates.fulfilling(condition)
         except IndexFailedError as error:
             self._lose("vector", error)
-            self.candidates[query.text] = Candidates(query, memories, texts, None)
+            self.candidates[query.text] = Candidates(query, *where, None)
             return self.candidates[query.text].fulfilling(condition)
 
     def _index_queries(self) -> int:

@@ -116,10 +116,11 @@ def propose(
     claims = claims or Claims()
     moved = claims.moved(events)
     reflected = _reflection_of(reflections)
-    numbered: dict[str, tuple[str, str]] = {}
     numberings = [event for event in events if event.kind == NUMBERED]
-    for event in numberings:  # of two machines, the first one's number
-        numbered.setdefault(event.payload["key"], (event.target, event.payload["day"]))
+    # Of two machines, the first one's number.
+    numbered = {
+        event.payload["key"]: (event.target, event.payload["day"]) for event in numberings[::-1]
+    }
     free = following_number(day, (event.target for event in numberings), first=first)
     rows: list[dict[str, Any]] = []
     new: Numbers = []
@@ -134,19 +135,20 @@ def propose(
                 number = f"p-{day:%Y%m%d}-{free:03d}"
                 free += 1
             new.append((number, {"key": memory["id"], "claim": claim, "day": str(day)}))
-        observation_ids = (id for id in memory["observation_ids"] if id in reflected)
-        rows.append(
-            {
-                **{name: memory[name] for name in _COPIED},
-                "proposal_id": number,
-                "day": day,
-                "section": section_of(memory["category"], sections, owner),
-                "event_on": memory["event_at"].astimezone(zone).date(),
-                "memory_id": memory["id"],
-                "reflection_id": reflected[next(observation_ids)],
-            }
-        )
+        row = _row(memory, reflected, zone)
+        section = section_of(memory["category"], sections, owner)
+        rows.append({**row, "proposal_id": number, "day": day, "section": section})
     return schemas.frame_of("proposals", rows).sort("proposal_id"), new
+
+
+def _row(memory: Mapping[str, Any], reflected: Mapping[str, str], zone: ZoneInfo) -> dict[str, Any]:
+    observation_ids = (id for id in memory["observation_ids"] if id in reflected)
+    return {
+        **{name: memory[name] for name in _COPIED},
+        "event_on": memory["event_at"].astimezone(zone).date(),
+        "memory_id": memory["id"],
+        "reflection_id": reflected[next(observation_ids)],
+    }
 
 
 def _reflection_of(reflections: pl.DataFrame) -> dict[str, str]:
