@@ -199,7 +199,7 @@ class AnthropicModel:
         """The SDK's client, imported on first use because that takes most of a second."""
         import anthropic
 
-        keys = {name: key for name in KEYS if (key := os.environ.get(name))}
+        keys = {name: os.environ[name] for name in KEYS if os.environ.get(name)}
         for name, key in keys.items():
             if not (key.isascii() and key.isprintable() and " " not in key):
                 raise ModelSetupError(

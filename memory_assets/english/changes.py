@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 
 from memory_assets.text.patterns import patterns_beside, words_beside
 
@@ -66,13 +67,12 @@ def read_changes(text: str) -> tuple[Change, ...]:
     order.
     """
     moves = [change for change in read_state_changes(text) if change.gone and change.came]
-    choices = [
-        Change(gone, came, clause)
-        for clause in clauses(text)
-        for pattern in _CHOICES
-        for match in pattern.finditer(clause)
-        if (gone := _name(match["gone"])) and (came := _name(match["came"])) and gone != came
-    ]
+    choices = []
+    for clause in clauses(text):
+        for match in chain.from_iterable(pattern.finditer(clause) for pattern in _CHOICES):
+            names = (_name(match["gone"]), _name(match["came"]))
+            if all(names) and names[0] != names[1]:
+                choices.append(Change(*names, clause))
     return tuple(dict.fromkeys([*moves, *choices]))
 
 

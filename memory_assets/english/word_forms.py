@@ -94,7 +94,8 @@ def family_of(form: str) -> str:
     """
     full = names_of(form)[0]
     word = root(full) if full != form and _is_abbreviation(form, full) else form
-    return _GROUP_OF.get(word) or _GROUP_OF.get(stem := _stem(word)) or stem
+    stem = _stem(word)
+    return _GROUP_OF.get(word) or _GROUP_OF.get(stem) or stem
 
 
 def _is_abbreviation(short: str, full: str) -> bool:

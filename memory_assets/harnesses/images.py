@@ -47,7 +47,8 @@ def _encoded(node: Any) -> Iterator[tuple[str, str]]:
         for child in node:
             yield from _encoded(child)
     elif isinstance(node, dict):
-        if image := _image(node):
+        image = _image(node)
+        if image:
             yield image
         else:
             yield from _encoded(list(node.values()))

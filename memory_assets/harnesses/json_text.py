@@ -114,7 +114,8 @@ def _parse(text: str, at: int, begin: int) -> Node:
 
 def _insert(text: str, node: Node, added: Sequence[tuple[str, Any]]) -> Insertion:
     newline = "\r\n" if "\r\n" in text else "\n"
-    unit = indentation.group(1) if (indentation := _INDENT.search(text)) else "  "
+    indentation = _INDENT.search(text)
+    unit = indentation.group(1) if indentation else "  "
     outer = _indent_of_line(text, node.start)
     indent = (
         _indent_of_line(text, node.children[-1].begin)

@@ -122,10 +122,12 @@ def files_patched_by(command: str) -> tuple[str, ...]:
 
 
 def _describe_command(command: str) -> CallEffect:
-    if files := files_read_by(command):
-        return CallEffect("file", files_read=files)
-    if modified := files_patched_by(command):
-        return CallEffect("tool", files_modified=modified)
+    read = files_read_by(command)
+    if read:
+        return CallEffect("file", files_read=read)
+    patched = files_patched_by(command)
+    if patched:
+        return CallEffect("tool", files_modified=patched)
     if command.startswith("memory") and _MEMORY_COMMAND.match(command):
         return CallEffect("injected")
     return CallEffect("web" if "http" in command and _DOWNLOAD.search(command) else "tool")

@@ -103,7 +103,8 @@ class ChromaServerIndex(ArrayIndex):
         with self._lock, self.quarantined_on_failure(base):
             client = self._connected()  # before anything is changed here
             with self.build(rebuild=True) as folder:
-                made = self._new_collection(client, name := f"{self.name_of_store}-{folder.name}")
+                name = f"{self.name_of_store}-{folder.name}"
+                made = self._new_collection(client, name)
                 if base is not None:
                     _copy(
                         client.get_collection(_place(base)["collection"], embedding_function=None),
@@ -225,8 +226,9 @@ class ChromaServerIndex(ArrayIndex):
 
     def _delete_others(self) -> None:
         """Deletes the collections of the store that no generation names."""
-        kept = [name for folder in self._folders() if (name := _place(folder).get("collection"))]
+        names = (_place(folder).get("collection") for folder in self._folders())
         with self.quarantined_on_failure(None):
+            kept = list(filter(None, names))
             delete_collections(self._connected(), f"{self.name_of_store}-", kept=kept)
 
 
@@ -326,7 +328,9 @@ def _batches(collection: "Collection", include: list[Any]) -> Iterator[Any]:
 
 def _collections(client: "ClientAPI") -> list[Any]:
     """Returns all collections, of all stores; the server returns at most a page of them at once."""
-    found: list[Any] = []
-    while page := client.list_collections(limit=100, offset=len(found)):
-        found += page
-    return found
+    collections: list[Any] = []
+    while True:
+        page = client.list_collections(limit=100, offset=len(collections))
+        if not page:
+            return collections
+        collections += page

@@ -129,8 +129,9 @@ class Mirror:
         """Fetches what others changed and sends what changed here; can be repeated after a kill."""
         for attempt in range(1, ATTEMPTS + 1):
             try:
-                if (done := self._try(is_erasing=is_erasing)) is not None:
-                    return done
+                synced = self._try(is_erasing=is_erasing)
+                if synced is not None:
+                    return synced
             except _MissingObjectError:  # replaced since the manifest was read
                 if attempt >= READ_ATTEMPTS:
                     raise

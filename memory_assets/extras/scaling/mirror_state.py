@@ -69,8 +69,9 @@ def parse_manifest(content: bytes, tag: str, url: str) -> Synchronised:
         if row["v"] > VERSION:
             raise StoreVersionError(f"{url} was written by a newer release; upgrade memory_assets.")
         files = {path: StoredFile(**fields) for path, fields in row["files"].items()}
-        if strange := next((path for path in files if not is_of_store(path)), None):
-            raise ValueError(f"it names the file {strange[:80]!r}")
+        for path in files:
+            if not is_of_store(path):
+                raise ValueError(f"it names the file {path[:80]!r}")
         return Synchronised(tag, files, tuple(row["machines"]))
     except (ValueError, KeyError, TypeError, zstandard.ZstdError) as error:
         raise ObjectStoreError(

@@ -89,7 +89,8 @@ class S3Objects:
 
     def delete(self, keys: Iterable[str]) -> None:
         """Deletes the objects; one that is gone already is no error."""
-        if names := list(keys):
+        names = list(keys)
+        if names:
             with self._errors():
                 self._library.delete(self._store, names)
 

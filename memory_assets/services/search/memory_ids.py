@@ -55,13 +55,11 @@ def find_ready(store: Store, name: str) -> str | None:
     """
     prefix = _plain(name.strip().removeprefix("mem_"))
     content = bytes_of(store.root / "built" / READY) or b""
-    if (
-        len(prefix) < SURE_ID
-        or not prefix.isalnum()
-        or not content.startswith(f"{_made_from(store)}\n".encode())
-    ):
+    is_sure = len(prefix) >= SURE_ID and prefix.isalnum()
+    if not is_sure or not content.startswith(f"{_made_from(store)}\n".encode()):
         return None
-    at = content.find(start := f"\n{prefix}".encode())
+    start = f"\n{prefix}".encode()
+    at = content.find(start)
     if at < 0 or content.find(start, at + 1) > 0:
         return None
     _, id, state = content[at + 1 : content.index(b"\n", at + 1)].decode().split(" ")

@@ -27,7 +27,7 @@ from memory_assets.services.transfer.place import Placed, placing, write_below
 from memory_assets.store.places import SETTINGS_FILE
 from memory_assets.store.settings import Settings
 from memory_assets.store.store import Store
-from memory_assets.text.files import make_folder
+from memory_assets.text.files import bytes_of, make_folder
 
 TABLES = "tables"
 README = """# An export of memory_assets
@@ -182,9 +182,9 @@ def _checked(path: Path, name: str, expected: str) -> bytes:
             f"The export {path} is damaged: {name} is not a file of an export. Nothing was "
             "imported."
         )
-    file = path / name
-    if not file.is_file() or hash_of(content := file.read_bytes()) != expected:
-        what = "has changed since it was exported" if file.is_file() else "is missing"
+    content = bytes_of(path / name)
+    if content is None or hash_of(content) != expected:
+        what = "is missing" if content is None else "has changed since it was exported"
         raise StoreError(
             f"The export {path} is damaged: {name} {what}. Nothing was imported; export "
             "again, or use another copy."

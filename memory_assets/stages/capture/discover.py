@@ -19,7 +19,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import chain, islice
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
@@ -110,10 +110,7 @@ class TranscriptFile:
     def is_beginning_of(self, long: "TranscriptFile") -> bool:
         """Returns whether the other file begins with all bytes of this one."""
         with self.open() as short, long.open() as other:
-            while chunk := short.read(CHUNK_BYTES):
-                if other.read(len(chunk)) != chunk:
-                    return False
-        return True
+            return all(other.read(len(chunk)) == chunk for chunk in _chunks(short))
 
 
 @dataclass(frozen=True)
@@ -358,9 +355,9 @@ def skip_to(stream: BinaryIO, position: int) -> None:
     if stream.seekable():
         stream.seek(position)
         return
-    rest = position - stream.tell()
-    while rest > 0 and (chunk := stream.read(min(rest, CHUNK_BYTES))):
-        rest -= len(chunk)
+    while stream.tell() < position:
+        if not stream.read(min(position - stream.tell(), CHUNK_BYTES)):
+            return
 
 
 def line_chunks(stream: BinaryIO) -> Iterator[bytes]:
@@ -368,11 +365,17 @@ def line_chunks(stream: BinaryIO) -> Iterator[bytes]:
     if any.
     """
     pieces: list[bytes] = []
-    while chunk := stream.read(CHUNK_BYTES):
+    for chunk in _chunks(stream):
         end = chunk.rfind(b"\n") + 1
         if end:
             yield b"".join([*pieces, chunk[:end]])
             pieces.clear()
         pieces.append(chunk[end:])
-    if rest := b"".join(pieces):
+    rest = b"".join(pieces)
+    if rest:
         yield rest
+
+
+def _chunks(stream: BinaryIO) -> Iterator[bytes]:
+    """Yields the rest of a stream, a chunk at a time."""
+    return iter(partial(stream.read, CHUNK_BYTES), b"")

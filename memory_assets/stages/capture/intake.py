@@ -374,7 +374,6 @@ def times_of(lines: bytes) -> tuple[datetime | None, datetime | None]:
     """Returns the first and the last time stamp; impossible ones, such as 30 February, do not
     count.
     """
-    moments = [
-        moment for stamp in set(_TIMESTAMP.findall(lines)) if (moment := event_time(stamp.decode()))
-    ]
+    stamps = {stamp.decode() for stamp in _TIMESTAMP.findall(lines)}
+    moments = list(filter(None, map(event_time, stamps)))
     return min(moments, default=None), max(moments, default=None)

@@ -77,7 +77,8 @@ class Tombstones:
 
     def mask(self, raw: bytes) -> bytes:
         """Returns text, lines of JSON or both, with the bytes of forgotten words as asterisks."""
-        return cover(raw, spans) if (spans := {*self._spans(raw)}) else raw
+        spans = {*self._spans(raw)}
+        return cover(raw, spans) if spans else raw
 
     def mask_text(self, text: str) -> str:
         """Returns the text with forgotten words as asterisks."""
@@ -94,10 +95,10 @@ class Tombstones:
 
     def _suspects(self, raw: bytes) -> Iterator[int]:
         """Yields where anchors, or wrapped text, begin."""
-        if anchors := sorted(self._anchors_in(raw), key=len, reverse=True):
-            yield from (
-                match.start() for match in re.finditer(b"|".join(map(re.escape, anchors)), raw)
-            )
+        anchors = sorted(self._anchors_in(raw), key=len, reverse=True)
+        if anchors:
+            pattern = b"|".join(map(re.escape, anchors))
+            yield from (match.start() for match in re.finditer(pattern, raw))
         yield from wrapped_places(raw)
 
     def _anchors_in(self, raw: bytes) -> list[bytes]:
@@ -151,8 +152,8 @@ class TextPiece:
         for view in views(view_of(self.raw), with_itself=not self.is_json):
             yield view
             for start, end in base64_texts(view.text):
-                if inner := decode_base64(view, start, end):
-                    yield from views(inner, with_itself=True)
+                inner = decode_base64(view, start, end)
+                yield from views(inner, with_itself=True) if inner else ()
 
 
 def pieces_at(raw: bytes, places: Iterable[int]) -> Iterator[TextPiece]:

@@ -131,7 +131,7 @@ def _by_denial(text: str) -> tuple[frozenset[str], frozenset[str]]:
 def _denied_behind(text: str) -> frozenset[str]:
     """Returns the stems of the first content words of the first clause."""
     clause = _PATTERNS["clause_end"].split(text[:DENIED_CHARS], maxsplit=1)[0]
-    words = [stems for word in _WORD.findall(clause) if (stems := content_words(word))]
+    words = list(filter(None, map(content_words, _WORD.findall(clause))))
     return frozenset[str]().union(*words[:DENIED_WORDS])
 
 
