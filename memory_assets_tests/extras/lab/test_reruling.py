@@ -6,12 +6,7 @@ from typing import Any
 import pytest
 
 from memory_assets.errors import QuestionError
-from memory_assets.extras.lab.reruling import (
-    Limits,
-    flips_of_gate,
-    flips_of_triage,
-    parse_limits,
-)
+from memory_assets.extras.lab.reruling import Limits, flips_of_gate, flips_of_triage, parse_limits
 from memory_assets.stages.distill.day import WindowFindings, judge_windows
 from memory_assets.stages.distill.rows import candidate_id
 from memory_assets.stages.distill.rules.candidates import Candidate, Observed

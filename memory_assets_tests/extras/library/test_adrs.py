@@ -93,10 +93,7 @@ def test_why_is_it_this_way_returns_the_decision_in_force_with_its_source(
     assert not any("ADR-0001" in one.text for one in agent.recall("SQLite ledger").results)
     assert store.tables.read("adrs").sort("number").select(
         "number", "status", "is_in_force"
-    ).rows() == [
-        (1, "superseded", False),
-        (2, "accepted", True),
-    ]
+    ).rows() == [(1, "superseded", False), (2, "accepted", True)]
 
 
 @pytest.mark.slow

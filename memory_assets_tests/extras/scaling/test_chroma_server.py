@@ -10,11 +10,7 @@ import pytest
 from memory_assets.adapters.array_index import ArrayIndex
 from memory_assets.errors import IndexFailedError
 from memory_assets.extras.scaling import chroma_server
-from memory_assets.extras.scaling.chroma_server import (
-    ChromaServerIndex,
-    connect,
-    delete_left,
-)
+from memory_assets.extras.scaling.chroma_server import ChromaServerIndex, connect, delete_left
 from memory_assets_tests.adapters.test_array_index import found, rows
 from memory_assets_tests.servers import chroma_server as served
 from memory_assets_tests.servers import free_port

@@ -56,10 +56,7 @@ def copied(captured: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> C
     def copy(name: str, workers: int) -> Store:
         sources = captured / "sources"
         shutil.copytree(captured / "store", tmp_path / name)
-        variables = {
-            **story.environment(tmp_path / name, sources),
-            "MEMORY_WORKERS": str(workers),
-        }
+        variables = {**story.environment(tmp_path / name, sources), "MEMORY_WORKERS": str(workers)}
         for variable, value in variables.items():
             monkeypatch.setenv(variable, value)
         store = story.open_at(tmp_path / name, sources)

@@ -11,11 +11,7 @@ import pytest
 import zstandard
 
 from memory_assets.errors import StoreBusyError
-from memory_assets.services.forget.data_locations import (
-    data_locations,
-    erase_file,
-    read_texts,
-)
+from memory_assets.services.forget.data_locations import data_locations, erase_file, read_texts
 from memory_assets.stages.capture.tombstones import Tombstones, make_tombstone, words_of
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import open_store

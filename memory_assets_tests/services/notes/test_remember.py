@@ -12,14 +12,7 @@ from memory_assets.stages.embed.notes import note_rows
 from memory_assets.store.ledger import NOTES, Ledger
 from memory_assets.store.store import Store
 from memory_assets_tests.factories import row
-from memory_assets_tests.small_store import (
-    FACT,
-    MEMORY,
-    PROPOSAL,
-    index,
-    small_store,
-    write,
-)
+from memory_assets_tests.small_store import FACT, MEMORY, PROPOSAL, index, small_store, write
 
 SHOWN = f"mem_{MEMORY.replace('-', '')[:12]}"
 SECRET = "ghp_" + "R7dKq2vXw9Lm4TzB8sNf3Yh6Jc1PgUa5Eo0I"

@@ -4,12 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from memory_assets.errors import (
-    MemoryAssetsError,
-    MemoryGoneError,
-    NoteError,
-    UnknownMemoryError,
-)
+from memory_assets.errors import MemoryAssetsError, MemoryGoneError, NoteError, UnknownMemoryError
 from memory_assets.memory import MemoryAgent
 from memory_assets.store.ledger import ARCHIVED, COLD, RESTORED
 from memory_assets.store.store import Store

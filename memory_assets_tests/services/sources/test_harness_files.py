@@ -9,10 +9,7 @@ import pytest
 from memory_assets.memory import MemoryAgent
 from memory_assets.runs.due import memories_are_stale
 from memory_assets.runs.staleness import is_stale, stale_days
-from memory_assets.services.sources.harness_files import (
-    find_memory_files,
-    projects_of,
-)
+from memory_assets.services.sources.harness_files import find_memory_files, projects_of
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.dagster_runs import run_assets
