@@ -62,14 +62,6 @@ def metadata_of(
     return {name: value.value for name, value in found[-1].metadata.items()}
 
 
-def evaluation_of(
-    result: dg.ExecuteInProcessResult, check: str, asset: str | None = None
-) -> dg.AssetCheckEvaluation:
-    """Returns the outcome of the check in the run."""
-    found = [one for one in result.get_asset_check_evaluations() if one.check_name == check]
-    return next(one for one in found if asset in (None, one.asset_key.to_user_string()))
-
-
 def run_check(store: Store, asset: str, check: str) -> dg.AssetCheckEvaluation:
     """Runs one check alone, on the tables as they lie."""
     selection = dg.AssetSelection.checks(dg.AssetCheckKey(dg.AssetKey(asset), check))

@@ -16,11 +16,13 @@ import tokenize
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "memory_assets"
 TESTS = Path(__file__).resolve().parent
+DATA = frozenset({".css", ".html", ".json", ".md", ".toml", ".ts"})
 WIDTH = 88
 """Columns at which lines are counted: the default of ruff."""
 
@@ -468,6 +470,11 @@ def count_words(folder: Path = ROOT / "docs") -> int:
     return sum(len(path.read_text("utf-8").split()) for path in pages)
 
 
+def count_data() -> int:
+    """Returns the lines of words, patterns and pages that stand in files beside the code."""
+    return sum(path.read_bytes().count(b"\n") for path in PACKAGE.rglob("*") if path.suffix in DATA)
+
+
 def count_tests(width: int) -> int:
     """Returns the lines of code of the tests at this width, calls joined where they fit."""
     with tempfile.TemporaryDirectory() as scratch:
@@ -478,34 +485,12 @@ def count_tests(width: int) -> int:
 
 
 def find_circles(imports: Mapping[str, Iterable[str]]) -> list[list[str]]:
-    """Returns the groups of modules that import one another, directly or through others (Tarjan's
-    algorithm); deferred and type-checking imports count.
-    """
-    number: dict[str, int] = {}
-    lowest: dict[str, int] = {}
-    stack: list[str] = []
-    circles: list[list[str]] = []
-
-    def visit(module: str) -> None:
-        number[module] = lowest[module] = len(number)
-        stack.append(module)
-        for other in imports.get(module, ()):
-            if other not in number:
-                visit(other)
-                lowest[module] = min(lowest[module], lowest[other])
-            elif other in stack:
-                lowest[module] = min(lowest[module], number[other])
-        if lowest[module] == number[module]:
-            group = [stack.pop()]
-            while group[-1] != module:
-                group.append(stack.pop())
-            if len(group) > 1:
-                circles.append(sorted(group))
-
-    for module in imports:
-        if module not in number:
-            visit(module)
-    return circles
+    """Returns the modules of one circle of imports, if any: deferred and type-checking ones count."""
+    try:
+        TopologicalSorter(imports).prepare()
+    except CycleError as error:
+        return [sorted({*error.args[1]})]
+    return []
 
 
 def _imports(tree: ast.Module, package: str, modules: Iterable[str]) -> Iterator[str]:
@@ -572,24 +557,20 @@ def report(structure: Structure) -> Iterator[tuple[str, str]]:
     yield "interfaces past the facade", f"{len(structure.past_facade)} pairs of modules"
     yield f"lines of code at {WIDTH} columns", f"{structure.code_lines:,}"
     yield "lines of code without extras", f"{structure.core_lines:,}"
-    yield "longest file", "{} ({} lines of code)".format(*structure.longest_file)
-    yield "longest function", "{} ({} lines)".format(*structure.longest_function)
+    yield "longest file", "{}: {} lines of code".format(*structure.longest_file)
+    yield "longest function", "{}: {} lines".format(*structure.longest_function)
     for name, habits in (("", structure.finished), (", unfinished", structure.unfinished)):
         yield f"over {MOST_BRANCHES} branches{name}", f"{len(habits.branching)} functions"
         yield f"assigning conditions{name}", f"{habits.conditions}"
         yield f"tuple assignments{name}", f"{habits.tuples}"
         yield f"nested comprehensions{name}", f"{habits.nested}"
         yield f"vague names{name}", f"{habits.vague:,} of {habits.names:,}"
-    yield "alternatives of patterns", f"{structure.alternatives:,}"
-    yield "alternatives, masking", f"{structure.masking_alternatives:,}"
-    yield "classes defined twice", f"{len(structure.classes_twice)} {structure.classes_twice}"
-    yield "file names repeated", f"{structure.repeated_files}"
-    undocumented = len(structure.undocumented)
-    yield (
-        "public names documented",
-        f"{structure.definitions - undocumented:,} of {structure.definitions:,}",
-    )
+    masking = structure.masking_alternatives
+    yield "alternatives of patterns", f"{structure.alternatives:,}, and {masking:,} of masking"
+    yield "names repeated", f"{structure.classes_twice} {structure.repeated_files}"
+    yield "public names", f"{structure.definitions:,}, {len(structure.undocumented)} undocumented"
     yield "words in docs", f"{count_words():,}"
+    yield "lines of data in the package", f"{count_data():,}"
     yield (
         "lines of tests",
         f"{count_tests(WIDTH):,} at {WIDTH} columns, {count_tests(128):,} at 128",

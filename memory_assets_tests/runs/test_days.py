@@ -20,12 +20,6 @@ from memory_assets_tests.factories import frame
 DAYS = st.lists(st.dates(date(2026, 1, 1), date(2026, 12, 31)), max_size=60)
 
 
-def test_neighbouring_days_are_one_stretch():
-    assert stretches([date(2026, 4, 9), date(2026, 4, 8)]) == [
-        Stretch(date(2026, 4, 8), date(2026, 4, 9))
-    ]
-
-
 def test_a_small_gap_is_bridged_and_a_long_one_is_not():
     assert stretches([date(2026, 4, 1), date(2026, 4, 5), date(2026, 4, 20)]) == [
         Stretch(date(2026, 4, 1), date(2026, 4, 5)),

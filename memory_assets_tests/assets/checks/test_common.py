@@ -80,7 +80,7 @@ def test_a_day_that_another_machine_made_stale_is_judged_after_the_next_run(
 ):
     store, day = small_store(), DAY.isoformat()
     bring_up_to_date(store)
-    monkeypatch.setitem(vars(store), "mirror", object())
+    monkeypatch.setitem(vars(store), "shared", object())
     assert settled_days(store, "observations", [day]) == [day]
     store.tables.write(
         "messages", day, store.tables.read("messages").head(2), inputs="of another machine"
@@ -88,7 +88,7 @@ def test_a_day_that_another_machine_made_stale_is_judged_after_the_next_run(
     for table in ("messages", "observations", "triggers"):
         assert settled_days(store, table, [day]) == [], table
     assert settled_days(store, "observations", None) is None
-    monkeypatch.setitem(vars(store), "mirror", None)
+    monkeypatch.setitem(vars(store), "shared", None)
     assert settled_days(store, "observations", [day]) == [day], (
         "nobody else writes a store in a folder"
     )

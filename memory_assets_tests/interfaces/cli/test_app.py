@@ -2,7 +2,6 @@
 
 import io
 import json
-import re
 import sys
 import tomllib
 from collections.abc import Callable
@@ -14,8 +13,6 @@ import pytest
 import typer
 
 from memory_assets import __version__
-from memory_assets.extras.lab import branches
-from memory_assets.extras.lab.branches import Branch, BranchFolder
 from memory_assets.interfaces.cli import app as cli
 from memory_assets.interfaces.entry import main as entry
 from memory_assets.memory import MemoryAgent
@@ -23,7 +20,7 @@ from memory_assets.runs.build import Built
 from memory_assets.services.health.status import status_of
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store
-from memory_assets_tests.small_store import DAY, FACT, MEMORY, PROPOSAL, index, small_store, write
+from memory_assets_tests.small_store import FACT, MEMORY, PROPOSAL, index, small_store, write
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -160,17 +157,10 @@ def test_a_backup_or_export_that_does_not_exist_is_named_and_no_store_is_made(
     assert not (tmp_path / "store").exists()
 
 
-def test_show_prints_rows_of_a_day(run: Run):
-    small_store()
-    code, out, _ = run("data", "show", "observations", "--day", "2026-08-03")
-    assert code == 0
-    assert FACT in out
-    assert "1 of 1 rows of observations" in out
-
-
-def test_show_prints_every_field_on_request_and_as_json(run: Run):
+def test_show_prints_rows_of_a_day_every_field_on_request_and_as_json(run: Run):
     store = small_store()
-    assert "schema_version" not in run("data", "show", "observations")[1]
+    _, out, _ = run("data", "show", "observations", "--day", "2026-08-03")
+    assert FACT in out and "1 of 1 rows of observations" in out and "schema_version" not in out
     assert "schema_version" in run("data", "show", "observations", "--all")[1]
     (row,) = json.loads(run("data", "show", "observations", "--json")[1])["data"]["rows"]
     assert list(row) == store.tables.read("observations").columns
@@ -188,70 +178,6 @@ def test_the_same_seed_draws_the_same_rows(run: Run):
     assert run("data", "sample", "3", "--seed", "abc", "--table", "messages") == run(
         "data", "sample", "3", "--seed", "abc", "--table", "messages"
     )
-
-
-def test_branches_are_listed_compared_and_dropped(run: Run):
-    store = small_store()
-    place = BranchFolder(store, "mine")
-    branches.begin(place, Branch("mine", DAY, DAY, {"least_useful": "0.8"}, 0.0, "-", state="made"))
-    observed = store.tables.read("observations").with_columns(
-        gate=pl.lit("hold"), gate_reason=pl.lit("usefulness below 0.8")
-    )
-    place.open(store.settings).tables.write("observations", DAY.isoformat(), observed)
-    assert json.loads(run("lab", "what-if", "list", "--json")[1])["data"] == [
-        {
-            "name": "mine",
-            "first": str(DAY),
-            "last": str(DAY),
-            "settings": {"least_useful": "0.8"},
-            "state": "made",
-        }
-    ]
-    _, out, _ = run("lab", "what-if", "show", "mine")
-    assert "least_useful 0.7 → 0.8" in out
-    assert re.search(r"observations of these days +1 +0 +0 +1 +0", out)
-    assert "MEMORY.md does not change." in out
-    assert (
-        json.loads(run("lab", "what-if", "show", "mine", "--json")[1])["data"]["observations"][
-            "lost"
-        ]
-        == 1
-    )
-    assert run("lab", "what-if", "drop", "mine")[0] == 0
-    assert (
-        run("lab", "what-if", "list")[1]
-        == "There is no branch. `memory lab what-if --set NAME=VALUE` makes one.\n"
-    )
-
-
-@pytest.mark.parametrize(
-    ("words", "code", "says"),
-    [
-        (("--set", "least_useful"), 2, "must be NAME=VALUE"),
-        (("--set", "port=4000"), 1, "port cannot be tried on past days"),
-        (
-            ("--set", "least_useful=2"),
-            1,
-            "least_useful: Input should be less than or equal to 1 (got '2')",
-        ),
-        (
-            ("--set", "least_useful=0.6", "--from", "2026-09-01", "--to", "2026-08-01"),
-            1,
-            "lies after --to",
-        ),
-        (
-            ("--set", "least_useful=0.6", "--to", "2020-08-01"),
-            1,
-            "There are no transcripts between the first day and 2020-08-01",
-        ),
-        (("show", "none"), 1, "There is no branch 'none'"),
-        (("adopt", "../x"), 2, "cannot be the name of a branch"),
-    ],
-)
-def test_what_cannot_be_tried_is_told(run: Run, words: tuple[str, ...], code: int, says: str):
-    small_store()
-    found, _, err = run("lab", "what-if", *words)
-    assert (found, says in err) == (code, True), err
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from memory_assets.stages.distill.rules.exchanges import Row
 from memory_assets.stages.distill.rules.rules import find_candidates
-from memory_assets.text.sentences import plain, split_sentences
+from memory_assets.text.sentences import plain
 from memory_assets_tests.stages.distill.sessions import said
 
 HERE = Path(__file__).parent / "sayings"
@@ -84,17 +84,6 @@ def score(part: str) -> Score:
             if not any(wanted in of for of in found.values())
         ]
     return Score(tuple(right), tuple(wrong), tuple(missed))
-
-
-def sentence_count(part: str) -> int:
-    """How many sentences the conversations have."""
-    rows = (row for one in conversations(part) for row in one.rows)
-    return sum(
-        len(split_sentences(line))
-        for row in rows
-        for line in row["text"].splitlines()
-        if line.strip()
-    )
 
 
 def is_wanted(text: str, wanted: Iterable[str]) -> bool:
