@@ -122,9 +122,7 @@ class Failures:
         )
 
     def of_sdk(self, error: "AnthropicError | TypeError") -> ModelError:
-        """Returns the error for a client that cannot send a request, or cannot read the
-        response.
-        """
+        """Returns the error for a client that cannot send a request or read the response."""
         if "authentication" in str(error) or "redential" in type(error).__name__:
             return ModelSetupError(
                 f"There is no key for {self.model}: set ANTHROPIC_API_KEY. Nothing was sent."

@@ -240,9 +240,7 @@ class AnthropicModel:
 
 
 def content_blocks(request: ModelRequest) -> list[dict[str, Any]]:
-    """Returns the blocks of the request: its images, each with its number before it, and its
-    material.
-    """
+    """Returns the request's blocks: its images, each after its number, and its material."""
     blocks: list[dict[str, Any]] = []
     for number, image in enumerate(request.images, 1):
         data = base64.b64encode(image.data).decode()

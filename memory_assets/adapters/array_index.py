@@ -52,9 +52,7 @@ class VectorRows:
         return len(self.ids)
 
     def find(self, vector: np.ndarray, limit: int) -> list[Hit]:
-        """Returns the nearest, best first, scored by cosine; raises `ValueError` for another
-        dimension.
-        """
+        """Returns the nearest by cosine, best first; raises `ValueError` for another dimension."""
         if not len(self):
             return []
         if len(self) <= COMPARED_ROWS or len(vector) != self.vectors.shape[1]:
@@ -142,9 +140,7 @@ class ArrayIndex(Generations):
         return self.read_published(self._opened, None)
 
     def find(self, vector: np.ndarray, limit: int) -> list[Hit]:
-        """Returns the nearest, best first, scored by cosine; nothing if there is no generation
-        yet.
-        """
+        """Returns the nearest by cosine, best first; nothing if there is no generation yet."""
         if limit <= 0:
             return []
         return self.read_published(lambda folder: self._opened(folder).find(vector, limit), [])

@@ -128,9 +128,7 @@ class GitWorkspace:
     def commit(
         self, message: str, paths: Sequence[str], *, author: str | None = None
     ) -> str | None:
-        """Commits the files as they are on disk and returns the commit, or None if nothing
-        changed.
-        """
+        """Commits the files as they are on disk; returns the commit, None if nothing changed."""
         contents = {path: bytes_of(self.root / path) for path in paths}
         return self.commit_content(message, contents, author=author)
 
@@ -233,9 +231,7 @@ class GitWorkspace:
         return commit.id[:7] if commit else ""
 
     def push(self, remote: str) -> str | None:
-        """Pushes the history to the remote and returns the problem, if any; never pulls, never
-        forces.
-        """
+        """Pushes the history and returns the problem, if any; never pulls, never forces."""
         if self.head() is None:
             return None
         try:

@@ -67,9 +67,7 @@ class TodoistTasks:
         return tasks | {id: self._missing(id, homes[id]) for id in homes if id not in tasks}
 
     def labelled(self, since: datetime) -> list[Task]:
-        """Returns the open tasks with the label, and those with it that were completed since the
-        moment.
-        """
+        """Returns the tasks with the label that are open or were completed since the moment."""
         tasks = self._all(lambda api: api.get_tasks(label=self._label, limit=LARGEST_PAGE))
         return [
             *map(_task, tasks),

@@ -63,9 +63,7 @@ class Change:
 
 @lru_cache(maxsize=16_384)
 def read_changes(text: str) -> tuple[Change, ...]:
-    """Returns the changes from one name to another that the text states as facts or rules, in
-    order.
-    """
+    """Returns the changes of names that the text states as facts or rules, in order."""
     moves = [change for change in read_state_changes(text) if change.gone and change.came]
     choices = []
     for clause in clauses(text):

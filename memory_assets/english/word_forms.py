@@ -78,9 +78,7 @@ def root(word: str) -> str:
 
 
 def _ending(word: str, endings: Iterable[tuple[str, int]]) -> str:
-    """Returns the first of the endings that leaves as many letters as it needs; empty if none
-    does.
-    """
+    """Returns the first ending that leaves as many letters as it needs; empty if none does."""
     fitting = (
         end for end, least in endings if word.endswith(end) and len(word) - len(end) >= least
     )

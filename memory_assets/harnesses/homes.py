@@ -41,9 +41,7 @@ def usual_places(home: Path, environ: Mapping[str, str]) -> list[Path]:
 
 
 def unread_places(home: Path, environ: Mapping[str, str]) -> list[Path]:
-    """Returns the usual places of transcripts that cannot be read yet, whether or not they
-    exist.
-    """
+    """Returns the usual places of transcripts that cannot be read yet; some may not exist."""
     data = Path(environ.get("XDG_DATA_HOME") or home / ".local" / "share")
     return [*(home / place for place in _UNREAD), data / "opencode" / "opencode.db"]
 

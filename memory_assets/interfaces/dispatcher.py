@@ -11,7 +11,9 @@ from memory_assets.memory import MemoryAgent
 from memory_assets.memory.places import find_store
 
 AgentFor = Callable[[str], MemoryAgent]
-"""Returns the agent that answers a call of the verb; raises what refuses the call."""
+"""Takes the name of a verb and returns the agent that answers it; raises an error to refuse the
+call.
+"""
 
 
 def agent_for_owner(_: str) -> MemoryAgent:
@@ -26,11 +28,12 @@ def ask(verb: Verb, given: Mapping[str, Any], agent_for: AgentFor = agent_for_ow
 
 def present_agent() -> MemoryAgent:
     """Returns the agent, which is replaced when another store becomes the present one."""
-    return _agent_of(find_store())
+    return _agent_for(find_store())
 
 
 @lru_cache(maxsize=1)
-def _agent_of(_: object) -> MemoryAgent:
+def _agent_for(_: object) -> MemoryAgent:
+    """Returns a new agent; the store is only the key of the cache."""
     return MemoryAgent()
 
 

@@ -10,9 +10,10 @@ Any Parquet reader may read `tables/observations/**/*.parquet`. The footer of ea
 number of rows, their hash and their input version, so that one rename publishes a partition.
 Readers of a replaced file keep the old one.
 
-polars reads sizes while it lists files, and footers later, so a partition keeps its file size: a
-hole between rows and footer fills it up to a power of two, and a rewrite never makes the file
-smaller. A dropped partition becomes a file without rows, which is deleted a day later.
+polars notes the size of a file when it lists files, and reads the footer from there later. A
+rewrite in between must not move the end of the file: a hole between rows and footer makes its size
+a power of two, and a rewrite never makes it smaller. A dropped partition becomes a file without
+rows, which is deleted a day later.
 
 A partition is named by the values of its partition columns (`2026-04-08`, `week-2026-04-06`), which
 its file does not contain, as polars, DuckDB, pandas and pyarrow expect of this layout. A table
@@ -47,7 +48,9 @@ COLUMNS_FILE = "columns.parquet"
 """A file without rows that sorts before all partitions. polars keeps the footer of the first file
 between planning and running a query, so this file must not change when partitions do."""
 
-_FIRST = {pl.Date(): "1970-01-01", pl.String(): "-"}
+_LOWEST = {pl.Date(): "1970-01-01", pl.String(): "-"}
+"""By type of a partition column: a value that sorts before all real ones."""
+
 _TEXT = re.compile(r"[A-Za-z0-9._-]+")
 
 NO_FOOTER = "its footer cannot be read"
@@ -99,8 +102,8 @@ class ParquetTables:
         if mark is not None and cached is not None and cached[0] == mark:
             return cached[1]
         hashes = {part: info.fingerprint for part, info in self.parts(table).items()}
-        # Of a younger mark, the partition may be replaced just after the look, and the writer
-        # killed before it marks that.
+        # A recent mark may belong to a write that still goes on: the writer may replace the
+        # partition after this look, and be killed before it marks that again.
         if mark is not None and now - mark[1] > SETTLED_NS:
             _fingerprints[folder] = (mark, hashes)
         return hashes
@@ -115,7 +118,7 @@ class ParquetTables:
         return (frame.select(columns) if columns is not None else frame).collect()
 
     def scan(self, table: str, parts: Iterable[str] | None = None) -> pl.LazyFrame:
-        """Returns the same lazily; raises `DamagedError` if a file is not as it was written."""
+        """Returns the same lazily; raises `DamagedError` if the footer of a file cannot be read."""
         files = {part: path for part, path, info in self._present(table, parts) if info.rows}
         if not files:
             return schemas.empty(table).lazy()
@@ -134,8 +137,8 @@ class ParquetTables:
         """Validates the rows and replaces the partition in one step.
 
         `frame` may be an iterable of frames, which are written one by one and must be in key order.
-        `inputs` may be a function that is called once all rows are written. Raises `TableError` if
-        rows do not fit the schema, or belong to another partition, which is then unchanged.
+        `inputs` may be a function that is called once all rows are written. Raises `TableError`,
+        and changes nothing, if rows do not fit the schema or belong to another partition.
         """
         frames = [frame.sort(schemas.key_of(table))] if isinstance(frame, pl.DataFrame) else frame
         self.write_columns(table)
@@ -143,7 +146,7 @@ class ParquetTables:
         return self._publish(table, path, _checked(table, part, frames), inputs).info
 
     def drop(self, table: str, part: str) -> None:
-        """Removes the rows of the partition, if it exists, and its file a day later."""
+        """Empties the partition, if it exists; deletes files of those dropped over a day ago."""
         if self.parts(table, [part]):
             self._publish(table, self._path(table, part), iter(()), "", is_dropped=True)
         for _, path, facts in self._files(table):
@@ -218,7 +221,7 @@ class ParquetTables:
 
     def _columns_path(self, table: str) -> str:
         schema = schemas.schema_of(table)
-        folders = [f"{name}={_FIRST[schema[name]]}" for name in schemas.partitioned_by(table)]
+        folders = [f"{name}={_LOWEST[schema[name]]}" for name in schemas.partitioned_by(table)]
         return os.path.join(self.root, table, *folders, COLUMNS_FILE)
 
     def write_columns(self, table: str) -> None:
@@ -242,17 +245,17 @@ class ParquetTables:
         """Writes the rows to a temporary file and renames it to its path; from then on readers see
         them.
         """
-        beside = self.root / WRITING / f"{os.getpid()}-{time.monotonic_ns()}.tmp"
+        fresh = self.root / WRITING / f"{os.getpid()}-{time.monotonic_ns()}.tmp"
         try:
-            make_folder(beside.parent)
-            facts = _write_parquet(table, frames, beside, inputs, is_dropped=is_dropped)
+            make_folder(fresh.parent)
+            facts = _write_parquet(table, frames, fresh, inputs, is_dropped=is_dropped)
             replaced = stamp_of(Path(path))
-            _fill_up(beside, least=replaced[1] if replaced else 0)
-            _flush(beside)
+            _fill_up(fresh, least=replaced[1] if replaced else 0)
+            _flush(fresh)
             make_folder(Path(path).parent)
-            # Before and after: after a kill in between, no old status looks current.
+            # Before and after, so that cached hashes are dropped also after a kill in between.
             self._mark_changed(table)
-            os.replace(beside, path)
+            os.replace(fresh, path)
             sync_folder(Path(path).parent)
             self._mark_changed(table)
         except OSError as error:
@@ -262,7 +265,7 @@ class ParquetTables:
                 "again; nothing was replaced."
             ) from error
         finally:
-            beside.unlink(missing_ok=True)
+            fresh.unlink(missing_ok=True)
         return _parse_facts(facts)
 
     def _mark_changed(self, table: str) -> None:
@@ -291,7 +294,7 @@ _fingerprints: dict[str, tuple[tuple[int, int], Mapping[str, str]]] = {}
 """Folder of a table → its mark, and the hashes of the rows of its partitions."""
 
 SETTLED_NS = 2_000_000_000
-"""Age of a mark from which a look at the partitions counts until the next mark."""
+"""Hashes are cached only if the mark of the folder is at least this old."""
 
 
 def _mark_of(folder: str) -> tuple[int, int] | None:
@@ -398,9 +401,9 @@ def _fault_of(table: str, path: Path) -> str:
     """
     import pyarrow as pa
 
-    written = stamp_of(path)
+    stamp = stamp_of(path)
     try:
-        reason = "" if written is None or _is_as_written(table, path) else CHANGED_ROWS
+        reason = "" if stamp is None or _is_as_written(table, path) else CHANGED_ROWS
     except DamagedError:
         reason = NO_FOOTER
     except FileNotFoundError:
@@ -409,11 +412,13 @@ def _fault_of(table: str, path: Path) -> str:
         OSError, pa.ArrowException, pl.exceptions.PolarsError, pl.exceptions.PanicException
     ) as error:  # fmt: skip
         reason = f"it cannot be read: {str(error).splitlines()[0][:100]}"
-    return reason if stamp_of(path) == written else ""
+    return reason if stamp_of(path) == stamp else ""
 
 
 def _is_as_written(table: str, path: Path) -> bool:
-    """Returns whether the rows of the file match its metadata; so do those of another release."""
+    """Returns whether the rows of the file match its metadata; files of another release are
+    not checked and count as matching.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -423,7 +428,9 @@ def _is_as_written(table: str, path: Path) -> bool:
     file = pq.ParquetFile(path)
     names = set(file.schema_arrow.names)
     schema = _stored(schemas.empty(table), table).to_arrow().schema
-    hashed = hashlib.sha256(str(pa.schema([of for of in schema if of.name in names])).encode())
+    hashed = hashlib.sha256(
+        str(pa.schema([field for field in schema if field.name in names])).encode()
+    )
     with path.open("rb") as content:
         hashed.update(content.read(facts.info.bytes))
     return (
@@ -520,9 +527,11 @@ def _write_parquet(
 
 
 class _Hashed:
-    """A file that hashes what is written to it: the rows, until the footer is written."""
+    """A file that hashes and counts what is written. Its hash is read before the footer is written,
+    so it covers the rows alone.
+    """
 
-    closed = False
+    closed = False  # pyarrow asks for it
 
     def __init__(self, file: BinaryIO, schema: str) -> None:
         self._file = file
@@ -561,8 +570,8 @@ def _fill_up(path: Path, least: int) -> None:
 
 
 def _flush(path: Path) -> None:
-    """Flushes the file to disk and sets its modification time, which is finer than the clock of
-    most file systems.
+    """Flushes the file to disk and sets its modification time to the exact present, since most
+    file systems would keep a coarser one.
     """
     with path.open("rb+") as file:
         os.fsync(file.fileno())

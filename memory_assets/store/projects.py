@@ -49,9 +49,7 @@ def find_repository(folder: str, home: str) -> str | None:
 
 
 def project_of(repository: str | None, folder: str) -> str:
-    """Returns the name of the project: the repository's, else what the folder's path says about
-    it.
-    """
+    """Returns the project's name: the repository's, else what the folder's path says."""
     if repository:
         return _last(repository) or UNKNOWN
     parts = _parts(folder)

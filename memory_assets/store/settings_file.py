@@ -72,9 +72,7 @@ def without_setting(text: str, name: str) -> str:
 
 
 def line_of(name: str, value: Any) -> str:
-    """Returns the line of a `memory.toml` that sets the value; of a table, the line of its first
-    entry.
-    """
+    """Returns the line of a `memory.toml` that sets the value; of a table, its first entry."""
     import tomlkit
 
     document = tomlkit.document()

@@ -129,9 +129,7 @@ class Store:
         return self.root / "workspace"
 
     def memory_md(self) -> str:
-        """Returns MEMORY.md with the secrets masked that a person typed into it; empty if there is
-        none.
-        """
+        """Returns MEMORY.md with secrets masked that a person typed; empty if there is none."""
         from memory_assets.schema.records import MEMORY_MD
 
         return mask_record(text_of(self.workspace / MEMORY_MD))

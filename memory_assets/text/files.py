@@ -99,9 +99,7 @@ def text_of(path: Path) -> str:
 
 
 def write_where_changed(path: Path, text: str) -> bool:
-    """Replaces the file if its text differs, so that its time changes only then; returns whether it
-    did.
-    """
+    """Replaces the file and its time only if the text differs; returns whether it did."""
     if text.encode() == (bytes_of(path) or b""):
         return False
     write_atomically(path, text.encode())

@@ -1,6 +1,4 @@
-"""Words of texts: stems and shared stems, specific names and values, estimated tokens; hashes of
-texts.
-"""
+"""Words of texts: stems, specific names and values, estimated tokens; hashes of texts."""
 
 import hashlib
 import re

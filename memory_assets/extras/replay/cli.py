@@ -47,8 +47,8 @@ def replay(
     """List the turns of a session, or show everything about one of them."""
     from memory_assets.extras.replay.replay import Replay, replay_command
     from memory_assets.extras.replay.views import (
-        after_session,
-        after_turn,
+        last_turn_hint,
+        next_turn_hint,
         render_session,
         render_turn,
     )
@@ -62,11 +62,11 @@ def replay(
     if turn is None:
         data = opened.session()
         parts = render_session(data, zone, first)
-        next_step = after_session(data, command)
+        next_step = last_turn_hint(data, command)
     else:
         data = opened.turn(turn)
         parts = render_turn(data, zone)
-        next_step = after_turn(data, command)
+        next_step = next_turn_hint(data, command)
     return Reply(data, parts, warnings=data.warnings, next_step=next_step, is_paged=True)
 
 

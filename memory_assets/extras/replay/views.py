@@ -50,8 +50,8 @@ class Spoken(NamedTuple):
 
 
 def parts_of(message: "results.TurnMessage") -> Iterator[Spoken]:
-    """Yields the text and the calls of a message, which come last; arguments in JSON become one
-    line per name.
+    """Yields the text of a message, then its tool calls. Arguments in JSON are shown as one line
+    per name.
     """
     calls = [] if message.kind == "tool_result" else list(_CALL.finditer(message.text))
     ends = [call.start() for call in calls] + [len(message.text)]
@@ -211,7 +211,9 @@ def _indented(text: str, by: str, style: str) -> Iterator[Part]:
 
 
 def _memories(replay: "results.TurnReplay", zone: tzinfo) -> Parts:
-    """Yields what the session knew from memory by the turn: in full what the turn added."""
+    """Yields the memories that the session had by this turn: those added in it in full, earlier
+    ones shortened.
+    """
     if not replay.injected and not replay.recalled:
         return
     yield ""
@@ -254,14 +256,14 @@ def _linked(session: "results.LinkedSession") -> Text:
     return dim(f"{relation}: {session.command}")
 
 
-def after_turn(replay: "results.TurnReplay", command: str) -> str:
-    """Returns the command that shows the next turn; empty after the last one."""
+def next_turn_hint(replay: "results.TurnReplay", command: str) -> str:
+    """Returns a hint with the command that shows the next turn; empty after the last one."""
     if replay.turn >= replay.turns[-1]:
         return ""
     return f"`{command} --turn {replay.turn + 1}` shows the next turn."
 
 
-def after_session(replay: "results.SessionReplay", command: str) -> str:
-    """Returns the command that shows the last turn."""
+def last_turn_hint(replay: "results.SessionReplay", command: str) -> str:
+    """Returns a hint with the command that shows the last turn; empty without turns."""
     turns = replay.turns
     return f"`{command} --turn {turns[-1].turn}` shows the last turn." if turns else ""

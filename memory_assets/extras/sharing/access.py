@@ -126,7 +126,7 @@ class Grant:
             self.refusal = refusal
             raise refusal
         reader = Reader(self.token.person, self.token.project, self.token.scopes)
-        return _agent_of(find_store(), reader)
+        return _agent_for(find_store(), reader)
 
     def _refusal_of(self, verb: str) -> MemoryAssetsError | None:
         if verb not in SCOPE_OF:
@@ -146,7 +146,7 @@ class Grant:
 
 
 @lru_cache(maxsize=256)
-def _agent_of(_: object, reader: Reader) -> SharedMemory:
+def _agent_for(_: object, reader: Reader) -> SharedMemory:
     return SharedMemory(reader)
 
 

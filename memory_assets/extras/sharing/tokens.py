@@ -56,16 +56,16 @@ class AccessTokens:
 
     def __init__(self, root: Path) -> None:
         self.path = root / FILE
-        self._read: tuple[Stamp | None, tuple[AccessToken, ...]] | None = None
+        self._cached: tuple[Stamp | None, tuple[AccessToken, ...]] | None = None
 
     def every(self) -> tuple[AccessToken, ...]:
         """Returns all tokens, revoked ones included; raises `StoreError` where the file is
         damaged.
         """
         stamp = stamp_of(self.path)
-        if self._read is None or self._read[0] != stamp:
-            self._read = stamp, _parse(self.path) if stamp else ()
-        return self._read[1]
+        if self._cached is None or self._cached[0] != stamp:
+            self._cached = (stamp, _parse(self.path) if stamp else ())
+        return self._cached[1]
 
     def find(self, secret: str) -> AccessToken | None:
         """Returns the valid token with this secret; compares with every one in constant time."""
@@ -99,16 +99,17 @@ def create(
     return token, secret
 
 
-def revoke(store: "Store", id: str, *, now: datetime) -> AccessToken:
+def revoke(store: "Store", id_or_name: str, *, now: datetime) -> AccessToken:
     """Revokes the token of this id or name; one that was revoked before stays as it is."""
     with store.lock():
         tokens = AccessTokens(store.root).every()
-        named = [token for token in tokens if token.name == id and token.is_valid]
-        matches = [token for token in tokens if token.id == id] or named
+        valid = [token for token in tokens if token.is_valid]
+        by_name = [token for token in valid if token.name == id_or_name]
+        matches = [token for token in tokens if token.id == id_or_name] or by_name
         if not matches:
             raise UnknownIdError(
-                f"There is no token {id[:LONGEST_NAME]!r}. `memory serve tokens list` lists "
-                "the tokens."
+                f"There is no token {id_or_name[:LONGEST_NAME]!r}. "
+                "`memory serve tokens list` lists the tokens."
             )
         if not matches[0].is_valid:
             return matches[0]

@@ -207,9 +207,7 @@ class ClaudeCodeReader(TranscriptReader):
 
 
 def _questions(call: Mapping[str, Any]) -> list[str]:
-    """Returns what the assistant asks the person with a call: its words, as those of any
-    message.
-    """
+    """Returns the words with which the assistant asks the person in a call."""
     arguments = call.get("input")
     if call.get("name") != _ASKING or not isinstance(arguments, Mapping):
         return []

@@ -98,9 +98,7 @@ class CodexConfig(HookPart):
         return is_line_current and (is_table_current or self._has_other_server(text, settings))
 
     def add(self, text: str) -> list[Insertion]:
-        """Returns what adds the line at the top, above the first table, and the table at the
-        end.
-        """
+        """Returns what adds the line above the first table, and the table at the end."""
         settings = self._read(text)
         newline = "\r\n" if "\r\n" in text else "\n"
         content = text.removeprefix(BOM)

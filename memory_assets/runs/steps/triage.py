@@ -74,13 +74,13 @@ def decisions(store: Store, _: Run) -> Builder:
     with store.lock():
         triage = triage_of(store)
     # Without the lock: the server may be slow.
-    seen = read_settled_review(triage.workspace)
-    looked = read_task_snapshot(store)
+    review = read_settled_review(triage.workspace)
+    tasks = read_task_snapshot(store)
 
     def build(_: str) -> Rows:
-        edits = triage.apply_review_edits(seen)
-        changes = apply_task_changes(looked.found, triage)
-        warnings = [*edits.warnings, *changes.warnings, *filter(None, [looked.problem])]
+        edits = triage.apply_review_edits(review)
+        changes = apply_task_changes(tasks.found, triage)
+        warnings = [*edits.warnings, *changes.warnings, *filter(None, [tasks.problem])]
         figures = {"heard": edits.counts, "tasks": changes.counts, "warnings": warnings}
         return Rows(triage.decide_all(), figures, warnings=warnings)
 
@@ -142,8 +142,9 @@ def reflected_log(store: Store, _: Run) -> Report:
     those that changed.
     """
     reflected = store.tables.read("reflections").partition_by("day", as_dict=True)
-    proposed = defaultdict[str, list[dict[str, str]]](list)
+    proposed: dict[str, list[dict[str, str]]] = defaultdict(list)
     for row in store.tables.read("decisions").sort("proposal_id").iter_rows(named=True):
+        # By the day of the proposal, which is in its id as 20260408.
         proposed[row["proposal_id"].split("-")[1]].append(row)
     changed = list[str]()
     with store.lock():
@@ -194,8 +195,8 @@ def review_tasks(store: Store, _: Run) -> Report:
 
 
 def _push_workspace(store: Store) -> str | None:
-    """Pushes the workspace to its remote, of a shared store after merging what others pushed;
-    returns the problem, if any.
+    """Pushes the workspace to its remote, a shared store first merges what others pushed; returns
+    the problem, if any.
     """
     if store.shared is not None:
         return store.shared.exchange_workspace()

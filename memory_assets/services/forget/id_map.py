@@ -1,5 +1,5 @@
-"""Maps old ids and hashes to new ones: they are derived from content, so masking a line changes
-them and all ids built on them.
+"""Maps old ids and hashes to new ones. They are derived from content, so masking a line changes its
+id and every id built on it.
 
 The ledger refers to messages, windows, segments, observations and records by these ids. With the
 map, decisions about other facts of the same session keep referring to those facts.
@@ -28,8 +28,8 @@ _ID = re.compile(
 
 
 def changed_hashes(old_content: bytes, new_content: bytes) -> Iterator[tuple[str, str]]:
-    """Yields old and new hash of each record that masking changed; the last one may still lack its
-    newline.
+    """Yields old and new hash of each record that masking changed, with and without its newline:
+    the last record may have been hashed before that was written.
     """
     for old, new in zip(old_content.split(b"\n"), new_content.split(b"\n"), strict=True):
         if old != new:
@@ -38,8 +38,8 @@ def changed_hashes(old_content: bytes, new_content: bytes) -> Iterator[tuple[str
 
 
 def changed_ids(archive: Archive, tables: ParquetTables, sources: list[str]) -> IdMap:
-    """Returns the ids that change with the masked bytes of the sources; the tables must still be
-    the old ones.
+    """Returns old → new id of all that masking the sources changed; the tables must still be the
+    old ones.
     """
     messages: IdMap = {}
     for source in sources:

@@ -13,7 +13,8 @@ from itertools import cycle, groupby
 
 WIDTH, HEIGHT = 720, 260
 LEFT, RIGHT, TOP, BOTTOM = 58, 18, 52, 34
-"""Margins of the plot, in pixels: numbers, the end of the last label, title and legend, labels."""
+"""Margins of the plot, in pixels: left for numbers, right for the end of the last label, above for
+title and legend, below for labels."""
 
 BAR_HEIGHT, NAME_WIDTH, NUMBER_WIDTH = 22, 190, 70
 """Of horizontal bars, in pixels."""
@@ -24,12 +25,12 @@ INK, FAINT, GRID, PAPER = "#22262b", "#6a7178", "#e3e6ea", "#ffffff"
 LABEL_WIDTH = 62
 """Pixels that a label below the plot needs."""
 
-MOST_TICKS = 5
+MOST_STEPS = 5
 SMALLEST = 1e-6
-"""Largest value from which a chart has a scale of its own; below it everything is 0."""
+"""A chart whose largest value is below this has the scale 0 to 1."""
 
 WIDEST = 40
-"""Pixels of the widest column, so that few columns are no walls."""
+"""Pixels of the widest column, so that a chart of few columns has no huge blocks."""
 
 LEGEND_ROW = 16
 """Pixels between two rows of the legend."""
@@ -137,10 +138,10 @@ def ticks_up_to(most: float) -> list[float]:
     """
     if most < SMALLEST:
         return [0.0, 1.0]
-    least = most / MOST_TICKS
+    least = most / MOST_STEPS
     power = 10.0 ** math.floor(math.log10(least))
     steps = (factor * power for factor in (1, 2, 2.5, 5, 10))
-    step = next(step for step in steps if step >= least * (1 - 1e-9))
+    step = next(size for size in steps if size >= least * (1 - 1e-9))
     count = math.ceil(most / step - 1e-9)
     return [round(number * step, 10) for number in range(count + 1)]
 
@@ -238,6 +239,7 @@ def _text(x: float, y: float, text: str, *, anchor: str = "start", colour: str =
 
 
 def _box(x: float, y: float, width: float, height: float, colour: str) -> str:
+    """Returns the opening tag of a rectangle; the caller closes it."""
     return (
         f'<rect x="{x:.1f}" y="{y:.1f}" width="{max(width, 0.0):.1f}" height="{height:.1f}" '
         f'rx="1.5" fill="{colour}">'

@@ -32,15 +32,16 @@ def unread_windows(
     is_read = pl.col("window_id").is_in(list(read))
     has_segments = pl.col("window_id").is_in(list(observed))
     due = windows.filter(pl.col("status").is_in(READ_STATUSES), pl.col("message_count") > 0)
-    missed = due.filter(~is_read | ((pl.col("status") == "observed") & ~has_segments))
+    lacks_segments = (pl.col("status") == "observed") & ~has_segments
+    missed = due.filter(~is_read | lacks_segments)
     return missed.select(id="window_id", session_id="session_id")
 
 
 def messages_without_window(
     records: pl.DataFrame, windows: pl.DataFrame, resources: pl.DataFrame, day: date, zone: ZoneInfo
 ) -> pl.DataFrame:
-    """Returns (id, session_id) of the archived messages that are in no window, of the archived
-    ranges of that local day.
+    """Returns (id, session_id) of the messages that were archived on that local day and are in no
+    window; the session is always empty.
     """
     captured_on = pl.col("created_at").dt.convert_time_zone(zone.key).dt.date()
     ranges = resources.filter(captured_on == day).select(resource_id="id")
@@ -78,6 +79,7 @@ def plan_boost(day: date, observations: pl.DataFrame, events: Sequence[Event]) -
     """Returns the event that boosts the memories of the day's allowed facts; none where all were
     boosted before.
     """
+    # A memory has the id of its oldest observation.
     facts = observations.filter(pl.col("day") == day, kind="fact", gate="allow")["id"]
     ids = sorted(set(facts) - _boosted(events))
     if not ids:
@@ -104,15 +106,15 @@ def count_night(
     observations.
     """
     states = dict(memories.group_by("state").len().iter_rows())
-    against = memories.select("id", "conflicts_with").explode("conflicts_with").drop_nulls()
+    pairs = memories.select("id", "conflicts_with").explode("conflicts_with").drop_nulls()
     mix = memories.filter(state="active").group_by("category").len().sort("category")
-    shared = memories.filter(pl.col("merged_count") > 1)["observation_ids"].explode()
+    merged = memories.filter(pl.col("merged_count") > 1)["observation_ids"].explode()
     return {
         "day": day,
         "total": sum(count for state, count in states.items() if state != "forgotten"),
         **{state: states.get(state, 0) for state in _STATES},
-        "conflicts": against.filter(pl.col("id") < pl.col("conflicts_with")).height,
-        "merged": int(observations["id"].is_in(shared.implode()).sum()),
+        "conflicts": pairs.filter(pl.col("id") < pl.col("conflicts_with")).height,
+        "merged": int(observations["id"].is_in(merged.implode()).sum()),
         "promoted": int(observations["id"].is_in(list(_boosted(events))).sum()),
         "missed": missed,
         "extracted": extracted,

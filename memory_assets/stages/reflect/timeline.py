@@ -29,8 +29,8 @@ MOST_SEGMENTS, MOST_FACTS, MOST_COMMITS = 3, 3, 5
 _COMMIT = re.compile(r"^\[[^\s\]]+(?: \(root-commit\))? ([0-9a-f]{7,40})\] (\S.*)$", re.MULTILINE)
 """What `git commit` prints."""
 
-NOTHING: dict[str, Any] = {"observation_ids": [], "message_ids": [], "commits": []}
-"""What a sentence cites, before it is known."""
+NO_CITATIONS: dict[str, Any] = {"observation_ids": [], "message_ids": [], "commits": []}
+"""The columns of what a sentence cites, all empty."""
 
 Key = tuple[str, date, str]
 """Person, day, project."""
@@ -44,8 +44,8 @@ def build_timeline(
     windows: pl.DataFrame,
     zone: tzinfo,
 ) -> pl.DataFrame:
-    """Returns the sentences of the week that begins on `first`; the frames hold its days alone,
-    `windows` may hold more.
+    """Returns the sentences of the week that begins on `first`; all frames hold rows of
+    this week only, except `windows`.
     """
     facts: dict[Key, list[Row]] = defaultdict(list)
     for row in (
@@ -127,14 +127,14 @@ def _quoted(segment: Row) -> Iterator[dict[str, Any]]:
     """Yields the first request and the last state of the segment, each with its message."""
     for speaker, name in (("Owner", "request"), ("Assistant", "state")):
         if segment[name]:
-            yield NOTHING | {
+            yield NO_CITATIONS | {
                 "text": spoken(speaker, segment[name]),
                 "message_ids": [segment[f"{name}_id"]],
             }
 
 
 def _established(facts: Sequence[Row]) -> Iterator[dict[str, Any]]:
-    """Yields the sentences of the 🔴 facts, the owner's first."""
+    """Yields the sentences of the facts of high priority, the owner's first."""
     for fact in sorted(
         facts, key=lambda row: (row["author"] != "owner", row["event_at"], row["id"])
     )[:MOST_FACTS]:
@@ -146,7 +146,7 @@ def _committed(commits: Sequence[tuple[str, str]]) -> Iterator[dict[str, Any]]:
     if commits:
         subjects = ", ".join(f"“{subject}”" for _, subject in commits[:MOST_COMMITS])
         omitted = f" and {len(commits) - MOST_COMMITS} more" if len(commits) > MOST_COMMITS else ""
-        yield NOTHING | {
+        yield NO_CITATIONS | {
             "text": f"Committed: {subjects}{omitted}.",
             "commits": [hash for hash, _ in commits],
         }
@@ -154,16 +154,16 @@ def _committed(commits: Sequence[tuple[str, str]]) -> Iterator[dict[str, Any]]:
 
 def _cited(row: Row) -> Iterator[dict[str, Any]]:
     """Yields the sentences of an observation, each with its id; a quotation is never cut."""
-    for sentence in _unquoted_sentences(" ".join(row["text"].split())):
+    for sentence in _whole_sentences(" ".join(row["text"].split())):
         ended = (
             sentence if sentence.rstrip("”’)*`").endswith((".", "!", "?", "…")) else f"{sentence}."
         )
-        yield NOTHING | {"text": ended, "observation_ids": [row["id"]]}
+        yield NO_CITATIONS | {"text": ended, "observation_ids": [row["id"]]}
 
 
-def _unquoted_sentences(text: str) -> list[str]:
-    """Returns the sentences of the text; those of a quotation are one with the sentence that quotes
-    them.
+def _whole_sentences(text: str) -> list[str]:
+    """Returns the sentences of the text; a quotation is kept whole in the sentence that quotes
+    it.
     """
     sentences: list[str] = []
     for piece in split_sentences(text):
@@ -176,8 +176,8 @@ def _unquoted_sentences(text: str) -> list[str]:
     return sentences
 
 
-def _key(owner: Row, at: datetime, zone: tzinfo) -> Key:
-    return owner["person"], at.astimezone(zone).date(), owner["project"]
+def _key(row: Row, at: datetime, zone: tzinfo) -> Key:
+    return row["person"], at.astimezone(zone).date(), row["project"]
 
 
 def _commits(

@@ -121,9 +121,7 @@ def view_of(text: bytes) -> View:
 
 
 def views(view: View, *, with_itself: bool) -> Iterator[View]:
-    """Yields the view (when asked) and every text found by unescaping and unquoting it again and
-    again.
-    """
+    """Yields the view (when asked) and every text found by unescaping it repeatedly."""
     waiting = [view]
     texts = {view.text}
     if with_itself or not _ESCAPE.search(view.text):
