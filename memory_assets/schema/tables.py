@@ -65,7 +65,7 @@ JOBS = {
         Job("brief", "Writing the briefing", "Write lessons.md and the briefing."),
         Job("encode_messages", "Encoding messages",
             "Encode the passages of messages, which are found by their words until then.", "day"),
-        *(job for added in _OF_EXTRAS for job in added.JOBS),
+        *(job for added in _OF_EXTRAS for job in getattr(added, "JOBS", ())),
     )
 }  # fmt: skip
 """All jobs, in run order."""
