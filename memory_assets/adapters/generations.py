@@ -105,7 +105,10 @@ class Generations:
         folder = self.published()
         while folder is not None:
             with suppress(ReplacedError), self.quarantined_on_failure(folder):
-                return read(folder)
+                content = read(folder)
+                # A server answers with what is left of a generation that is being deleted.
+                if folder.is_dir():
+                    return content
             folder = self.published()
         return nothing
 

@@ -140,13 +140,12 @@ class ChromaServerIndex(ArrayIndex):
         """
 
         def read(folder: Path) -> list[str]:
+            place = _place(folder)
             with self._lock:
-                found, rows = self._collection(folder).count(), _place(folder)["rows"]
-            return (
-                []
-                if found == rows
-                else [f"{_place(folder)['collection']}: {found:,} vectors instead of {rows:,}"]
-            )
+                count = self._collection(folder).count()
+            if count == place["rows"]:
+                return []
+            return [f"{place['collection']}: {count:,} vectors instead of {place['rows']:,}"]
 
         found = super().faults()
         try:
@@ -299,14 +298,11 @@ def _place(folder: Path) -> dict[str, Any]:
     is no server's.
     """
     try:
-        found = json.loads((folder / SERVER_FILE).read_bytes())
+        place = json.loads((folder / SERVER_FILE).read_bytes())
     except (OSError, ValueError):
         return {}
-    return (
-        found
-        if isinstance(found, dict) and {"address", "collection", "rows"} <= found.keys()
-        else {}
-    )
+    fields = {"address", "collection", "rows"}
+    return place if isinstance(place, dict) and fields <= place.keys() else {}
 
 
 def _copy(source: "Collection", target: "Collection", left_out: set[str]) -> None:

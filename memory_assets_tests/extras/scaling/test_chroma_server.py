@@ -128,3 +128,13 @@ def test_erasing_leaves_other_stores_alone(tmp_path: Path, index: ChromaServerIn
     index.erase()
     assert collections(address, index) == []
     assert other.ids() == set(AXES)
+
+
+def test_a_generation_that_is_removed_during_the_read_is_read_again(index: ChromaServerIndex):
+    def read(folder: Path) -> bool:
+        if len(index.ids()) == 3:
+            index.update(rows(added=[0.0, 1.0]), [])
+            index.keep_published_only()
+        return folder.is_dir()
+
+    assert index.read_published(read, False)
