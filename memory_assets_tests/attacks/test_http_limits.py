@@ -9,18 +9,16 @@ with Retry-After. Requests whose client has gone are cancelled, and silent conne
 import asyncio
 import json
 import socket
-import threading
 from collections.abc import Iterator
 from typing import Any
 
 import httpx
 import pytest
-import uvicorn
 
 from memory_assets.interfaces import dispatcher, guard
 from memory_assets.interfaces.guard import MOST_AT_ONCE, MOST_WAITING, Guard, limited_protocol
 from memory_assets.interfaces.http import LONGEST_QUESTION, application
-from memory_assets.interfaces.ports import address_of, listen
+from memory_assets_tests.http_server import served
 
 Answered = tuple[int, dict[bytes, bytes], bytes]
 
@@ -195,15 +193,8 @@ def test_a_body_that_does_not_arrive_is_given_up(monkeypatch: pytest.MonkeyPatch
 def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     monkeypatch.setattr(guard, "ARRIVAL_SECONDS", 0.2)
     monkeypatch.setattr(dispatcher, "ask", lambda *_: {"results": []})
-    listening = listen("127.0.0.1", 3300)
-    server = uvicorn.Server(
-        uvicorn.Config(application("127.0.0.1"), log_level="error", http=limited_protocol())
-    )
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
-    thread.start()
-    yield address_of(listening)
-    server.should_exit = True
-    thread.join(5)
+    with served(application("127.0.0.1"), http=limited_protocol()) as address:
+        yield address
 
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "http://localhost:5173", "null"])

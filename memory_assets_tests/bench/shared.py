@@ -17,11 +17,11 @@ from memory_assets_tests.bench.row import Row
 from memory_assets_tests.extras.sharing.team_store import (
     MIRA,
     bearing,
-    served,
     shared_access,
     team_store,
     token_of,
 )
+from memory_assets_tests.http_server import served
 
 CLIENTS, REQUESTS = 50, 1_000
 MOST_REFUSED = 0.01

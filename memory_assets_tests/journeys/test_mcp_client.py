@@ -1,23 +1,19 @@
 """The official client is at home with the server of tools, over stdin and stdout and over HTTP."""
 
 import asyncio
-import contextlib
 import os
 import sys
-import threading
-import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx
 import pytest
-import uvicorn
 from mcp import Client, MCPError, StdioServerParameters
 
 from memory_assets.interfaces.mcp.http import application
 from memory_assets.interfaces.mcp.protocol import Protocol
-from memory_assets.interfaces.ports import listen
+from memory_assets_tests.http_server import served
 from memory_assets_tests.small_store import FACT, MEMORY, PROPOSAL, index, small_store
 
 Connect = Callable[[], Any]
@@ -33,27 +29,10 @@ def over_stdio(*words: str, mode: str = "auto") -> Client:
 
 @asynccontextmanager
 async def over_http(*words: str, mode: str = "auto") -> AsyncIterator[Client]:
-    with serving("--write" in words) as url:
+    protocol = Protocol(is_writing="--write" in words, is_structured=True)
+    with served(application(protocol, "127.0.0.1")) as url:
         async with Client(f"{url}/mcp", mode=mode) as client:
             yield client
-
-
-@contextlib.contextmanager
-def serving(is_writing: bool = False):
-    listening = listen("127.0.0.1", 3200)
-    server = uvicorn.Server(
-        uvicorn.Config(
-            application(Protocol(is_writing=is_writing, is_structured=True), "127.0.0.1"),
-            log_level="error",
-        )
-    )
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-    server.should_exit = True
-    thread.join(20)
 
 
 @pytest.mark.parametrize("connect", [over_stdio, over_http])
@@ -133,7 +112,7 @@ def test_a_decision_is_carried_out_where_writing_is_allowed(connect: Connect):
 def test_over_http_strange_hosts_and_foreign_pages_are_turned_away():
     hello = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
     sent = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
-    with serving() as url:
+    with served(application(Protocol(is_structured=True), "127.0.0.1")) as url:
         assert (
             httpx.post(
                 f"{url}/mcp", json=hello, headers={**sent, "host": "evil.example"}

@@ -1,12 +1,8 @@
 """A store that Mira, its owner, shares with Bo: a session of each, facts of two projects, and a preference of each."""
 
-import contextlib
-import threading
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 
-import uvicorn
 from pytest import MonkeyPatch
 
 from memory_assets.extras.sharing import tokens as access_tokens
@@ -15,8 +11,6 @@ from memory_assets.extras.sharing.server import SharedAccess
 from memory_assets.extras.sharing.shared_memory import SharedMemory
 from memory_assets.extras.sharing.tokens import AccessScope, AccessTokens
 from memory_assets.extras.sharing.visibility import Reader
-from memory_assets.interfaces.guard import App
-from memory_assets.interfaces.ports import listen
 from memory_assets.memory import MemoryAgent
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store
@@ -129,17 +123,3 @@ def shared_access(writes: int = 30) -> SharedAccess:
 def bearing(token: str) -> dict[str, str]:
     """Returns the header with the token."""
     return {"Authorization": f"Bearer {token}"}
-
-
-@contextlib.contextmanager
-def served(app: App) -> Iterator[str]:
-    """Serves the application on loopback and yields its address."""
-    listening = listen("127.0.0.1", 3300)
-    server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-    server.should_exit = True
-    thread.join(20)

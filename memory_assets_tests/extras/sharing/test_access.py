@@ -38,12 +38,12 @@ from memory_assets_tests.extras.sharing.team_store import (
     PREFERENCE,
     SHOP,
     bearing,
-    served,
     shared_access,
     team_store,
     token_of,
 )
 from memory_assets_tests.factories import START
+from memory_assets_tests.http_server import served
 from memory_assets_tests.small_store import FACT, PROPOSAL
 
 ARCHIVED = {"question": "what is archived in a database", "corpus": ["memories"]}

@@ -36,7 +36,8 @@ from memory_assets.stages.capture.intake import Machine
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.extras.sharing.recorder import Recorder, recording
-from memory_assets_tests.extras.sharing.team_store import BO, MIRA, served, shared_access, token_of
+from memory_assets_tests.extras.sharing.team_store import BO, MIRA, shared_access, token_of
+from memory_assets_tests.http_server import served
 from memory_assets_tests.stages.capture.pipeline import capture, derive, intake
 from memory_assets_tests.stages.capture.sessions import assistant, dialogue, lines, transcript, user
 from memory_assets_tests.stages.capture.vendor_formats import draw_form

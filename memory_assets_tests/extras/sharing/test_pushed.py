@@ -19,10 +19,10 @@ from memory_assets_tests.extras.sharing.team_store import (
     BO,
     MIRA,
     as_reader,
-    served,
     shared_access,
     token_of,
 )
+from memory_assets_tests.http_server import served
 from memory_assets_tests.once import only_whole
 from memory_assets_tests.stages.capture.pipeline import capture
 from memory_assets_tests.stages.capture.sessions import assistant, lines, transcript, user

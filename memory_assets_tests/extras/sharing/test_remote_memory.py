@@ -22,11 +22,11 @@ from memory_assets_tests.extras.sharing.team_store import (
     PREFERENCE,
     SHOP,
     as_reader,
-    served,
     shared_access,
     team_store,
     token_of,
 )
+from memory_assets_tests.http_server import served
 from memory_assets_tests.small_store import FACT, PROPOSAL
 
 
