@@ -63,7 +63,7 @@ class ChromaIndex(Generations):
         with (
             self.build(rebuild=base is None) as folder,
             self.quarantined_on_failure(base),
-            _opened(folder) as collection,
+            _opened(folder, is_new=base is None) as collection,
         ):
             for start in range(0, len(deletes), BATCH_ROWS):
                 collection.delete(ids=list(deletes[start : start + BATCH_ROWS]))
@@ -118,15 +118,17 @@ def find_nearest(collection: "Collection", vectors: np.ndarray, limit: int) -> l
 
 
 @contextmanager
-def _opened(folder: Path) -> "Iterator[Collection]":
-    """Opens the Chroma collection in the folder, which has to exist."""
+def _opened(folder: Path, *, is_new: bool = False) -> "Iterator[Collection]":
+    """Opens the Chroma collection in the folder, which has to exist; makes it if `is_new`."""
     if not folder.is_dir():
         raise FileNotFoundError(folder)  # Chroma would create it
     client = _client(folder)
     try:
-        yield client.get_or_create_collection(
-            COLLECTION, embedding_function=None, metadata={"hnsw:space": "cosine"}
-        )
+        if is_new:
+            client.create_collection(
+                COLLECTION, embedding_function=None, metadata={"hnsw:space": "cosine"}
+            )
+        yield client.get_collection(COLLECTION, embedding_function=None)
     finally:
         client.close()
         _overwrite_unused(folder)

@@ -208,7 +208,7 @@ class GitWorkspace:
         id = blamed.stdout.split(b" ", 1)[0].decode()
         if blamed.returncode != 0 or not id.strip("0"):
             return None
-        return _commit(self._text("show", "-s", _FORMAT, id))
+        return _commit(self._git("show", "-s", _FORMAT, id).stdout.decode("utf-8", "replace"))
 
     def changed_lines(self, since: str | None, paths: Sequence[str]) -> list[ChangedLine]:
         """Returns the lines of the files that differ between the commit and the last one, each with

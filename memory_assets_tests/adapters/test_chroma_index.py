@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -51,16 +52,19 @@ def test_the_files_of_the_graph_hold_no_uninitialised_memory(
     assert index.find(vectors[2:3], 10)[0][0].id == "n2"
 
 
-def test_a_broken_copy_is_moved_aside_and_the_next_update_starts_from_nothing(tmp_path: Path):
+@pytest.mark.parametrize(
+    "damage", [lambda path: path.write_bytes(b"no database" * 500), Path.unlink]
+)
+def test_a_broken_copy_is_moved_aside_and_the_next_update_starts_from_nothing(
+    tmp_path: Path, damage: Callable[[Path], object]
+):
     index = ChromaIndex(tmp_path)
-    name = index.update(rows(a=[1.0, 0.0]), [])
-    (tmp_path / "chroma" / name / "chroma.sqlite3").write_bytes(b"no database" * 500)
     for fails in (index.ids, lambda: index.update(rows(b=[1.0, 0.0]), [])):
+        name = index.update(rows(a=[1.0, 0.0]), [])
+        damage(tmp_path / "chroma" / name / "chroma.sqlite3")
         with pytest.raises(IndexFailedError, match="Recall does not need it"):
             fails()
         assert index.generation() is None
-        name = index.update(rows(a=[1.0, 0.0]), [])
-        (tmp_path / "chroma" / name / "chroma.sqlite3").write_bytes(b"no database" * 500)
 
 
 @pytest.mark.parametrize("limit", [1, 7, 60, 500])
