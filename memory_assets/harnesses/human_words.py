@@ -66,7 +66,6 @@ def strip_scaffolding(text: str) -> str:
         end = text.rfind(closing, opened.end())
         at = len(text) if end < 0 else text.find(">", end) + 1 or len(text)
         opened = _PATTERNS["tag"].match(text, at) or _PATTERNS["tag_opens"].search(text, at)
-        opened = _PATTERNS["tag"].match(text, at) or _PATTERNS["tag_opens"].search(text, at)
     return "".join(pieces) + text[at:]
 
 

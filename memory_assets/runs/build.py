@@ -104,8 +104,9 @@ def fill(filling: StoreChoice, work: Callable[[Store], launch.RunSummary] | None
 
 def _warnings(store: Store, status: Status) -> tuple[str, ...]:
     """Returns what to say where the named folders have no transcripts."""
-    is_read = status.unread or status.left_out or find_sources(store.settings)
-    if is_read or not store.settings.source_folders():
+    if not store.settings.source_folders():
+        return ()
+    if status.unread or status.left_out or find_sources(store.settings):
         return ()
     return (f"No transcripts were found in {store.settings.sources}.",)
 

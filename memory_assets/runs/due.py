@@ -86,8 +86,9 @@ def time_of(store: Store, job: str) -> datetime | None:
 
     The first time counts from the first capture, and is None before it.
     """
-    captured = store.tables.read("resources", columns=["created_at"])["created_at"]
-    ran = last_run(store, job) or captured.min()
+    ran = last_run(store, job)
+    if ran is None:
+        ran = store.tables.read("resources", columns=["created_at"])["created_at"].min()
     return ran + timedelta(days=JOBS[job].every_days) if isinstance(ran, datetime) else None
 
 

@@ -202,8 +202,9 @@ class ParquetTables:
     ) -> Iterator[tuple[str, str, _Facts]]:
         folder = self._folder(table)
         for part in sorted(set(find_parts(table, folder) if wanted is None else wanted)):
-            path = f"{folder}{os.sep}{file_of(table, part)}"
-            facts = None if path.endswith(os.sep) else _facts_of(path)
+            file = file_of(table, part)
+            path = f"{folder}{os.sep}{file}"
+            facts = _facts_of(path) if file else None
             if facts:
                 yield part, path, facts
 

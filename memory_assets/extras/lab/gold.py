@@ -167,12 +167,14 @@ def evaluate(
 def facts_of(tables: ParquetTables, sessions: Sequence[str]) -> list[Fact]:
     """Returns the store's facts of the sessions, allowed and held, in the order of an export."""
     observations = tables.scan("observations").filter(pl.col("session_id").is_in(sessions))
-    return list(_facts_in(observations.collect()))
+    return list(_facts_in(observations.select(_FACT_COLUMNS).collect()))
+
+
+_FACT_COLUMNS = ("session_id", "text", "lines", "gate", "id", "gate_reason")
 
 
 def _facts_in(observations: pl.DataFrame) -> Iterator[Fact]:
-    columns = ("session_id", "text", "lines", "gate", "id", "gate_reason")
-    for session, text, lines, *others in observations.select(columns).iter_rows():
+    for session, text, lines, *others in observations.select(_FACT_COLUMNS).iter_rows():
         yield Fact(session, text, tuple(lines), *others)
 
 

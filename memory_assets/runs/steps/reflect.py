@@ -66,9 +66,8 @@ def emit_reflected(store: Store, table: str, partitions: Sequence[str]) -> Repor
     proposed = store.tables.read(table, partitions, columns=["day"])
     for day, info in store.tables.parts("reflections", partitions).items():
         if info.rows:
-            rows = store.tables.read("reflections", [day])
-            read = int(rows["input_tokens"].sum())
-            written = int(rows["output_tokens"].sum())
+            tokens = ["input_tokens", "output_tokens"]
+            read, written = store.tables.read("reflections", [day], tokens).sum().row(0)
             emit(
                 store,
                 REFLECTED,

@@ -190,7 +190,8 @@ def _rekey_answers(store: Store, sources: Sequence[str], new_ids: IdMap) -> None
             raw = raw.replace(old.encode(), new.encode())
         return raw
 
-    store.ledger.overwrite(renamed)
+    if names:
+        store.ledger.overwrite(renamed)
 
 
 def _contents(store: Store, sources: Sequence[str], new_ids: IdMap) -> Iterator[tuple[str, str]]:

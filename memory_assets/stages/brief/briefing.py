@@ -350,10 +350,17 @@ def _recent(
             continue
         if not any(find_conflict(text, line) for text in shown):
             shown[line] = row
-    by_day = [(row["event_at"].date(), _usefulness(row, line), line) for line, row in shown.items()]
-    best = sorted(by_day, key=lambda item: item[:2], reverse=True)[:RECENT_FACTS]
-    marks = {line: "🔴 " if _is_confirmed(row) else "" for line, row in shown.items()}
-    return [f"- {marks[line]}({shown[line]['event_at']:%Y-%m-%d}) {line}" for _, _, line in best]
+    best = sorted(shown, key=lambda line: _rank(shown[line], line), reverse=True)[:RECENT_FACTS]
+    return [_recent_line(shown[line], line) for line in best]
+
+
+def _rank(row: Row, line: str) -> tuple[date, int]:
+    return row["event_at"].date(), _usefulness(row, line)
+
+
+def _recent_line(row: Row, line: str) -> str:
+    mark = "🔴 " if _is_confirmed(row) else ""
+    return f"- {mark}({row['event_at']:%Y-%m-%d}) {line}"
 
 
 def fact_line(memory: Row) -> str:

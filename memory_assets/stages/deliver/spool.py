@@ -78,9 +78,11 @@ def unread(root: str) -> dict[str, tuple[int, int]]:
     done = read_to(root)
     unread_bytes = dict[str, tuple[int, int]]()
     for name, size in sizes(root).items():
-        if size != done.get(name, 0) and size:
-            start = done.get(name, 0)
-            unread_bytes[name] = (start if start < size else 0, size)
+        start = done.get(name, 0)
+        if start > size:  # the file was replaced
+            start = 0
+        if start < size:
+            unread_bytes[name] = (start, size)
     return unread_bytes
 
 

@@ -64,7 +64,8 @@ def encode_day(
     vectors = _reusable(earlier, embedder, "vector")
     failed = [] if failures is None else failures.filter(_is_made_by(embedder)).to_dicts()
     waiting = {row["text_hash"] for row in failed if now - row["failed_at"] < COOL_DOWN}
-    due = [text_hash for text_hash in texts if text_hash not in vectors.keys() | waiting]
+    settled = vectors.keys() | waiting
+    due = [text_hash for text_hash in texts if text_hash not in settled]
     encoded, problems = _encode_each(embedder.encode, texts, due)
     vectors |= {text_hash: (vector.tolist(),) for text_hash, vector in encoded.items()}
     common = {"day": day, "model": embedder.name, "model_version": embedder.version}

@@ -125,9 +125,10 @@ def _replaced_by_owner(conflicts: Sequence[Conflict], clusters: Clusters) -> dic
     """Returns what the owner's later words replace, and by which memory."""
     superseded: dict[str, str] = {}
     for conflict in conflicts:
+        if conflict.newer["author"] != "owner":
+            continue
         older = conflict.older_root
-        stated_at = _last_said_by_owner(clusters[older])
-        if conflict.newer["author"] == "owner" and _moment(conflict.newer) > stated_at:
+        if _moment(conflict.newer) > _last_said_by_owner(clusters[older]):
             if conflict.reason == REVERSED:  # what the older one replaced holds again
                 superseded = {id: by for id, by in superseded.items() if by != older}
             _supersede(superseded, older, conflict.newer_root)

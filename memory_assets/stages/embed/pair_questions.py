@@ -72,7 +72,7 @@ def plan_questions(
     for newer, older in edges.filter(relation=DOUBTFUL).select("newer_id", "older_id").iter_rows():
         if newer in texts and older in texts:
             question = PairQuestion(texts[older], texts[newer], model)
-            if question.key.content not in answered:
+            if _content(question.older, question.newer) not in answered:
                 questions[question] = None
     return list(questions)
 

@@ -221,7 +221,7 @@ def _row(subject: Subject, condensed: Condensed, background: Background) -> dict
     it.
     """
     text = render(condensed.bullets)
-    cited = ids_of(condensed.bullets)
+    cited = dict.fromkeys(ids_of(condensed.bullets))
     reason = "left out" if condensed.prompt_hash else "no room"
     dropped = {
         row["id"]: subject.excluded.get(row["id"])
