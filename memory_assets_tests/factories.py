@@ -23,6 +23,19 @@ def _row(defaults: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
     return {**defaults, **changes}
 
 
+def fact(id: str, text: str, **changes: Any) -> dict[str, Any]:
+    """An active fact of the project `shop` in the table `memories`."""
+    defaults = {
+        "kind": "fact",
+        "state": "active",
+        "scope": "project",
+        "project": "shop",
+        "category": "operations",
+        "person": "ann",
+    }
+    return row("memories", **defaults | {"id": id, "text": text} | changes)
+
+
 def message(text: str = "Use uv, never pip.", ordinal: int = 0, **changes: Any) -> dict[str, Any]:
     """A message of the owner, one minute after the one before it."""
     defaults = {

@@ -18,7 +18,7 @@ import pytest
 
 from memory_assets.memory import MemoryAgent
 from memory_assets.services.search.shown_at_prompts import HEADING
-from memory_assets.stages.deliver.prompts import near
+from memory_assets.stages.deliver.prompts import ask_server
 from memory_assets.store.store import Store
 from memory_assets_tests.clients import CLIENTS, Codex, client
 from memory_assets_tests.messages_api import Said
@@ -92,7 +92,7 @@ class Person:
         """Waits until the session's server answers prompts; asking it counts as no recall until it is confirmed."""
         until, before = time.monotonic() + WARM_SECONDS, Path.cwd()
         while time.monotonic() < until:
-            _, server = near(str(self.store.root), NEAR, "", "")
+            _, server = ask_server(str(self.store.root), NEAR, "", "")
             os.chdir(before)
             if server is not None:
                 server.close()

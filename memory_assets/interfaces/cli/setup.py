@@ -267,7 +267,7 @@ def send(
     """Report an event without waiting; the exit code is always 0."""
     given = {"--session": session, "--data": data, "--store": store and str(store)}
     options = [word for name, value in given.items() if value is not None for word in (name, value)]
-    sent, warnings = hooks.sent([event, *options])
+    sent, warnings = hooks.spool_words([event, *options])
     return Reply(sent, [f"{event} is queued in {sent['store']}."], warnings=warnings)
 
 

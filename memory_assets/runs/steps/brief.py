@@ -34,7 +34,7 @@ from memory_assets.services.search.brief_inputs import (
 from memory_assets.services.settings.which_store import is_sample
 from memory_assets.stages.brief.briefing import PACK_SHARE, render_briefing, render_session
 from memory_assets.stages.brief.lessons import render_lessons
-from memory_assets.stages.deliver.told import drop_old
+from memory_assets.stages.deliver.shown_context import drop_old
 from memory_assets.stages.embed.harness_memories import IS_SAID
 from memory_assets.stages.triage.projects import path_of
 from memory_assets.stages.triage.promote import Workspace, read_memory

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memory_assets.schema.requests import RecallRequest
-from memory_assets.stages.deliver.told import add_ids, ids_told
+from memory_assets.stages.deliver.shown_context import add_ids, read_shown_ids
 from memory_assets.stages.recall.results import Answer, Recalled, render_block
 from memory_assets.store.projects import find_repository, project_of
 from memory_assets.store.ready import read_briefing
@@ -58,7 +58,7 @@ def choose(answer: Answer, root: str, session: str, folder: str) -> tuple[Recall
     if not answer.is_known or answer.likelihood < LEAST_LIKELIHOOD:
         return ()
     briefing = read_briefing(root, folder, session)
-    announced = ids_told(root, session)
+    announced = read_shown_ids(root, session)
     new = (
         memory
         for memory in answer.results

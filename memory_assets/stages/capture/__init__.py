@@ -1,3 +1,3 @@
-"""Transcripts in, messages out: finds, archives and masks them, reads three formats into one normal
-form.
+"""Takes transcripts in: finds the files, masks and archives their bytes, and parses the formats of
+all harnesses into messages of one normal form.
 """

@@ -1,15 +1,15 @@
 """Cuts sessions into turns: which messages each turn has, and the state of the session at its end.
 
-A turn begins with what the person typed and ends before the next one. Turns are numbered in the
-session's own messages, in the order of the transcript; what a fork copied belongs to the session
-that it was copied from. Number 0 has what comes before the first turn, and all of a sub-agent's
-session, which nobody typed in.
+A turn begins with a message that the person typed and ends before the next such message. The turns
+of a session are numbered from 1, in the order of the transcript. Messages that a fork copied count
+in the session that they were copied from, not in the fork. Turn 0 has the messages before the first
+turn, and all messages of a sub-agent's session, because nobody types there.
 
-A turn is a row of the day whose window it begins in. A window may be closed in the middle of a
-turn, by a compaction or because the assistant was silent for long: the row also has the messages of
-the closed windows after it, so a day is made from its own windows, from the number of turns before
-them, and from the windows that go on with its last turn. Once the next turn has begun, nothing of
-this changes. Texts stay in `messages`.
+A turn is stored under the day of the window that it begins in. A compaction, or a long silence of
+the assistant, may close a window in the middle of a turn. The turn's row then also has its messages
+in the closed windows that follow. The rows of a day therefore depend on the windows of that day, on
+the number of turns before them, and on the windows that continue the day's last turn. Once the next
+turn has begun, the row no longer changes. Texts stay in `messages`.
 """
 
 from collections import defaultdict
@@ -32,36 +32,39 @@ WINDOW_COLUMNS = tuple(
 """Columns of windows that `versions_of_days` needs."""
 
 STATE = {"folder": "cwd", "branch": "branch", "model": "model", "version": "version"}
-"""Columns of a checkpoint, each with that of the records whose last known value it has."""
+"""Columns of a checkpoint, each with the column of `records` whose latest value it has."""
 
 FILES = ("files_read", "files_modified")
 
 
 def versions_of_days(windows: pl.DataFrame, version: str) -> dict[str, str]:
-    """Returns, by day, the hash of what its turns are made from."""
+    """Returns a hash of the inputs of each day's turns, by day."""
     parts_of_days: dict[str, list[object]] = defaultdict(list)
-    closed = windows.drop_nulls("day").select(WINDOW_COLUMNS)
-    for session_windows in _by_session(closed):
+    closed_windows = windows.drop_nulls("day").select(WINDOW_COLUMNS)
+    for session_windows in _by_session(closed_windows):
         turn_count = 0
         for number, row in enumerate(session_windows):
-            going_on = (later["fingerprint"] for later in _going_on(session_windows, number))
-            parts_of_days[row["day"].isoformat()] += [turn_count, row["fingerprint"], *going_on]
+            later = (window["fingerprint"] for window in _continuations(session_windows, number))
+            parts_of_days[row["day"].isoformat()] += [turn_count, row["fingerprint"], *later]
             turn_count += row["user_turn_count"]
     return {day: hash_of(version, *parts) for day, parts in parts_of_days.items()}
 
 
 def _by_session(windows: pl.DataFrame) -> Iterator[list[dict[str, Any]]]:
-    """Yields the windows of each session, in order."""
+    """Yields, for each session, the list of its windows in order."""
     rows = windows.sort("session_id", "started_at", "line_from").iter_rows(named=True)
     for _, session_windows in groupby(rows, key=lambda row: row["session_id"]):
         yield list(session_windows)
 
 
-def _going_on(windows: Sequence[dict[str, Any]], number: int) -> Iterator[dict[str, Any]]:
-    """Yields the windows that may go on with the last turn of a window."""
-    for later in windows[number + 1 :]:
-        yield later
-        if later["user_turn_count"]:
+def _continuations(windows: Sequence[dict[str, Any]], number: int) -> Iterator[dict[str, Any]]:
+    """Yields the windows after that number, up to the first in which a new turn begins.
+
+    They may have messages of the turn that the window with the number ends in.
+    """
+    for window in windows[number + 1 :]:
+        yield window
+        if window["user_turn_count"]:
             return
 
 
@@ -69,47 +72,49 @@ def _going_on(windows: Sequence[dict[str, Any]], number: int) -> Iterator[dict[s
 class _Part:
     """Windows of one session that follow each other."""
 
-    windows: tuple[str, ...]
-    """Their ids."""
-    turns_before: int
-    """User turns of the windows before them."""
+    window_ids: tuple[str, ...]
+    earlier_turns: int
+    """User turns in the session's windows before these."""
     is_beginning: bool
-    """No window is before them."""
+    """Whether the session has no window before these."""
 
 
 def build_checkpoints(
     tables: ParquetTables, archive: Archive, now: datetime, day: str
 ) -> pl.DataFrame:
     """Returns the turns that begin in the windows that closed on the day."""
-    on = date.fromisoformat(day)
-    windows = tables.scan("windows").filter(pl.col("day").is_not_null())
-    sessions = windows.filter(pl.col("day") == on).select("session_id").unique()
-    closed = windows.join(sessions, on="session_id", how="semi").collect()
+    closed_on = date.fromisoformat(day)
+    closed_windows = tables.scan("windows").filter(pl.col("day").is_not_null())
+    sessions = closed_windows.filter(pl.col("day") == closed_on).select("session_id").unique()
+    windows = closed_windows.join(sessions, on="session_id", how="semi").collect()
     parts = {
-        session_windows[0]["session_id"]: _part_of(session_windows, on)
-        for session_windows in _by_session(closed.select("window_id", *WINDOW_COLUMNS))
+        session_windows[0]["session_id"]: _part_of(session_windows, closed_on)
+        for session_windows in _by_session(windows.select("window_id", *WINDOW_COLUMNS))
     }
-    needed = [id for part in parts.values() for id in part.windows]
-    needed_windows = closed.filter(pl.col("window_id").is_in(needed))
-    return _turns(needed_windows, parts, tables, archive, now).filter(pl.col("day") == on)
+    ids = [id for part in parts.values() for id in part.window_ids]
+    windows_of_parts = windows.filter(pl.col("window_id").is_in(ids))
+    turns = _turns(windows_of_parts, parts, tables, archive, now)
+    return turns.filter(pl.col("day") == closed_on)
 
 
 def _part_of(windows: Sequence[dict[str, Any]], day: date) -> _Part:
-    """Returns the windows that the turns of the day are in, of those of a session."""
+    """Returns those of a session's windows that have messages of the day's turns."""
     numbers = [number for number, row in enumerate(windows) if row["day"] == day]
     first = numbers[0]
     last = numbers[-1]
-    ids = [row["window_id"] for row in (*windows[first : last + 1], *_going_on(windows, last))]
-    return _Part(tuple(ids), sum(row["user_turn_count"] for row in windows[:first]), first == 0)
+    rows = [*windows[first : last + 1], *_continuations(windows, last)]
+    earlier_turns = sum(row["user_turn_count"] for row in windows[:first])
+    return _Part(tuple(row["window_id"] for row in rows), earlier_turns, first == 0)
 
 
 def open_checkpoints(tables: ParquetTables, archive: Archive, now: datetime) -> pl.DataFrame:
-    """Returns the turns that have messages in open windows, whole, also where they begin in a
-    closed one.
+    """Returns the turns that have messages in open windows.
+
+    Such a turn is complete, also where it begins in a closed window.
     """
     windows = tables.scan("windows")
-    growing = windows.filter(status="open").select("session_id").unique()
-    session_windows = windows.join(growing, on="session_id", how="semi").collect()
+    open_sessions = windows.filter(status="open").select("session_id").unique()
+    session_windows = windows.join(open_sessions, on="session_id", how="semi").collect()
     open_ids = set(session_windows.filter(status="open")["message_ids"].explode().drop_nulls())
     turns = _turns(session_windows, {}, tables, archive, now)
     has_open = [not open_ids.isdisjoint(ids) for ids in turns["message_ids"]]
@@ -123,10 +128,11 @@ def _turns(
     archive: Archive,
     now: datetime,
 ) -> pl.DataFrame:
-    """Returns the turns that begin in these windows, in order; `parts` are those of sessions that
-    are not whole.
+    """Returns the turns that begin in the windows, in order.
+
+    `parts` has, by session id, the part of a session whose other windows are not given.
     """
-    offsets = {id: part.turns_before for id, part in parts.items()}
+    offsets = {id: part.earlier_turns for id, part in parts.items()}
     continued = [id for id, part in parts.items() if not part.is_beginning]
     is_turn = pl.col("is_user_turn").fill_null(value=False).cast(pl.Int64)
     offset = pl.col("session_id").replace_strict(offsets, default=0, return_dtype=pl.Int64)
@@ -160,9 +166,7 @@ def _turns(
 def _messages(
     windows: pl.DataFrame, tables: ParquetTables, archive: Archive, now: datetime
 ) -> pl.DataFrame:
-    """Returns the messages of the windows, and the boundaries between them, in the order of their
-    sessions.
-    """
+    """Returns the messages of the windows and the boundaries between them, ordered by session."""
     sources = windows["source_id"].unique().sort()
     records = tables.scan("records", sources)
     captured = pl.concat([archive.resources(source) for source in (*sources, "")])
@@ -187,7 +191,9 @@ def _messages(
 
 
 def _states(records: pl.LazyFrame) -> pl.DataFrame:
-    """Returns the last known folder, branch, model and version at each record."""
+    """Returns the latest folder, branch, model and version at each record."""
     ordered_records = in_order(records.select(*PLACE, *STATE.values()).collect())
-    latest = {as_: pl.col(name).forward_fill().over("source_id") for as_, name in STATE.items()}
+    latest = {
+        column: pl.col(name).forward_fill().over("source_id") for column, name in STATE.items()
+    }
     return ordered_records.select(*PLACE, **latest)

@@ -1,12 +1,12 @@
 """Finds transcript files in the harnesses' usual folders and in configured folders, and reads their
 raw bytes.
 
-A transcript is recognised by its first records (`formats.recognisers`), whatever it is called:
-copies, backups and exports are transcripts, too. What looks like one and cannot be read is listed
-with the reason, and so is each file that was named itself. Files of harnesses without a reader are
-counted. Only regular files are opened. `intake` finds what is new in a file. Offsets are those of
-the decompressed bytes. Only one chunk of whole lines is in memory at a time; a longer line makes a
-longer chunk.
+A transcript is recognised by its first records (`harnesses.recognisers`), not by its name, so that
+copies, backups and exports are found, too. A file is listed with the reason why it is not taken in
+if its name is that of a transcript, or if it was configured by its own path. Files of harnesses
+that have no reader are counted. Only regular files are opened. Which bytes of a file are new is
+decided in `intake`. All offsets count decompressed bytes. Files are read in chunks of whole lines,
+one in memory at a time; a line longer than a chunk makes that chunk longer.
 """
 
 import gzip
@@ -48,21 +48,21 @@ _NOT_TRANSCRIPTS = frozenset({"journal.jsonl", "history.jsonl", "session_index.j
 _SKIPPED_FOLDERS = frozenset({"node_modules", ".git", ".venv", "tool-results", "__pycache__"})
 
 _UUID = r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
-_LINES = re.compile(r"\.(?:jsonl|ndjson)(?![A-Za-z0-9])", re.IGNORECASE)
-_OF_SESSION = re.compile(
+_LINES_ENDING = re.compile(r"\.(?:jsonl|ndjson)(?![A-Za-z0-9])", re.IGNORECASE)
+_SESSION_NAME = re.compile(
     rf"rollout-\d{{4}}-|\d{{4}}-\d\d-\d\dT[\d.:-]+Z?_|{_UUID}|\bagent-[0-9a-f]{{6,}}"
 )
-"""Names that harnesses give to transcripts, with anything around them."""
+"""The part of a file name by which harnesses tell sessions apart."""
 
 _RENAMED = (".json", ".txt", ".log", ".bak", ".old", ".orig", ".gz", ".zst")
-"""Endings of a copy that is not called `.jsonl`; it is taken in where its name has a session's id
-and its records are known.
+"""Endings of renamed copies. Such a file is taken in if its name has a session's id and its records
+are those of a harness.
 """
 
 _UNFINISHED = (".lock", ".tmp", ".swp", ".part", ".crdownload")
 
 _TWINS = (".gz", ".zst")
-"""Endings of a compressed copy beside the file."""
+"""Endings that a compressed copy adds to the name of the file beside it."""
 
 _DATABASES = (".db", ".sqlite", ".vscdb")
 _SQLITE = b"SQLite format 3\0"
@@ -75,20 +75,20 @@ _COMPRESSED: dict[bytes, str] = {
     b"PK\x03\x04": "zip",
     b"7z\xbc\xaf": "7z",
 }
-"""First bytes of compressed files; the first two are read."""
+"""First bytes of compressed files. Files of the first two kinds are read."""
 
 
 class _NotTakenInError(Exception):
-    """The reason why a file that looks like a transcript is not one that can be read."""
+    """A file is not taken in; the message is the reason, as the owner reads it."""
 
 
 class _NoReaderError(_NotTakenInError):
-    """The name of the harness that wrote the file, which has no reader yet."""
+    """A file was written by a harness without a reader; the message is the harness's name."""
 
 
 @dataclass(frozen=True)
 class TranscriptFile:
-    """A transcript on disk, as its folder lists it."""
+    """A transcript on disk, with the size, time and inode that its folder lists."""
 
     path: Path
     harness: Harness
@@ -96,7 +96,7 @@ class TranscriptFile:
     mtime_ns: int
     inode: int
     compression: str = ""
-    """`zstd`, `gzip` or none."""
+    """`zstd`, `gzip` or empty."""
 
     def open(self) -> BinaryIO:
         """Opens the file for reading its decompressed bytes."""
@@ -107,10 +107,10 @@ class TranscriptFile:
         with self.open() as stream:
             return list(islice(stream, count))
 
-    def is_beginning_of(self, long: "TranscriptFile") -> bool:
-        """Returns whether the other file begins with all bytes of this one."""
-        with self.open() as short, long.open() as other:
-            return all(other.read(len(chunk)) == chunk for chunk in _chunks(short))
+    def is_beginning_of(self, longer: "TranscriptFile") -> bool:
+        """Returns whether the longer file begins with all bytes of this one."""
+        with self.open() as own_stream, longer.open() as longer_stream:
+            return all(longer_stream.read(len(chunk)) == chunk for chunk in _chunks(own_stream))
 
 
 @dataclass(frozen=True)
@@ -123,44 +123,39 @@ class LeftOutFile:
 
 @dataclass(frozen=True)
 class FoundFiles:
-    """The transcripts in some folders, and what looks like one and is not taken in, each sorted by
-    path.
-    """
+    """The files that a search of folders found; each list is sorted by path."""
 
     transcripts: list[TranscriptFile] = field(default_factory=list)
     left_out: list[LeftOutFile] = field(default_factory=list)
     older: list[TranscriptFile] = field(default_factory=list)
-    """Transcripts that did not change since the moment from which on they are taken in."""
+    """Transcripts that last changed before the moment `since`, and are not taken in."""
     unread: Mapping[str, int] = field(default_factory=dict)
     """The number of files of each harness that has no reader yet."""
     ignored: list[LeftOutFile] = field(default_factory=list)
-    """Transcripts that are left out on purpose: by the owner's `.memoryignore`, or marked by their
-    harness.
-    """
+    """Transcripts left out on purpose, by the owner's `.memoryignore` or by a harness's mark."""
 
 
 def find_transcripts(
     folders: Sequence[Path], *, since: datetime | None = None
 ) -> list[TranscriptFile]:
-    """Returns the transcripts in and below the folders that changed since then, sorted by path.
+    """Returns the transcripts in and below the folders, sorted by path.
 
-    Raises `TranscriptError` for a configured folder that cannot be read.
+    With `since`, only those that changed from that moment on. Raises `TranscriptError` if one of
+    the folders itself cannot be read.
     """
     return find_files(folders, since=since).transcripts
 
 
 def find_files(folders: Sequence[Path], *, since: datetime | None = None) -> FoundFiles:
-    """Returns the transcripts as `find_transcripts` does, and the files that are left out, with the
-    reason.
-    """
+    """Returns the same transcripts as `find_transcripts`, and the files that are not taken in."""
     transcripts: dict[Path, TranscriptFile] = {}
     left_out: dict[Path, str] = {}
     unread: dict[Path, str] = {}
-    named = [folder.expanduser().absolute() for folder in folders]
-    paths = chain.from_iterable(_walk(folder, left_out) for folder in named)
+    configured_paths = [folder.expanduser().absolute() for folder in folders]
+    paths = chain.from_iterable(_walk(path, left_out) for path in configured_paths)
     for path in dict.fromkeys(paths):
         try:
-            file = _look_at(path, is_given=path in named)
+            file = _inspect(path, is_configured=path in configured_paths)
         except _NoReaderError as error:
             unread[path] = str(error)
         except (_NotTakenInError, OSError, EOFError, zstandard.ZstdError) as error:
@@ -170,10 +165,10 @@ def find_files(folders: Sequence[Path], *, since: datetime | None = None) -> Fou
         else:
             if file:
                 transcripts[path] = file
-    recent, older, missed = _split(transcripts, left_out, since)
+    recent, older, recent_left_out = _split(transcripts, left_out, since)
     return FoundFiles(
         [transcripts[path] for path in _without_twins(recent)],
-        [LeftOutFile(str(path), left_out[path]) for path in missed],
+        [LeftOutFile(str(path), left_out[path]) for path in recent_left_out],
         [transcripts[path] for path in _without_twins(older)],
         Counter(unread[path] for path in _without_twins(unread)),
     )
@@ -182,15 +177,18 @@ def find_files(folders: Sequence[Path], *, since: datetime | None = None) -> Fou
 def _split(
     transcripts: Mapping[Path, TranscriptFile], left_out: Iterable[Path], since: datetime | None
 ) -> tuple[set[Path], set[Path], list[Path]]:
-    """Returns the transcripts that changed since then, the older ones, and what else changed."""
-    oldest = since.timestamp() * 1e9 if since else 0
-    recent = {path for path, file in transcripts.items() if file.mtime_ns >= oldest}
-    missed = (path for path in left_out if _changed_at(path) >= oldest)
-    return recent, transcripts.keys() - recent, sorted(missed, key=str)
+    """Returns the recent transcripts, the older ones, and the recent files that are left out.
+
+    A recent file changed at `since` or later; without `since`, all files are recent.
+    """
+    since_ns = since.timestamp() * 1e9 if since else 0
+    recent = {path for path, file in transcripts.items() if file.mtime_ns >= since_ns}
+    recent_left_out = (path for path in left_out if _modified_ns(path) >= since_ns)
+    return recent, transcripts.keys() - recent, sorted(recent_left_out, key=str)
 
 
 def _reason_of(path: Path, error: Exception) -> str | None:
-    """Returns why the file is left out; None where it was deleted since the folder was listed."""
+    """Returns why the file is left out; None if it was deleted after the folder was listed."""
     if isinstance(error, _NotTakenInError):
         return str(error)
     if not isinstance(error, FileNotFoundError):
@@ -199,36 +197,36 @@ def _reason_of(path: Path, error: Exception) -> str | None:
 
 
 def _without_twins(paths: Collection[Path]) -> list[Path]:
-    """Returns the paths in order, without compressed files that lie beside the plain one."""
+    """Returns the sorted paths, without compressed copies whose original is among the paths."""
     twins = {path for path in paths if path.suffix in _TWINS and path.with_suffix("") in paths}
     return sorted(set(paths) - twins, key=str)
 
 
 def harness_of(path: Path) -> Harness | None:
-    """Returns the harness of a transcript; None where the file is no transcript."""
+    """Returns the harness of a transcript; None if the file is not a transcript."""
     try:
-        file = _look_at(path)
+        file = _inspect(path)
     except (OSError, EOFError, zstandard.ZstdError, _NotTakenInError):
         return None
     return file.harness if file else None
 
 
 def _walk(folder: Path, left_out: dict[Path, str]) -> Iterator[Path]:
-    """Yields the files in and below the folder that may be transcripts; skips linked folders, which
-    may be cycles.
+    """Yields the files in and below the folder whose names may be those of transcripts.
 
-    Adds folders below it that cannot be read to those that are left out.
+    Links to folders are not followed, because they may form cycles. Unreadable folders below it are
+    added to `left_out`.
     """
 
     def fail(error: OSError) -> None:
         if error.filename == str(folder):
-            raise _missing(folder, error) from error
+            raise _folder_error(folder, error) from error
         left_out[Path(error.filename)] = f"this folder cannot be read: {error.strerror}"
 
     try:
         is_folder = S_ISDIR(folder.stat().st_mode)
     except OSError as error:
-        raise _missing(folder, error) from error
+        raise _folder_error(folder, error) from error
     if not is_folder:
         yield folder
         return
@@ -239,7 +237,7 @@ def _walk(folder: Path, left_out: dict[Path, str]) -> Iterator[Path]:
         yield from (Path(parent, name) for name in names if _is_candidate(name))
 
 
-def _missing(path: Path, error: OSError) -> TranscriptError:
+def _folder_error(path: Path, error: OSError) -> TranscriptError:
     is_missing = isinstance(error, FileNotFoundError)
     why = "does not exist" if is_missing else f"cannot be read ({error.strerror})"
     return TranscriptError(
@@ -248,7 +246,8 @@ def _missing(path: Path, error: OSError) -> TranscriptError:
     )
 
 
-def _changed_at(path: Path) -> float:
+def _modified_ns(path: Path) -> float:
+    """Returns the modification time in nanoseconds; infinite if it cannot be read."""
     try:
         return path.lstat().st_mtime_ns
     except OSError:
@@ -256,28 +255,30 @@ def _changed_at(path: Path) -> float:
 
 
 def _is_candidate(name: str) -> bool:
-    """Returns whether the file is worth a look."""
+    """Returns whether a file of that name may be a transcript."""
     if name in _NOT_TRANSCRIPTS or name.startswith(".") or name.endswith(_UNFINISHED):
         return False
-    is_renamed = name.endswith(_RENAMED) and _OF_SESSION.search(name)
-    return bool(_LINES.search(name) or name.endswith(_DATABASES) or is_renamed)
+    is_renamed = name.endswith(_RENAMED) and _SESSION_NAME.search(name)
+    return bool(_LINES_ENDING.search(name) or name.endswith(_DATABASES) or is_renamed)
 
 
-def _look_at(path: Path, *, is_given: bool = False) -> TranscriptFile | None:
-    """Returns the transcript; None for a file that is none, has not the name of one, and was not
-    given itself.
+def _inspect(path: Path, *, is_configured: bool = False) -> TranscriptFile | None:
+    """Returns the transcript at the path, or None if the file is not a transcript.
+
+    Raises `_NotTakenInError` instead of returning None for a file that the owner expects to be
+    taken in: its path is configured, or its name is that of a transcript.
     """
-    if not (is_given or _is_candidate(path.name)):
+    if not (is_configured or _is_candidate(path.name)):
         return None
     status = path.stat()
-    is_named = is_given or bool(_LINES.search(path.name) and _OF_SESSION.search(path.name))
+    has_session_name = _LINES_ENDING.search(path.name) and _SESSION_NAME.search(path.name)
     try:
         if not S_ISREG(status.st_mode):
             raise _NotTakenInError("it is not a regular file")
         state = (status.st_size, status.st_mtime_ns, status.st_ino)
-        recogniser, compression = _judge(str(path), *state)
+        recogniser, compression = _recognise_file(str(path), *state)
     except _NotTakenInError:
-        if is_named:
+        if is_configured or has_session_name:
             raise
         return None
     if recogniser.harness is None:
@@ -286,32 +287,34 @@ def _look_at(path: Path, *, is_given: bool = False) -> TranscriptFile | None:
 
 
 @lru_cache(maxsize=100_000)
-def _judge(path: str, size: int, *_: int) -> tuple[Recogniser, str]:
-    """Returns the harness and the compression by the first records of the file, once for each of
-    its states.
+def _recognise_file(path: str, size: int, *_: int) -> tuple[Recogniser, str]:
+    """Returns the recogniser of the file's harness, and the compression of the file.
+
+    Reads the first records. The result is cached; size, time and inode are part of the cache's key.
     """
     if not size:
         raise _NotTakenInError("it is empty")
     with Path(path).open("rb") as stream:
-        begins = stream.read(len(_SQLITE))
-    if begins == _SQLITE:
-        return _judge_database(Path(path)), ""
-    kinds = (name for magic, name in _COMPRESSED.items() if begins.startswith(magic))
+        first_bytes = stream.read(len(_SQLITE))
+    if first_bytes == _SQLITE:
+        return _recognise_database(Path(path)), ""
+    kinds = (name for magic, name in _COMPRESSED.items() if first_bytes.startswith(magic))
     compression = next(kinds, "")
     if compression not in ("", "zstd", "gzip"):
         raise _NotTakenInError(f"it is compressed with {compression}; unpack it")
     count = 0
     line = b""
     with _open(Path(path), compression) as stream:
-        for line in islice(iter(lambda: stream.readline(CHUNK_BYTES), b""), JUDGED_RECORDS):
+        lines = iter(lambda: stream.readline(CHUNK_BYTES), b"")
+        for line in islice(lines, JUDGED_RECORDS):
             count += 1
             recogniser = _recogniser_of(line)
             if recogniser is not None:
                 return recogniser, compression
     if count == 1 and not line.endswith(b"\n"):
         raise _NotTakenInError("its first line is not complete yet")
-    lines = "its only line is not" if count == 1 else f"none of its first {count} lines is"
-    raise _NotTakenInError(f"{lines} a record of Claude Code, Codex or pi")
+    beginning = "its only line is not" if count == 1 else f"none of its first {count} lines is"
+    raise _NotTakenInError(f"{beginning} a record of Claude Code, Codex or pi")
 
 
 def _recogniser_of(line: bytes) -> Recogniser | None:
@@ -322,9 +325,12 @@ def _recogniser_of(line: bytes) -> Recogniser | None:
     return recognise(record) if isinstance(record, dict) else None
 
 
-def _judge_database(path: Path) -> Recogniser:
-    """Returns the harness by the tables of the SQLite file, which is not changed."""
-    # Without a log, `ro` would create one.
+def _recognise_database(path: Path) -> Recogniser:
+    """Returns the recogniser of the harness that has the tables of the SQLite file.
+
+    The file and its folder are not changed.
+    """
+    # Without a write-ahead log, `mode=ro` would create one.
     mode = "mode=ro" if Path(f"{path}-wal").exists() else "immutable=1"
     try:
         with closing(sqlite3.connect(f"{path.as_uri()}?{mode}", uri=True)) as database:
@@ -339,7 +345,6 @@ def _judge_database(path: Path) -> Recogniser:
 
 
 def _open(path: Path, compression: str) -> BinaryIO:
-    """Opens the file for reading its decompressed bytes."""
     if compression == "gzip":
         return cast(BinaryIO, gzip.open(path, "rb"))
     stream = path.open("rb")
@@ -351,7 +356,7 @@ def _open(path: Path, compression: str) -> BinaryIO:
 
 
 def skip_to(stream: BinaryIO, position: int) -> None:
-    """Moves a stream forward to the byte; compressed streams are read up to it."""
+    """Moves a stream forward to the byte position; compressed streams are read up to it."""
     if stream.seekable():
         stream.seek(position)
         return
@@ -361,8 +366,9 @@ def skip_to(stream: BinaryIO, position: int) -> None:
 
 
 def line_chunks(stream: BinaryIO) -> Iterator[bytes]:
-    """Yields the rest of a stream in chunks of whole lines, then the bytes after the last newline,
-    if any.
+    """Yields the rest of a stream in chunks of whole lines.
+
+    The last chunk has the bytes after the last newline, if there are any.
     """
     pieces: list[bytes] = []
     for chunk in _chunks(stream):
@@ -371,9 +377,9 @@ def line_chunks(stream: BinaryIO) -> Iterator[bytes]:
             yield b"".join([*pieces, chunk[:end]])
             pieces.clear()
         pieces.append(chunk[end:])
-    rest = b"".join(pieces)
-    if rest:
-        yield rest
+    unfinished_line = b"".join(pieces)
+    if unfinished_line:
+        yield unfinished_line
 
 
 def _chunks(stream: BinaryIO) -> Iterator[bytes]:

@@ -1,7 +1,7 @@
 """Builds the table `records` from the archive: one small row for each line, without its text.
 
-Only new lines are read. The state of a reader is stored in the `inputs` of its partition, so that
-reading continues where it stopped; where that is not possible the source is read again from its
+Only new lines are read: the state of a source's reader is stored in the `inputs` of the source's
+partition, and reading continues from it. If that is not possible, the source is read again from its
 start.
 """
 
@@ -59,15 +59,16 @@ def read_ids(archive: Archive, source: str) -> pl.DataFrame:
 
 @dataclass
 class _State:
-    """The point that reading continues from: the ranges that were read, and the states of reader
-    and identifier.
-    """
+    """Where reading of a source stopped, to continue from there."""
 
     ranges: int = 0
+    """How many ranges of the source have been read."""
     generation: int = -1
     seed: str = ""
     reader: dict[str, Any] = field(default_factory=dict)
+    """The state of the harness's reader."""
     chain: str = ""
+    """The state of the identifier, which hashes each message with those before it."""
 
     @classmethod
     def from_inputs(cls, inputs: str) -> "_State":
@@ -82,16 +83,18 @@ class _State:
 
 
 class _CannotContinueError(Exception):
-    """Earlier lines are needed: a compaction kept one of them, or they were read too early to know
-    the root session.
+    """Earlier lines of the source must be read again.
+
+    A compaction kept one of them in context, or the new lines name another root session.
     """
 
 
 def _write(
     archive: Archive, tables: ParquetTables, source: str, ranges: list[Range], state: _State
 ) -> None:
-    """Adds the rows of the ranges after the state to those of the source; replaces them if the
-    state is empty.
+    """Adds the rows of the ranges that the state has not read yet to the rows of the source.
+
+    With an empty state, replaces the rows of the source.
     """
     earlier_rows = [tables.read("records", [source])] if state.ranges else []
     rows = _new_rows(archive, ranges, state)
@@ -101,7 +104,10 @@ def _write(
 
 
 def _new_rows(archive: Archive, ranges: list[Range], state: _State) -> Iterator[dict[str, Any]]:
-    """Yields a row for each line of the ranges not read before, and then advances the state."""
+    """Yields a row for each line of the ranges that the state has not read yet.
+
+    Advances the state to the end of the ranges.
+    """
     firsts = {entry.generation: entry for entry in reversed(ranges[state.ranges :])}
     for _, first in sorted(firsts.items()):
         yield from _rows_of(archive, first, state)
@@ -109,27 +115,27 @@ def _new_rows(archive: Archive, ranges: list[Range], state: _State) -> Iterator[
 
 
 def _rows_of(archive: Archive, first: Range, state: _State) -> Iterator[dict[str, Any]]:
-    """Yields the rows of one generation from the range on."""
+    """Yields the rows of a generation, from the lines of the range `first` on."""
     header = islice(archive.lines(first.source_id, first.generation), HEADER_LINES)
     seed = seed_of(first.harness, first.path, [line.content for line in header])
     continues = first.generation == state.generation
     if continues and seed != state.seed:
         raise _CannotContinueError
     earlier = state if continues else _State()
-    own_id = pushed_ids.original_session(first.conversation_id)
-    reader = open_reader(first.harness, first.path, earlier.reader, session_id=own_id)
+    session = pushed_ids.original_session(first.conversation_id)
+    reader = open_reader(first.harness, first.path, earlier.reader, session_id=session)
     identifier = Identifier(seed, earlier.chain)
     ranges = {entry.id: entry for entry in archive.ranges(first.source_id)}
     line_of: dict[str, int] = {}
     for line in archive.lines(first.source_id, first.generation, first.line_from):
         parsed = reader.read(line.content)
-        message_id = _give_pushed_ids(parsed, identifier, first)
+        message_id = _assign_ids(parsed, identifier, first)
         if parsed.native_id is not None:
             line_of.setdefault(parsed.native_id, line.number)
         kept_from_line = line_of.get(parsed.kept_from or "")
         if parsed.kept_from and kept_from_line is None and continues:
             raise _CannotContinueError
-        _look_up_repository(parsed, ranges[line.resource_id])
+        _set_repository(parsed, ranges[line.resource_id])
         yield _row(first, line, parsed, message_id, kept_from_line)
     state.generation = first.generation
     state.seed = seed
@@ -137,14 +143,16 @@ def _rows_of(archive: Archive, first: Range, state: _State) -> Iterator[dict[str
     state.chain = identifier.state
 
 
-def _look_up_repository(parsed: Parsed, range_: Range) -> None:
+def _set_repository(parsed: Parsed, range_: Range) -> None:
+    """Sets the repository that capture found for the working folder, if the record states none."""
     if parsed.repository is None:
         parsed.repository = (range_.repositories or {}).get(parsed.cwd or "")
 
 
-def _give_pushed_ids(parsed: Parsed, identifier: Identifier, range_: Range) -> str | None:
-    """Returns the id of a message, and sets that of its parent session: both are of the machine
-    that pushed the range, if one did.
+def _assign_ids(parsed: Parsed, identifier: Identifier, range_: Range) -> str | None:
+    """Returns the id of a message, or None if the record is no message; sets its parent session.
+
+    If another machine pushed the range, both ids are marked with that machine's store.
     """
     sender = range_.pushed.client if range_.pushed else ""
     if parsed.parent_session_id:

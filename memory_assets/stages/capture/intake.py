@@ -1,12 +1,15 @@
 """Archives new bytes of transcripts, secrets masked, exactly once.
 
 Ranges of several files are masked together, because masking costs as much for a short text as for a
-megabyte. Only whole lines are archived: a torn last line waits, unless the file has not changed for
-ten minutes and the line is a whole JSON object (some writers omit the last newline; when it comes
-later it belongs to the line before it). A file whose beginning changed is a new generation, read
-from its start; messages that it repeats keep their ids. Two files of one session are one source
-while one continues the other, and two sources where they differ. A file that cannot be read is
-reported and does not stop others.
+megabyte. Only whole lines are archived. A last line without its newline waits, because it may still
+be written. If the file has not changed for ten minutes and the line is a whole JSON object, it is
+archived, because some writers omit the last newline; a newline that comes later is added to that
+line.
+
+A file whose beginning changed is a new generation of its source: it is read from its start, and
+messages that it repeats keep their ids. Two files of one session are one source if one of them is
+the beginning of the other, else two sources. A file that cannot be read is reported and does not
+stop the others.
 """
 
 import hashlib
@@ -34,18 +37,16 @@ from memory_assets.text.masking.redact import mask_all
 from memory_assets.text.moments import event_time
 
 COMPARED_BYTES = 4_000_000
-"""Of an archived file that grew: bytes between its first and its last range that are compared with
-the file at each append.
-"""
+"""Archived bytes, besides the first and the last range, that are compared with a file that grew."""
 
 QUIET = timedelta(minutes=10)
 """Time without a change after which a whole last line without its newline is archived."""
 
 Mask = Callable[[Sequence[bytes]], Sequence[tuple[bytes, int]]]
-"""Returns the chunks of lines with their secrets masked, and how many there were in each."""
+"""Returns each chunk of lines with its secrets masked, and the number of its secrets."""
 
 WAITS_FOR_QUIET = 1
-"""In the recorded state of a file: its last line is whole but for the newline."""
+"""Mark in the recorded state of a file whose last line is a whole record without its newline."""
 
 _TIMESTAMP = re.compile(
     rb'"timestamp":\s?"(20\d\d-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-5]\d(?:\.\d{1,6})?)Z"'
@@ -55,30 +56,24 @@ _CWD = re.compile(rb'"cwd"\s*:\s*("(?:[^"\\]|\\.)*")')
 
 @dataclass(frozen=True)
 class Machine:
-    """The machine on which transcripts are taken in: its home folder, and the folders of its
-    harnesses' transcripts.
-    """
+    """The machine that takes transcripts in: its owner's home, and its harnesses' folders."""
 
     home: Path
     harness_folders: tuple[Path, ...] = ()
 
     def facts_of(self, path: str, lines: bytes) -> dict[str, Any]:
-        """Returns whether the lines are the owner's (`is_own`), and the `repositories` of the
-        working folders that they name.
+        """Returns whether the transcript is the owner's (`is_own`), and the `repositories` of its
+        working folders.
 
-        Both are stored, because worktrees are deleted and stores move to other machines. Folders
-        that somebody else's transcript names are not looked up here.
+        Both are stored, because worktrees are deleted and stores move to other machines. Working
+        folders in somebody else's transcript are not looked up on this machine.
         """
-        folders = sorted(
-            orjson.loads(written) for written in set(_CWD.findall(lines)) if _is_json(written)
-        )
+        literals = set(_CWD.findall(lines))
+        folders = sorted(orjson.loads(literal) for literal in literals if _is_json(literal))
         is_here = any(Path(path).is_relative_to(folder) for folder in self.harness_folders)
         is_own = is_here or any(Path(folder).is_relative_to(self.home) for folder in folders)
-        repositories = (
-            {folder: find_repository(folder, str(self.home)) for folder in folders}
-            if is_own
-            else {}
-        )
+        own_folders = folders if is_own else []
+        repositories = {folder: find_repository(folder, str(self.home)) for folder in own_folders}
         return {
             "is_own": is_own,
             "repositories": {folder: name for folder, name in repositories.items() if name},
@@ -103,21 +98,19 @@ class IntakeReport:
 
 @dataclass(frozen=True)
 class _Intake:
-    """What the intake of each file needs."""
+    """The inputs that all files of one intake share, and the state of the intake."""
 
     store: Store
     files: Mapping[str, TranscriptFile]
-    """All files that exist now, by masked path."""
+    """All transcripts that exist now, by masked path."""
     names: Mapping[Path, str]
     """The masked path of each file."""
     now: datetime
     mask: Mask
     machine: Machine
     report: IntakeReport = field(default_factory=IntakeReport)
-    waiting: list[tuple[Range, bytes]] = field(default_factory=list)
-    """Ranges that are not masked yet, without the hash and count that masking gives, and their
-    bytes.
-    """
+    queue: list[tuple[Range, bytes]] = field(default_factory=list)
+    """Ranges to be masked and archived, with their raw bytes; masking sets their hash and count."""
 
 
 @dataclass
@@ -129,23 +122,24 @@ class _Position:
     byte: int = 0
     line: int = 0
     is_mid_line: bool = False
-    """The last archived line has no newline yet."""
+    """Whether the last archived line has no newline yet."""
 
 
 def changed_files(
     files: Sequence[TranscriptFile], archive: Archive, now: datetime | None = None
 ) -> list[TranscriptFile]:
-    """Returns the files whose size, time or inode changed since they were last read, without
-    reading them.
+    """Returns the files whose size, time or inode changed since they were last read.
 
-    With `now`, also files whose last line waited for the file to be quiet, and that are quiet now.
+    With `now`, also files whose last line waits for its newline and that are quiet by now. No file
+    is opened.
     """
-    seen, names = archive.seen(), masked_paths(files)
-    return [file for file in files if _is_changed(file, seen.get(names[file.path], []), now)]
+    states = archive.seen()
+    names = masked_paths(files)
+    return [file for file in files if _is_changed(file, states.get(names[file.path], []), now)]
 
 
 def masked_paths(files: Sequence[TranscriptFile]) -> dict[Path, str]:
-    """Returns the paths as the store may hold them: a folder may be named after a token."""
+    """Returns the name of each path in the store: secrets in it are masked."""
     masked = mask_all([f"{file.path}\n".encode("utf-8", "surrogateescape") for file in files])
     return {
         file.path: content.removesuffix(b"\n").decode("utf-8", "surrogateescape")
@@ -158,43 +152,34 @@ def masked_paths(files: Sequence[TranscriptFile]) -> dict[Path, str]:
 def ingest_files(
     files: Sequence[TranscriptFile], store: Store, *, now: datetime, mask: Mask, machine: Machine
 ) -> IntakeReport:
-    """Archives the new bytes of the files and returns a report."""
+    """Archives the bytes of the files that are not in the archive yet."""
     _describe_older_ranges(store.archive, machine)
     names = masked_paths(files)
     intake = _Intake(store, {names[file.path]: file for file in files}, names, now, mask, machine)
-    changed, seen, report = (
-        changed_files(files, store.archive, now),
-        store.archive.seen(),
-        intake.report,
-    )
-    # The longest first, so that a shorter copy of a session is recognised as one.
-    for file in track(
-        sorted(changed, key=lambda file: (-file.size, str(file.path))), "Reading transcripts"
-    ):
+    changed = changed_files(files, store.archive, now)
+    states = store.archive.seen()
+    # The longest first, so that a shorter copy of a session is recognised as a copy.
+    ordered_files = sorted(changed, key=lambda file: (-file.size, str(file.path)))
+    for file in track(ordered_files, "Reading transcripts"):
+        name = names[file.path]
         try:
-            seen[names[file.path]] = _ingest_file(file, intake)
+            states[name] = _ingest_file(file, intake)
         except (OSError, EOFError, zstandard.ZstdError, TranscriptError) as error:
-            report.unreadable.append(
-                (names[file.path], str(getattr(error, "strerror", None) or error))
-            )
-            seen.pop(names[file.path], None)
-    _archive_waiting(intake)
+            reason = str(getattr(error, "strerror", None) or error)
+            intake.report.unreadable.append((name, reason))
+            states.pop(name, None)
+    _archive_queue(intake)
     if changed:
-        store.archive.remember_seen(seen)
-    store.archive.remember_unreadable(dict(report.unreadable))
-    return report
+        store.archive.remember_seen(states)
+    store.archive.remember_unreadable(dict(intake.report.unreadable))
+    return intake.report
 
 
 def _describe_older_ranges(archive: Archive, machine: Machine) -> None:
-    """Adds what `Machine` finds to ranges that an earlier release archived."""
-    older = [
-        entry
-        for ranges in archive.sources().values()
-        for entry in ranges
-        if entry.repositories is None
-    ]
+    """Adds owner and repositories to ranges that an earlier release archived without them."""
+    entries = (entry for ranges in archive.sources().values() for entry in ranges)
     facts: dict[str, dict[str, Any]] = {}
-    for entry in older:
+    for entry in [entry for entry in entries if entry.repositories is None]:
         try:
             content = archive.read(
                 entry.source_id, entry.generation, entry.byte_from, entry.byte_to
@@ -207,12 +192,13 @@ def _describe_older_ranges(archive: Archive, machine: Machine) -> None:
 
 
 def source_id_of(file: TranscriptFile, session_id: str, apart: str = "") -> str:
-    """Returns the id of the source: the session's, so that a moved, archived or compressed file
-    stays the same source.
+    """Returns the id of the source that has the file's session.
+
+    It does not depend on the path, so that a moved or compressed file stays the same source. A file
+    that differs from the session's first file passes its path as `apart` and gets another id.
     """
-    return hashlib.sha256(
-        "\x1f".join([file.harness, session_id, *([apart] if apart else [])]).encode()
-    ).hexdigest()[:20]
+    parts = [file.harness, session_id, apart] if apart else [file.harness, session_id]
+    return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:20]
 
 
 def _is_changed(file: TranscriptFile, recorded_state: list[int], now: datetime | None) -> bool:
@@ -229,48 +215,50 @@ def _is_quiet(file: TranscriptFile, now: datetime) -> bool:
 
 
 def _ingest_file(file: TranscriptFile, intake: _Intake) -> list[int]:
-    """Archives the new bytes of the file and returns its size, time and inode."""
+    """Archives the new bytes of the file and returns its state, to be recorded."""
     session = session_id_of(file.harness, str(file.path), file.first_lines(HEADER_LINES))
     position = _find_position(file, session, intake)
     if position is None:
         intake.report.copies += 1
         return _state_of(file)
-    rest = b""
+    last_line = b""
     with file.open() as stream:
         skip_to(stream, position.byte)
         for raw in line_chunks(stream):
             if raw.endswith(b"\n"):
                 _queue_range(raw, file, session, position, intake)
             else:
-                rest = raw
-    is_whole = _is_whole_record(rest)
+                last_line = raw
+    is_whole = _is_whole_record(last_line)
     if is_whole and _is_quiet(file, intake.now):
-        _queue_range(rest, file, session, position, intake)
-    elif rest:
+        _queue_range(last_line, file, session, position, intake)
+    elif last_line:
         intake.report.waiting += 1
         return [*_state_of(file), WAITS_FOR_QUIET] if is_whole else _state_of(file)
     return _state_of(file)
 
 
 def _find_position(file: TranscriptFile, session: str, intake: _Intake) -> _Position | None:
-    """Returns where reading the file continues, or None where another file of the session begins
-    with all of it.
+    """Returns where reading the file continues.
+
+    Returns None if the file is a copy: another file of the session begins with all of its bytes.
     """
-    if any(entry.conversation_id == session for entry, _ in intake.waiting):
-        _archive_waiting(intake)
-    apart = source_id_of(file, session, apart=str(file.path))
-    source = apart if intake.store.archive.ranges(apart) else source_id_of(file, session)
+    if any(entry.conversation_id == session for entry, _ in intake.queue):
+        _archive_queue(intake)
+    source_apart = source_id_of(file, session, apart=str(file.path))
+    is_apart = bool(intake.store.archive.ranges(source_apart))
+    source = source_apart if is_apart else source_id_of(file, session)
     ranges = intake.store.archive.ranges(source)
     if not ranges:
         return _Position(source)
     ranges = [entry for entry in ranges if entry.generation == ranges[-1].generation]
     if _continues(file, ranges, intake.store.key):
         return _end_of(ranges, intake.store.archive)
-    other = intake.files.get(ranges[-1].path)
-    if other is None or other.path == file.path:
+    archived_file = intake.files.get(ranges[-1].path)
+    if archived_file is None or archived_file.path == file.path:
         intake.report.rewritten += 1
         return _Position(source, ranges[-1].generation + 1)
-    return None if file.is_beginning_of(other) else _Position(apart)
+    return None if file.is_beginning_of(archived_file) else _Position(source_apart)
 
 
 def _end_of(ranges: Sequence[Range], archive: Archive) -> _Position:
@@ -280,26 +268,28 @@ def _end_of(ranges: Sequence[Range], archive: Archive) -> _Position:
 
 
 def _continues(file: TranscriptFile, ranges: Sequence[Range], key: bytes) -> bool:
+    """Returns whether the file still has the archived bytes, as far as they are compared."""
     with file.open() as stream:
-        for entry in _compared(ranges):
+        for entry in _ranges_to_compare(ranges):
             skip_to(stream, entry.byte_from)
             raw = stream.read(entry.byte_to - entry.byte_from)
-            if not hmac.compare_digest(
-                hmac.new(key, raw, hashlib.sha256).hexdigest(), entry.raw_hmac
-            ):
+            raw_hmac = hmac.new(key, raw, hashlib.sha256).hexdigest()
+            if not hmac.compare_digest(raw_hmac, entry.raw_hmac):
                 return False
     return True
 
 
-def _compared(ranges: Sequence[Range]) -> list[Range]:
-    """Returns the ranges to compare with the file, in order: the first, the last, and
-    `COMPARED_BYTES` of the others.
+def _ranges_to_compare(ranges: Sequence[Range]) -> list[Range]:
+    """Returns the ranges to compare with the file: first, last, and `COMPARED_BYTES` of the others.
 
-    Reading a whole long file at each append would cost too much; others are compared each time.
+    Comparing all of a long file at each append would cost too much. The choice of the others
+    depends on the file's length, so that it differs from append to append.
     """
-    chosen, size = {ranges[0].byte_from: ranges[0], ranges[-1].byte_from: ranges[-1]}, 0
+    chosen = {entry.byte_from: entry for entry in (ranges[0], ranges[-1])}
+    size = 0
+    inner_ranges = ranges[1:-1]
     start = ranges[-1].byte_to % len(ranges)
-    for entry in (*ranges[1:-1][start:], *ranges[1:-1][:start]):
+    for entry in (*inner_ranges[start:], *inner_ranges[:start]):
         size += entry.byte_to - entry.byte_from
         if size > COMPARED_BYTES:
             break
@@ -310,10 +300,11 @@ def _compared(ranges: Sequence[Range]) -> list[Range]:
 def _queue_range(
     raw: bytes, file: TranscriptFile, session: str, position: _Position, intake: _Intake
 ) -> None:
-    """Adds the bytes at the position to the waiting ranges, and advances the position."""
+    """Queues the bytes at the position as a range, and advances the position."""
     closes_a_line = position.is_mid_line and raw.startswith(b"\n")
     lines = raw[1:] if closes_a_line else raw
-    taken = lines.count(b"\n") + (lines != b"" and not lines.endswith(b"\n"))
+    is_torn = bool(lines) and not lines.endswith(b"\n")
+    line_count = lines.count(b"\n") + int(is_torn)
     first, last = times_of(lines)
     entry = Range(
         id=range_id(position.source, position.generation, position.byte),
@@ -324,7 +315,7 @@ def _queue_range(
         byte_from=position.byte,
         byte_to=position.byte + len(raw),
         line_from=position.line,
-        line_to=position.line + taken,
+        line_to=position.line + line_count,
         sha256="",
         raw_hmac=hmac.new(intake.store.key, raw, hashlib.sha256).hexdigest(),
         content_at=first,
@@ -335,26 +326,24 @@ def _queue_range(
         masking_version=version_of("resources"),
         starts_with_newline=closes_a_line,
     )
-    if sum(len(waiting) for _, waiting in intake.waiting) + len(raw) > CHUNK_BYTES:
-        _archive_waiting(intake)
-    intake.waiting.append((entry, raw))
-    position.byte, position.line, position.is_mid_line = (
-        entry.byte_to,
-        entry.line_to,
-        not raw.endswith(b"\n"),
-    )
+    if sum(len(queued_raw) for _, queued_raw in intake.queue) + len(raw) > CHUNK_BYTES:
+        _archive_queue(intake)
+    intake.queue.append((entry, raw))
+    position.byte = entry.byte_to
+    position.line = entry.line_to
+    position.is_mid_line = not raw.endswith(b"\n")
 
 
-def _archive_waiting(intake: _Intake) -> None:
-    """Masks and archives the waiting ranges in the order in which they were read."""
-    masked = intake.mask([raw for _, raw in intake.waiting])
-    for (entry, raw), (content, count) in zip(intake.waiting, masked, strict=True):
+def _archive_queue(intake: _Intake) -> None:
+    """Masks and archives the queued ranges in the order in which they were read."""
+    masked = intake.mask([raw for _, raw in intake.queue])
+    for (entry, raw), (content, count) in zip(intake.queue, masked, strict=True):
         update = {"sha256": hashlib.sha256(content).hexdigest(), "masked_count": count}
         facts = intake.machine.facts_of(entry.path, content)
         intake.store.archive.append(entry.model_copy(update={**update, **facts}), content)
         intake.report.new_ranges += 1
         intake.report.new_bytes += len(raw)
-    intake.waiting.clear()
+    intake.queue.clear()
 
 
 def _is_whole_record(line: bytes) -> bool:
@@ -371,9 +360,7 @@ def _is_json(text: bytes) -> bool:
 
 
 def times_of(lines: bytes) -> tuple[datetime | None, datetime | None]:
-    """Returns the first and the last time stamp; impossible ones, such as 30 February, do not
-    count.
-    """
+    """Returns the earliest and the latest time stamp that is a possible date and time."""
     stamps = {stamp.decode() for stamp in _TIMESTAMP.findall(lines)}
     moments = list(filter(None, map(event_time, stamps)))
     return min(moments, default=None), max(moments, default=None)

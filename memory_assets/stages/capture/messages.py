@@ -1,14 +1,13 @@
-"""Reads the messages of windows from the archive, with their text, and summarises the sessions of a
-day.
+"""Builds `messages`, with their texts, and `sessions` from the windows of a day.
 
-Texts are read from the archive by a new reader that gets every line from the first to the last of
-the window; ids, places and times are those of `records`. Readers leave out, join and shorten what
-was masked in the raw line, so texts are masked again, as the check for secrets reads them. The
-middle of tool output over 4,000 characters is cut; the archive has all of it.
+Texts are read from the archive: for each window, a new reader gets every line from the window's
+first to its last. Ids, places and times are those of `records`. Texts are masked again, because a
+reader joins and shortens the masked raw lines, and the check for secrets reads its results. Tool
+output over 4,000 characters is cut in its middle; the archive has all of it.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
 from itertools import count, islice
 from typing import Any
@@ -31,13 +30,16 @@ TOOL_OUTPUT_CHARS = 4_000
 """Longest tool output: more is seldom read again, and nine tenths of a transcript are tool output.
 """
 
-PLACED = ("byte_from", "byte_to", "author", "model", "version")
+RECORD_COLUMNS = ("byte_from", "byte_to", "author", "model", "version")
+"""Columns of `records` that messages need besides those that `conversation` returns."""
 
 LINES_BEFORE = 100
-"""Lines before a window that its reader gets, because results refer to calls in them. In 149 real
-transcripts the furthest such call was 15 lines back."""
+"""Lines before a window that its reader gets, too: a result in the window may belong to a call in
+one of them. In 149 real transcripts the furthest such call was 15 lines back."""
 
 NAME_CHARS = 72
+"""Longest name of a session that is the beginning of its first request."""
+
 FILES = ("files_read", "files_modified")
 OF_RECORD = tuple("message_id line byte_from byte_to resource_id author kind is_user_turn".split())
 OF_LAST_WINDOW = (
@@ -48,7 +50,7 @@ BATCH_ROWS = 1_000
 
 
 def inputs_of(windows: pl.DataFrame) -> str:
-    """Returns the hash of what the messages of these windows are made from."""
+    """Returns a hash of all inputs of the messages of these windows."""
     return schemas.hash_of(
         INDEX_VERSION, version_of("resources"), *windows.sort("window_id")["fingerprint"]
     )
@@ -81,13 +83,12 @@ def build_sessions(
     turns = turns.select("session_id", "event_at", "ordinal", "text").collect()
     ordered = turns.sort("event_at", "ordinal")
     first_turns = ordered.group_by("session_id", maintain_order=True).agg(pl.first("text"))
-    placed = windows.select("session_id", "source_id", message_id="message_ids")
-    placed = placed.explode("message_id")
+    ids = windows.select("session_id", "source_id", message_id="message_ids").explode("message_id")
     records = tables.scan("records", windows["source_id"].unique())
     records = records.select("source_id", "message_id", *FILES)
-    touched = records.filter(pl.any_horizontal(pl.col(FILES).list.len() > 0)).collect()
+    file_records = records.filter(pl.any_horizontal(pl.col(FILES).list.len() > 0)).collect()
     files = (
-        placed.join(touched, on=("source_id", "message_id"))
+        ids.join(file_records, on=("source_id", "message_id"))
         .group_by("session_id")
         .agg(pl.col(FILES).list.explode().drop_nulls().unique().sort())
     )
@@ -103,13 +104,14 @@ def build_sessions(
 def _messages_of(
     source: str, windows: pl.DataFrame, tables: ParquetTables, archive: Archive, now: datetime
 ) -> Iterator[dict[str, Any]]:
-    placed = windows.select("window_id", message_id="message_ids").explode("message_id")
-    rows = own_messages(_rows_of(source, placed["message_id"], tables, archive, now))
-    wanted = placed.join(rows, on="message_id").sort("window_id", "generation", "line")
+    """Yields the messages of one source's windows; ordinals count from 0 in each window."""
+    ids = windows.select("window_id", message_id="message_ids").explode("message_id")
+    records = own_messages(_records_of(source, ids["message_id"], tables, archive, now))
+    placed_records = ids.join(records, on="message_id").sort("window_id", "generation", "line")
     rows_of_windows = windows.drop("message_ids", "lines").iter_rows(named=True)
     window_of = {window["window_id"]: window for window in rows_of_windows}
     ordinals: dict[str, Iterator[int]] = defaultdict(count)
-    groups = wanted.group_by("window_id", "generation", maintain_order=True)
+    groups = placed_records.group_by("window_id", "generation", maintain_order=True)
     for (window_id, generation), group in groups:
         window = window_of[window_id]
         record_at = {row["line"]: row for row in group.iter_rows(named=True)}
@@ -117,30 +119,34 @@ def _messages_of(
             yield _message(window, record_at[number], parsed, next(ordinals[window["window_id"]]))
 
 
-def _rows_of(
+def _records_of(
     source: str, ids: pl.Series, tables: ParquetTables, archive: Archive, now: datetime
 ) -> pl.DataFrame:
-    """Returns the rows of the messages; the whole source is read only where a time has to be
-    guessed.
+    """Returns the records of the messages, each with its time.
+
+    All records of the source are read only if a time has to be guessed from neighbours.
     """
-    records, captured = tables.scan("records", [source]), archive.resources(source)
-    is_wanted = pl.col("message_id").is_in(ids.implode())
-    rows = conversation(records.filter(is_wanted), captured, now, extra=PLACED)
+    records = tables.scan("records", [source])
+    captured = archive.resources(source)
+    has_id = pl.col("message_id").is_in(ids.implode())
+    rows = conversation(records.filter(has_id), captured, now, extra=RECORD_COLUMNS)
     if not rows["is_guessed"].any():
         return rows
-    return conversation(records, captured, now, extra=PLACED).filter(is_wanted)
+    return conversation(records, captured, now, extra=RECORD_COLUMNS).filter(has_id)
 
 
 def _parsed_lines(
     window: Mapping[str, Any],
     archive: Archive,
     generation: int,
-    wanted: Mapping[int, Mapping[str, Any]],
+    numbers: Collection[int],
 ) -> Iterator[tuple[int, Parsed]]:
-    """Yields the wanted lines; the reader gets all lines between them, and some before them for
-    open calls.
+    """Yields the parsed lines of these numbers.
+
+    The reader also gets all lines between them, and `LINES_BEFORE` the first.
     """
-    first, last = min(wanted), max(wanted)
+    first = min(numbers)
+    last = max(numbers)
     session = original_session(window["session_id"])
     reader = open_reader(window["harness"], window["path"], session_id=session)
     for line in archive.lines(window["source_id"], generation, from_line=first - LINES_BEFORE):
@@ -148,7 +154,7 @@ def _parsed_lines(
             return
         if line.number >= first - LINES_BEFORE:
             parsed = reader.read(line.content)
-            if line.number in wanted:
+            if line.number in numbers:
                 yield line.number, parsed
 
 
@@ -171,18 +177,20 @@ def _message(
 
 
 def cut_middle(text: str, limit: int) -> str:
-    """Returns the text, its middle replaced by a note when it is longer than the limit."""
+    """Returns at most `limit` characters: a note replaces the middle of a longer text."""
     if len(text) <= limit:
         return text
     note = f"\n[… {len(text) - limit:,} characters left out …]\n"
-    head = (limit - len(note)) * 2 // 3
-    return text[:head] + note + text[len(text) - (limit - len(note) - head) :]
+    head_chars = (limit - len(note)) * 2 // 3
+    tail_chars = limit - len(note) - head_chars
+    return text[:head_chars] + note + text[len(text) - tail_chars :]
 
 
 def _session(row: dict[str, Any]) -> dict[str, Any]:
+    """Returns the row of `sessions`; a session without a title is named by its first request."""
     title = row.pop("title")
-    turn = row.pop("text")
-    name = title or shortened(squeezed(turn or ""), NAME_CHARS) or row["session_id"]
+    first_turn = row.pop("text") or ""
+    name = title or shortened(squeezed(first_turn), NAME_CHARS) or row["session_id"]
     duration = (row["ended_at"] - row["started_at"]).total_seconds()
     files = {kind: row[kind] or [] for kind in FILES}
     return {**row, "name": name, "duration_seconds": duration, **files}

@@ -1,10 +1,11 @@
-"""Finds the session and the time of each message in `records`.
+"""Decides which session owns each message in `records`, and when it was said.
 
-Forks, replays and rewritten files repeat messages. A message that several files have belongs to the
-file whose own records, which no other file has, begin first: a fork writes its own after those that
-it copied. A file without own records counts from its last one, as it is the beginning of the
-others. Within a file, a message is where it was first said. An impossible time is replaced by that
-of a neighbour.
+Forks, replays and rewritten files repeat messages. If several files have a message, the original is
+found by the records that only one of the files has, because a fork writes its own records after
+those that it copied: the file whose own records begin first owns the message. A file without own
+records is the beginning of the others; the time of its last record counts as the beginning of its
+own. Within a file, the first place of a repeated message counts. An impossible time is replaced by
+that of a neighbour.
 """
 
 from collections.abc import Sequence
@@ -13,15 +14,15 @@ from datetime import UTC, datetime, timedelta
 import polars as pl
 
 EARLIEST = datetime(2024, 1, 1, tzinfo=UTC)
-"""No harness existed before; earlier times are wrong clocks."""
+"""No harness existed before this; earlier times come from wrong clocks."""
 
 AHEAD = timedelta(days=1)
-"""A time further ahead of now than this is a wrong clock."""
+"""A time further in the future than this comes from a wrong clock."""
 
 PLACE = ["source_id", "generation", "line"]
 _EARLIEST_FIRST = ["own_from", "event_at", "session_id", "generation", "line", "source_id"]
 _NO_BEGINNINGS = pl.DataFrame(schema={"source_id": pl.String, "own_from": pl.Datetime("us", "UTC")})
-_NEEDED = (
+_COLUMNS = (
     *PLACE, "resource_id", "session_id", "message_id", "kind", "is_user_turn", "event_at", "chars",
     "boundary",
     "kept_from_line",
@@ -31,12 +32,12 @@ _NEEDED = (
 def conversation(
     records: pl.LazyFrame, captured: pl.DataFrame, now: datetime, extra: Sequence[str] = ()
 ) -> pl.DataFrame:
-    """Returns the rows that are messages or boundaries, in order of source, generation and line,
-    with `at` and `is_guessed`.
+    """Returns the messages and boundaries among the records, by source, generation and line.
 
-    `captured` says when each range (`id`) was captured (`created_at`). A row without a usable time
-    takes that of the row before it in its file, else of the one after it, else of its capture.
-    `extra` names more columns of `records` to keep.
+    Two columns are added: `at`, the time of the row, and `is_guessed`. A row without a usable time
+    gets the time of the row before it in its file, else of the row after it, else of its capture.
+    `captured` has a row for each archived range, with its `id` and the time `created_at` of the
+    capture. `extra` names further columns of `records` to return.
     """
     possible = pl.when(pl.col("event_at").is_between(EARLIEST, now + AHEAD)).then("event_at")
     neighbour = pl.coalesce(
@@ -44,8 +45,8 @@ def conversation(
         pl.col("at").forward_fill().over("source_id"),
         pl.col("at").backward_fill().over("source_id"),
     )
-    wanted = pl.col("message_id").is_not_null() | pl.col("boundary").is_not_null()
-    rows = in_order(records.select(*_NEEDED, *extra).filter(wanted).collect())
+    is_said = pl.col("message_id").is_not_null() | pl.col("boundary").is_not_null()
+    rows = in_order(records.select(*_COLUMNS, *extra).filter(is_said).collect())
     rows = rows.with_columns(at=possible).with_columns(
         at=neighbour, is_guessed=pl.col("at").is_null()
     )
@@ -53,8 +54,9 @@ def conversation(
 
 
 def with_turns(rows: pl.DataFrame) -> pl.DataFrame:
-    """Returns the rows with `turns`: the user turns of the file so far, also those that another
-    session owns.
+    """Returns the rows with `turns`, the number of user turns in the file up to the row.
+
+    Turns that belong to another session are counted, too.
     """
     is_turn = (
         pl.col("is_user_turn").fill_null(value=False)
@@ -64,30 +66,29 @@ def with_turns(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def own_messages(rows: pl.DataFrame, beginnings: pl.DataFrame | None = None) -> pl.DataFrame:
-    """Returns the messages of a conversation that belong to their session, and the boundaries, in
-    the same order.
+    """Returns the rows of a conversation without repeated messages and boundaries, in order.
 
-    `beginnings` are those of the files that share messages; None for the rows of one file.
+    `beginnings` is the result of `find_beginnings` for files that share messages; None if the rows
+    are of one file.
     """
-    place, is_message = pl.int_range(pl.len()), pl.col("message_id").is_not_null()
-    shared = rows.with_columns(place=place).filter(
-        is_message & pl.col("message_id").is_duplicated()
+    place = pl.int_range(pl.len())
+    is_message = pl.col("message_id").is_not_null()
+    is_repeated = is_message & pl.col("message_id").is_duplicated()
+    candidates = (
+        rows.with_columns(place=place)
+        .filter(is_repeated)
+        .join(_NO_BEGINNINGS if beginnings is None else beginnings, on="source_id", how="left")
+        .select("message_id", *_EARLIEST_FIRST, "place")
     )
-    own_from = _NO_BEGINNINGS if beginnings is None else beginnings
-    shared = shared.join(own_from, on="source_id", how="left").select(
-        "message_id", *_EARLIEST_FIRST, "place"
-    )
-    owned = shared.sort(_EARLIEST_FIRST, nulls_last=True).unique(
-        "message_id", keep="first", maintain_order=True
-    )
-    lost = shared.join(owned, on="place", how="anti")["place"].implode()
-    return rows.filter(
-        pl.when(is_message).then(~place.is_in(lost)).otherwise(~_is_repeated_boundary())
-    )
+    ordered = candidates.sort(_EARLIEST_FIRST, nulls_last=True)
+    originals = ordered.unique("message_id", keep="first", maintain_order=True)
+    copies = candidates.join(originals, on="place", how="anti")["place"].implode()
+    is_original = pl.when(is_message).then(~place.is_in(copies)).otherwise(~_is_repeated_boundary())
+    return rows.filter(is_original)
 
 
 def sources_of_shared(rows: pl.DataFrame) -> pl.DataFrame:
-    """Returns each message that several files have, with these files: `message_id`, `sources`."""
+    """Returns the messages that several files have, as `message_id` with its `sources`."""
     repeated = rows.filter(
         pl.col("message_id").is_not_null() & pl.col("message_id").is_duplicated()
     )
@@ -96,22 +97,22 @@ def sources_of_shared(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def find_beginnings(records: pl.LazyFrame, shared: pl.DataFrame, now: datetime) -> pl.DataFrame:
-    """Returns where each file that shares messages begins on its own: `source_id`, `own_from`.
+    """Returns when the own records of each file that shares messages begin.
 
-    This is the earliest time of its records, of any type, that no other file has; of its latest
-    record if there is none. Records that are no messages are the same in two files if type and time
-    are.
+    The columns are `source_id` and `own_from`: the earliest time among the records, of any type,
+    that no other file has, or the time of the file's latest record if others have all of them.
+    Records that are not messages are equal if their types and times are.
     """
     sources = shared["sources"].explode().unique()
     identity = pl.coalesce(
         "message_id",
         pl.concat_str("record_type", pl.col("event_at").cast(pl.String), separator="@"),
     )
-    wanted = records.filter(
+    timed_records = records.filter(
         pl.col("source_id").is_in(sources.implode()),
         pl.col("event_at").is_between(EARLIEST, now + AHEAD),
     )
-    rows = wanted.select("source_id", "event_at", identity=identity).collect()
+    rows = timed_records.select("source_id", "event_at", identity=identity).collect()
     is_own = pl.col("source_id").n_unique().over("identity") == 1
     first = rows.filter(is_own).group_by("source_id").agg(first=pl.col("event_at").min())
     times = (
@@ -123,8 +124,9 @@ def find_beginnings(records: pl.LazyFrame, shared: pl.DataFrame, now: datetime) 
 
 
 def in_order(rows: pl.DataFrame) -> pl.DataFrame:
-    """Returns the rows by source, generation and line; sorts only if needed, because that takes
-    twice their memory.
+    """Returns the rows ordered by source, generation and line.
+
+    Sorts only rows that are not in order yet, because sorting takes twice their memory.
     """
     source, generation, line = (
         pl.col(name) - pl.col(name).shift() for name in ("_source", *PLACE[1:])

@@ -1,10 +1,9 @@
 """Writes the bundled sample: three weeks of one invented developer's sessions, as files of the
 three harnesses.
 
-Copies `data/sample/transcripts` and replaces the placeholders in paths and texts (see
-`data/sample/README.md`): dates are counted back from the day of the last session, which is
-yesterday in UTC. Secrets are placeholders in the files, so that secret scanners of repositories
-find none.
+Copies `data/sample/transcripts` and replaces the placeholders in paths and texts, which
+`data/sample/README.md` describes. Dates count back from the day of the last session: yesterday in
+UTC. The sample's secrets are placeholders, too, so that secret scanners of repositories find none.
 """
 
 import json
@@ -26,7 +25,7 @@ PLANTED_SECRETS = {
     "github": "ghp_" + "q7ZxTideWatchK4vJ9wQzXb2Rk8YpLm5Tn0H",
     "postgres": "Kq7zW4x" + "Vtide9Pj",
 }
-"""Invented and not valid anywhere, but random enough for masking to treat them as real."""
+"""Invented secrets that are valid nowhere, but random enough to be masked like real ones."""
 
 _PLACEHOLDER = re.compile(
     r'"\{\{epoch-(?P<epoch>\d+)T(?P<clock>[\d:.]+)\}\}"|\{\{(?P<form>date|day'
@@ -36,9 +35,7 @@ _TIMESTAMP = re.compile(r'"timestamp":"([^"]+)"')
 
 
 def sample_root() -> Path:
-    """Returns the folder of the sample: `data/sample` in a checkout, else the copy in the installed
-    package.
-    """
+    """Returns the folder of the sample, in the checkout or in the installed package."""
     folders = (Path(CHECKOUT, "data", "sample"), PACKAGE / "_sample")
     for folder in folders:
         if (folder / "transcripts").is_dir():
@@ -50,10 +47,12 @@ def sample_root() -> Path:
 
 
 def lay_out(sample_root: Path, into: Path, now: datetime) -> Path:
-    """Writes the sample's transcripts into the folder and returns it; files and dates of an earlier
-    call stay unchanged.
+    """Writes the sample's transcripts into the folder and returns the folder.
+
+    Files and dates that an earlier call wrote stay unchanged.
     """
-    root, last_day = sample_root / "transcripts", _last_day(into, now)
+    root = sample_root / "transcripts"
+    last_day = _last_day(into, now)
     for source in sorted(root.rglob("*.jsonl")):
         transcript = _fill(source.read_text("utf-8"), last_day)
         ended_at = datetime.fromisoformat(_TIMESTAMP.findall(transcript)[-1])
@@ -67,9 +66,8 @@ def lay_out(sample_root: Path, into: Path, now: datetime) -> Path:
 def _last_day(into: Path, now: datetime) -> date:
     marker = into / MARKER
     if not marker.is_file():
-        write_json(
-            marker, {"last_day": (now.astimezone(UTC).date() - timedelta(days=1)).isoformat()}
-        )
+        yesterday = now.astimezone(UTC).date() - timedelta(days=1)
+        write_json(marker, {"last_day": yesterday.isoformat()})
     return date.fromisoformat(json.loads(marker.read_text("utf-8"))["last_day"])
 
 
@@ -82,9 +80,8 @@ def _fill(text: str, last_day: date) -> str:
         day = last_day - timedelta(days=int(match["epoch"] or match["days"]))
         if match["epoch"]:
             return str(round(datetime.fromisoformat(f"{day}T{match['clock']}Z").timestamp() * 1000))
-        return {"date": f"{day}", "day": f"{day.day} {day:%B %Y}", "path": f"{day:%Y/%m/%d}"}[
-            match["form"]
-        ]
+        forms = {"date": f"{day}", "day": f"{day.day} {day:%B %Y}", "path": f"{day:%Y/%m/%d}"}
+        return forms[match["form"]]
 
     return _PLACEHOLDER.sub(value, text)
 

@@ -1,8 +1,8 @@
-"""The facts that the records of a session state: its folder, repository, branch, title and version,
-and whose it is.
+"""Finds what the records of a session state about it: folder, repository, branch, title, version
+and parent session; and whose session it is.
 
-Each holds from the line on that states it, so that later lines of a session change no earlier
-window.
+A value is valid from the line on that states it, so that later lines of a session do not change
+earlier windows.
 """
 
 import re
@@ -19,11 +19,13 @@ Place = tuple[int, int]
 """Generation and line."""
 
 FOREVER: Place = (2**62, 0)
+"""A place after every line."""
 
 FIRST_KNOWN = ("parent_session_id", "cwd", "repository")
-"""A session belongs to the folder and the repository in which it began."""
+"""Facts whose first value counts: a session stays with the folder in which it began."""
 
 LATEST_KNOWN = ("branch", "title", "version")
+"""Facts whose latest value counts."""
 
 _HOME = re.compile(r"^(?:/Users/|/home/|[A-Za-z]:[\\/]Users[\\/])([^\\/]+)")
 
@@ -39,7 +41,7 @@ class SessionFacts:
         self._values[name].append((place, value))
 
     def first(self, name: str, until: Place = FOREVER) -> str | None:
-        """Returns the first value of the fact, if it is known by the place."""
+        """Returns the first value of the fact, if its place is not after `until`."""
         return next((value for place, value in self._values[name] if place <= until), None)
 
     def as_of(self, name: str, place: Place) -> str | None:
@@ -58,22 +60,21 @@ def find_facts(records: pl.LazyFrame) -> dict[str, SessionFacts]:
 
 
 def _changes(records: pl.LazyFrame, name: str) -> Iterator[tuple[str, int, int, str]]:
-    """Yields where the fact takes a new value; nearly every record repeats the branch."""
-    records_with_fact = in_order(
-        records.select(*PLACE, name).filter(pl.col(name).is_not_null()).collect()
-    )
+    """Yields source, generation, line and value of each record in which the fact changes."""
+    stating_records = records.select(*PLACE, name).filter(pl.col(name).is_not_null())
+    ordered_records = in_order(stating_records.collect())
     is_new = pl.col(name).ne_missing(pl.col(name).shift().over("source_id"))
-    return records_with_fact.filter(is_new).iter_rows()
+    return ordered_records.filter(is_new).iter_rows()
 
 
 def person_of(folder: str, people: Mapping[str, str], owner: str, *, is_own: bool) -> str:
-    """Returns the person of a session: by the people map, else the owner of this machine's own
-    sessions.
+    """Returns the person of a session in the folder.
 
-    A session from elsewhere is that of the person whose home folder it names.
+    `people` may map the user name in the path of a home folder to a person. Else a session of this
+    machine (`is_own`) is the owner's, and a session from elsewhere is that user's.
     """
     home = _HOME.match(folder)
-    named = home[1] if home else ""
-    if named in people:
-        return people[named]
-    return owner if is_own or not named else named
+    user = home[1] if home else ""
+    if user in people:
+        return people[user]
+    return owner if is_own or not user else user

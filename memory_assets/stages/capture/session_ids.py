@@ -1,39 +1,30 @@
-"""Finds the session that a person names by the beginning of its id, and names a session in a
-command.
-"""
+"""Finds a session by the beginning of its id, and writes such a beginning into a command."""
 
 from collections.abc import Sequence
 
 from memory_assets.errors import UnknownIdError
 
 LATEST_SESSIONS = 5
-"""Sessions that an error names."""
+"""Most sessions that an error names."""
 
 FEWEST_CHARS = 13
-"""Of a session's id in a command: ids that begin with the time differ up to there if a millisecond
-is between them.
+"""Characters of a session's id that a command shows at least. In ids that begin with the time, they
+are the milliseconds.
 """
 
 
 def replay_command(session_id: str, all_ids: Sequence[str], turn: int | None = None) -> str:
-    """Returns the command that replays the session or the turn, with the beginning of the id that
-    names it.
+    """Returns the command that replays the session, or one turn of it.
+
+    The session is named by the beginning of its id that no other session shares; its sub-agents do
+    not count as others.
     """
-    others = [
-        other_id
-        for other_id in all_ids
-        if other_id != session_id and not other_id.startswith(f"{session_id}/")
-    ]
-    sizes = range(min(FEWEST_CHARS, len(session_id)), len(session_id) + 1)
-    named = next(
-        (
-            session_id[:size]
-            for size in sizes
-            if not any(other_id.startswith(session_id[:size]) for other_id in others)
-        ),
-        session_id,
-    )
-    return f"memory data replay {named}" + ("" if turn is None else f" --turn {turn}")
+    other_ids = [id for id in all_ids if not _is_parent_of_all(session_id, [id])]
+    sizes = range(min(FEWEST_CHARS, len(session_id)), len(session_id))
+    beginnings = (session_id[:size] for size in sizes)
+    unique = (text for text in beginnings if not any(id.startswith(text) for id in other_ids))
+    option = "" if turn is None else f" --turn {turn}"
+    return f"memory data replay {next(unique, session_id)}{option}"
 
 
 def _is_parent_of_all(session_id: str, ids: Sequence[str]) -> bool:
@@ -42,7 +33,10 @@ def _is_parent_of_all(session_id: str, ids: Sequence[str]) -> bool:
 
 
 def find_session(given: str, ids: Sequence[str]) -> str:
-    """Returns the session that the text names or begins; a session comes before its sub-agents."""
+    """Returns the one session whose id begins with the text; if several do, their common parent.
+
+    Raises `UnknownIdError` if no session or several sessions match.
+    """
     if given in ids:
         return given
     matches = [id for id in ids if given and id.startswith(given)]
@@ -63,6 +57,6 @@ def find_session(given: str, ids: Sequence[str]) -> str:
 
 
 def _named(ids: Sequence[str]) -> str:
-    return ", ".join(list(reversed(ids))[:LATEST_SESSIONS]) + (
-        ", …" if len(ids) > LATEST_SESSIONS else ""
-    )
+    """Returns the last ids of the list, the latest first."""
+    ellipsis = ", …" if len(ids) > LATEST_SESSIONS else ""
+    return ", ".join(list(reversed(ids))[:LATEST_SESSIONS]) + ellipsis

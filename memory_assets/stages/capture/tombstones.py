@@ -1,10 +1,10 @@
-"""Finds forgotten words, which are stored as keyed hashes only, and masks them everywhere.
+"""Finds and masks phrases that the owner asked to forget; they are stored as keyed hashes only.
 
-Words are runs of letters and digits, compared without case; the characters between them (spaces,
-markup, line ends, escapes) do not matter. A tombstone holds a keyed hash of the whole phrase, the
-number of its words, and a short hash of its longest word, which excludes most text quickly. As with
-secrets, every masked byte becomes an asterisk, so lengths and offsets stay, and only words are
-masked, so the text around them keeps its form.
+A phrase is a list of words: runs of letters and digits, compared without case. The characters
+between the words (spaces, markup, line ends, escapes) do not matter. A tombstone holds a keyed hash
+of the whole phrase, the number of its words, and a short hash of its longest word, its anchor. Text
+without the anchor is excluded quickly. Every byte of a forgotten word becomes an asterisk, as with
+secrets, so lengths and offsets stay the same. The characters around the words stay, too.
 """
 
 import hashlib
@@ -25,15 +25,15 @@ from memory_assets.text.masking.secret_patterns import base64_texts
 from memory_assets.text.masking.unwrap import Span, View, decode_base64, view_of, views
 
 LONGEST_WORD = 64
-"""Characters of a word that are compared: anything longer is data."""
+"""Characters of a word that are compared; longer runs are data, not words."""
 
 REACH = 8
-"""Lines of text before and after one over which a phrase may be wrapped."""
+"""Lines before and after an anchor's line that are searched, as a phrase may be wrapped."""
 
 _WORD = re.compile(r"[^\W_]+")
 _RAW_WORD = re.compile(rb"[0-9A-Za-z\x80-\xff]+")
 _AFTER_ESCAPE = re.compile(rb"\\[bfnrt]([0-9A-Za-z\x80-\xff]+)")
-"""In `\\nuv` the word may be `uv`."""
+"""A word after an escaped character: in `\\nuv` the word may be `uv`."""
 _WRAPPED = re.compile(
     rb"\\u[0-9a-fA-F]{4}|\x00|\x1b\[|\\(?:033|x1[bB]|e)\[|%[0-9A-Fa-f]{2}|&(?:[a-z]{2,4}"
     rb"|#[0-9]{2,3}|#x[0-9a-fA-F]{2});"
@@ -41,7 +41,7 @@ _WRAPPED = re.compile(
 """Escaped characters, colours, percent codes and HTML entities: they may be inside a word."""
 _NAME = re.compile(rb"[A-Za-z_$]+")
 _FORM = frozenset({b"type", b"subtype", b"role", b"kind", b"name", b"harness", b"status", b"state"})
-"""Keys whose values belong to the format, where they are a single word."""
+"""Keys of JSON whose values belong to the format if they are a single word."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,8 @@ class Tombstones:
     def __init__(self, tombstones: Iterable[Tombstone], key: bytes) -> None:
         self._key = hashlib.sha256(key).digest()
         self._by_anchor: dict[str, list[Tombstone]] = defaultdict(list)
-        self._known: dict[bytes, bool] = {}
+        self._anchor_words: dict[bytes, bool] = {}
+        """Whether a word is an anchor, of the words looked up so far."""
         for tombstone in dict.fromkeys(tombstones):
             self._by_anchor[tombstone.anchor].append(tombstone)
 
@@ -72,11 +73,11 @@ class Tombstones:
         return bool(self._by_anchor)
 
     def holds(self, raw: bytes) -> bool:
-        """Returns whether the bytes contain a forgotten phrase, in any wrapping."""
+        """Returns whether the bytes contain a forgotten phrase, also escaped or encoded."""
         return next(self._spans(raw), None) is not None
 
     def mask(self, raw: bytes) -> bytes:
-        """Returns text, lines of JSON or both, with the bytes of forgotten words as asterisks."""
+        """Returns the bytes with forgotten words as asterisks; they may be text, JSON or both."""
         spans = {*self._spans(raw)}
         return cover(raw, spans) if spans else raw
 
@@ -85,8 +86,9 @@ class Tombstones:
         return self.mask(text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
 
     def _spans(self, raw: bytes) -> Iterator[Span]:
-        """Yields the spans of forgotten words in any wrapping."""
-        for piece in pieces_at(raw, self._suspects(raw)) if self else ():
+        """Yields the spans of forgotten words in the bytes, also of escaped or encoded ones."""
+        places = self._suspects(raw) if self else ()
+        for piece in pieces_at(raw, places):
             for view in piece.views():
                 if self._anchors_in(view.text):
                     yield from (
@@ -94,7 +96,7 @@ class Tombstones:
                     )
 
     def _suspects(self, raw: bytes) -> Iterator[int]:
-        """Yields where anchors, or wrapped text, begin."""
+        """Yields the places of anchors and of escaped or encoded text, which may hide an anchor."""
         anchors = sorted(self._anchors_in(raw), key=len, reverse=True)
         if anchors:
             pattern = b"|".join(map(re.escape, anchors))
@@ -109,28 +111,28 @@ class Tombstones:
     def _is_anchor(self, word: bytes) -> bool:
         if len(word) > 4 * LONGEST_WORD:
             return False
-        if word not in self._known:
+        if word not in self._anchor_words:
             inner = words_of(word.decode("utf-8", "replace"))
-            self._known[word] = any(
+            self._anchor_words[word] = any(
                 _anchor_of(inner_word, self._key) in self._by_anchor for inner_word in inner
             )
-        return self._known[word]
+        return self._anchor_words[word]
 
     def _spans_of_words(self, raw: bytes) -> Iterator[Span]:
-        """Yields the spans of the words of each forgotten phrase; words with only spaces between
-        them have one span.
+        """Yields the spans of the words of each forgotten phrase.
+
+        Words with only spaces between them have one span together.
         """
         text = raw.decode("utf-8", "surrogateescape")
         words = [(match.start(), match.end()) for match in _WORD.finditer(text)]
         normal = [_normal(text[start:end]) for start, end in words]
         for at, word in enumerate(normal):
             for tombstone in self._by_anchor.get(_anchor_of(word, self._key), ()):
-                first, end = at - tombstone.place, at - tombstone.place + tombstone.words
-                if (
-                    first >= 0
-                    and end <= len(words)
-                    and _digest_of(normal[first:end], self._key) == tombstone.digest
-                ):
+                first = at - tombstone.place
+                end = first + tombstone.words
+                if first < 0 or end > len(words):
+                    continue
+                if _digest_of(normal[first:end], self._key) == tombstone.digest:
                     yield from (_in_bytes(text, span) for span in _joined(text, words[first:end]))
 
 
@@ -141,14 +143,14 @@ class TextPiece:
     raw: bytes
     start: int
     is_json: bool
-    """The content of a JSON string, which must be unescaped."""
+    """Whether it is the content of a JSON string, which must be unescaped."""
 
     def span(self, inner: Span) -> Span:
-        """Returns the span in the whole bytes."""
+        """Returns the place in all bytes of a span within the piece."""
         return self.start + inner[0], self.start + inner[1]
 
     def views(self) -> Iterator[View]:
-        """Yields the unwrapped texts of the piece: without escapes, codes, colours or base64."""
+        """Yields the texts of the piece with escapes, codes and base64 decoded, colours removed."""
         for view in views(view_of(self.raw), with_itself=not self.is_json):
             yield view
             for start, end in base64_texts(view.text):
@@ -157,33 +159,33 @@ class TextPiece:
 
 
 def pieces_at(raw: bytes, places: Iterable[int]) -> Iterator[TextPiece]:
-    """Yields the pieces around the places: content strings of a JSON line, else the neighbouring
-    lines of text.
+    """Yields the pieces around the places.
+
+    Of a line of JSON these are its strings of content, of a line of text the line with `REACH`
+    neighbours on both sides.
     """
     starts = list(accumulate(map(len, raw.splitlines(keepends=True)), initial=0))
-    text: list[int] = []
+    text_spans: list[Span] = []
     for number in sorted({bisect_right(starts, place) - 1 for place in places}):
         line = raw[starts[number] : starts[number + 1]]
         strings = strings_of(line)
         if strings is None:
-            text.append(number)
+            first = max(number - REACH, 0)
+            last = min(number + REACH, len(starts) - 2)
+            text_spans.append((starts[first], starts[last + 1]))
         for start, end in _content_strings(line, strings or ()):
             yield TextPiece(line[start + 1 : end - 1], starts[number] + start + 1, is_json=True)
-    near = [
-        (starts[max(number - REACH, 0)], starts[min(number + REACH, len(starts) - 2) + 1])
-        for number in text
-    ]
-    for start, end in merged(near):
+    for start, end in merged(text_spans):
         yield TextPiece(raw[start:end], start, is_json=False)
 
 
 def make_tombstone(words: Sequence[str], key: bytes) -> Tombstone:
     """Returns the tombstone of a phrase of at least one word."""
-    hashed, normal = hashlib.sha256(key).digest(), [_normal(word) for word in words]
+    hashed_key = hashlib.sha256(key).digest()
+    normal = [_normal(word) for word in words]
     place = max(range(len(normal)), key=lambda at: min(len(normal[at]), LONGEST_WORD))
-    return Tombstone(
-        _digest_of(normal, hashed), len(normal), _anchor_of(normal[place], hashed), place
-    )
+    anchor = _anchor_of(normal[place], hashed_key)
+    return Tombstone(_digest_of(normal, hashed_key), len(normal), anchor, place)
 
 
 @lru_cache(200_000)
@@ -207,30 +209,27 @@ def tombstones_of(store: Store) -> Tombstones:
 
 def read_tombstones(events: Iterable[Event], key: bytes) -> Tombstones:
     """Returns the tombstones in the events of the ledger."""
-    rows = (
-        row
-        for event in events
-        if event.kind == WORDS_FORGOTTEN
-        for row in event.payload["tombstones"]
-    )
+    forgotten = (event for event in events if event.kind == WORDS_FORGOTTEN)
+    rows = (row for event in forgotten for row in event.payload["tombstones"])
     return Tombstones((Tombstone(**row) for row in rows), key)
 
 
 def unfinished(events: Sequence[Event]) -> list[Event]:
-    """Returns the events whose words are forgotten but not erased everywhere yet."""
+    """Returns the events of words to forget that are not erased from all tables and files yet."""
     erased = {event.target for event in events if event.kind == WORDS_ERASED}
     return [event for event in events if event.kind == WORDS_FORGOTTEN and event.id not in erased]
 
 
 def masking(tombstones: Tombstones) -> Callable[[Sequence[bytes]], list[tuple[bytes, int]]]:
-    """Returns what masks chunks of lines as capture does: secrets, which it counts, and then
-    forgotten words.
+    """Returns the masking function that capture uses.
+
+    It masks secrets and forgotten words in chunks of lines, and counts the secrets of each.
     """
     return lambda chunks: [(tombstones.mask(content), count) for content, count in mask_all(chunks)]
 
 
 def rows_of(tombstones: Iterable[Tombstone]) -> list[dict[str, Any]]:
-    """Returns tombstones as the ledger stores them."""
+    """Returns the tombstones as rows for an event of the ledger."""
     return [asdict(tombstone) for tombstone in tombstones]
 
 
@@ -240,13 +239,13 @@ def words_of(text: str) -> list[str]:
 
 
 def wrapped_places(raw: bytes) -> Iterator[int]:
-    """Yields where wrapped text may begin."""
+    """Yields the places of escaped or encoded characters."""
     yield from (match.start() for match in _WRAPPED.finditer(raw))
     yield from (start for start, _ in base64_texts(raw))
 
 
 def _content_strings(line: bytes, strings: Sequence[Span]) -> Iterator[Span]:
-    """Yields the strings of a JSON line without the keys and words of the format."""
+    """Yields the strings of a JSON line that are content, not keys or words of the format."""
     key = b""
     for start, end in strings:
         word = line[start + 1 : end - 1]
@@ -258,7 +257,7 @@ def _content_strings(line: bytes, strings: Sequence[Span]) -> Iterator[Span]:
 
 
 def _joined(text: str, words: Sequence[Span]) -> Iterator[Span]:
-    """Yields the spans of words, those with only spaces between them as one."""
+    """Yields the spans of the words; words with only spaces between them have one together."""
     start, end = words[0]
     for word in words[1:]:
         if text[end : word[0]].strip(" "):
@@ -269,6 +268,7 @@ def _joined(text: str, words: Sequence[Span]) -> Iterator[Span]:
 
 
 def _in_bytes(text: str, span: Span) -> Span:
+    """Returns a span of characters as a span of the bytes of the text."""
     if text.isascii():
         return span
     start = len(text[: span[0]].encode("utf-8", "surrogateescape"))

@@ -1,22 +1,23 @@
-"""Cuts sessions into windows: the messages that are observed together, and what closed them.
+"""Cuts sessions into windows: runs of messages that are observed together.
 
-A window is closed by a compaction, by the end of the session (no message for longer than the idle
-time, in event time), or by its size when a new user turn begins. A session is short while it has
-had fewer than `short_turns` user turns and no window was closed by a compaction or its size: its
-end closes no window for good, and when it resumes, its messages are part of the next window. An
-ended session that is still short has the status `short`: it is searchable, and read for the owner's
-corrections and rules alone. Every closed window of another session is `observed`, the last one and
-a fork's own part included; a fork has the turns of the session that it repeats, too. A session
-without a user turn is never observed (sub-agents, automated sessions), and a compaction does not
-close a window without one. Messages that a compaction kept in context belong to the next window. A
-hook may report that a session ended, or that a compaction begins: this closes the window at that
-moment, before the transcript shows it; sub-agents of the session end with it. The window's key is a
-hash of session, trigger and first message; later messages never change it, and no window that was
-observed changes when the session resumes.
+Three things close a window: a compaction; the end of the session, which is silence for longer than
+the idle time; and its size, as soon as a new user turn begins. Messages that a compaction kept in
+context belong to the next window. A compaction does not close a window without a user turn. A hook
+may report that a session ended or that a compaction begins: this closes the window at that moment,
+before the transcript shows it. Sub-agents end with their session.
 
-A window has the folder, branch, title, project and person of its session at its end, so that later
-lines of a session change no earlier window. Everything here is a pure function of the records, the
-rules and `now`, so the order of arrival does not matter.
+A session is short while it has fewer than `short_turns` user turns and no window of it was closed
+by a compaction or its size. When a short session ends, its window has the status `short`: it is
+searchable, but only the owner's corrections and rules are read from it. If the session resumes, the
+same messages become part of a longer window. All other closed windows are `observed`. The turns
+that a fork repeats count for its length. A session without a user turn, such as a sub-agent's or an
+automated one, always counts as short.
+
+The key of a window is a hash of its session, trigger and first message, so later messages never
+change it. A window that was observed does not change when the session resumes. A window has the
+folder, branch, title, project and person that were valid at its end, so that later lines of the
+session change no earlier window. Everything here is a pure function of the records, the rules and
+`now`, so the order in which records arrive does not matter.
 """
 
 import hashlib
@@ -43,14 +44,13 @@ from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.store.projects import project_of
 
 TOOL_CHARS = 1_500
-"""Tool calls and results count towards a window's size as the observer sees them: cut to this."""
+"""Most characters of a tool call or result that count for a window's size: the observer, too, reads
+no more of it."""
 
 
 @dataclass(frozen=True)
 class HookSignals:
-    """What the hooks of a harness reported of a session: the moments at which it ended, and before
-    it was compacted.
-    """
+    """The moments at which hooks reported that a session ended or that a compaction began."""
 
     ended: tuple[datetime, ...] = ()
     compacting: tuple[datetime, ...] = ()
@@ -58,40 +58,43 @@ class HookSignals:
 
 @dataclass(frozen=True)
 class WindowRules:
-    """The rules for windows: the moment, the zone, and what counts as idle, short and long."""
+    """What decides how sessions are cut: settings, the time, and reports of people and hooks."""
 
     now: datetime
     zone: ZoneInfo
     idle: timedelta
+    """Silence after which a session has ended."""
     short_turns: int
+    """Fewest user turns of a session that is not short."""
     tail_chars: int
+    """Size from which on a new user turn closes a window."""
     people: Mapping[str, str]
     owner: str
     own_sources: frozenset[str] = frozenset()
     """Sources that were written on this machine."""
     pushers: Mapping[str, str] = field(default_factory=dict)
-    """Sources that other machines pushed, with the person who did: the sessions are theirs,
-    whatever folder they name.
-    """
+    """Sources that other machines pushed, each with the person who did and owns its sessions."""
     flushes: tuple[datetime, ...] = ()
     """Moments at which a person ended every open session (`memory data flush`)."""
     signals: Mapping[str, HookSignals] = field(default_factory=dict)
-    """By session."""
+    """By session id."""
     compacting: tuple[datetime, ...] = ()
-    """Signals before a compaction of the one session that is cut."""
+    """Of rules for one session: the moments at which a hook reported that a compaction begins."""
 
     def of(self, session_id: str, spawned_by: str | None = None) -> "WindowRules":
-        """Returns the rules for one session, with its signals; a sub-agent ends with the session
-        that it was spawned by.
+        """Returns the rules for one session, with its signals.
+
+        A sub-agent also ends when the session `spawned_by` ends.
         """
         signals = self.signals.get(session_id, HookSignals())
-        above = self.signals.get(spawned_by or "", HookSignals())
-        ended = (*self.flushes, *signals.ended, *above.ended)
-        return replace(self, flushes=ended, compacting=tuple(sorted(signals.compacting)))
+        parent_signals = self.signals.get(spawned_by or "", HookSignals())
+        flushes = (*self.flushes, *signals.ended, *parent_signals.ended)
+        return replace(self, flushes=flushes, compacting=tuple(sorted(signals.compacting)))
 
     def ends(self, latest: datetime, at: datetime) -> bool:
-        """Returns whether a session silent since `latest` has ended by `at`: idle for long enough,
-        or flushed meanwhile.
+        """Returns whether a session whose latest message is of `latest` has ended by `at`.
+
+        It has ended if it was silent for the idle time, or flushed in between.
         """
         return at - latest > self.idle or any(latest <= moment <= at for moment in self.flushes)
 
@@ -118,7 +121,7 @@ class _Row(NamedTuple):
 
     @property
     def tail_start(self) -> Place | None:
-        """Where the tail begins that a compaction kept."""
+        """Where the messages begin that a compaction kept in context."""
         return None if self.kept_from_line is None else (self.generation, self.kept_from_line)
 
     @property
@@ -137,7 +140,7 @@ class _OpenWindow:
     session_turns: int = 0
     """User turns of the session so far."""
     is_continued: bool = False
-    """A compaction or its size closed an earlier window, so the session is not short."""
+    """Whether a compaction or its size closed an earlier window; then the session is not short."""
     compacted_at: datetime = ownership.EARLIEST
     """When the session was last compacted."""
 
@@ -149,22 +152,25 @@ class _OpenWindow:
         self.session_turns = row.turns
 
     def next(self, *, is_continued: bool) -> "_OpenWindow":
-        """Returns the window after this one."""
-        turns = self.session_turns
-        at = self.compacted_at
-        return _OpenWindow(session_turns=turns, is_continued=is_continued, compacted_at=at)
+        """Returns the empty window after this one."""
+        return _OpenWindow(
+            session_turns=self.session_turns,
+            is_continued=is_continued,
+            compacted_at=self.compacted_at,
+        )
 
     def is_over(self, rules: WindowRules, at: datetime) -> bool:
-        """Returns whether it has messages and the session ended after them."""
+        """Returns whether it has messages and the session has ended after them by `at`."""
         return bool(self.rows) and rules.ends(self.latest, at)
 
     def is_full(self, rules: WindowRules) -> bool:
-        """Returns whether it is closed at the next user turn for its size."""
+        """Returns whether its size closes it at the next user turn."""
         return self.size > rules.tail_chars and self.user_turns > 0
 
     def is_short(self, rules: WindowRules) -> bool:
         """Returns whether the session is short so far."""
-        return self.session_turns < (1 if self.is_continued else max(rules.short_turns, 1))
+        fewest_turns = 1 if self.is_continued else max(rules.short_turns, 1)
+        return self.session_turns < fewest_turns
 
 
 @dataclass(frozen=True)
@@ -179,23 +185,21 @@ class _CutWindow:
 def plan_windows(
     records: pl.DataFrame | pl.LazyFrame, resources: pl.DataFrame, rules: WindowRules
 ) -> pl.DataFrame:
-    """Returns the table `windows`: every message that a session owns, in exactly one window, in
-    order.
+    """Returns the table `windows`: every message that a session owns is in exactly one window.
 
-    Pass `records` as a lazy frame where there are many: half of the columns are never read.
+    Pass many `records` as a lazy frame, because half of their columns are never read.
     """
     records = records.lazy()
     rows = ownership.with_turns(ownership.conversation(records, resources, rules.now))
     shared = ownership.sources_of_shared(rows)
-    owned = ownership.own_messages(
-        rows, ownership.find_beginnings(records, shared, rules.now) if shared.height else None
-    )
-    return _with_sharing(cut_sessions(owned, records, resources, rules), shared)
+    beginnings = ownership.find_beginnings(records, shared, rules.now) if shared.height else None
+    messages = ownership.own_messages(rows, beginnings)
+    return _with_sharing(cut_sessions(messages, records, resources, rules), shared)
 
 
 def _with_sharing(windows: pl.DataFrame, shared: pl.DataFrame) -> pl.DataFrame:
-    """Returns the windows with the other files that have messages of theirs."""
-    others = (
+    """Returns the windows with `shared_with`: the other files that have messages of the window."""
+    sharing_files = (
         windows.select("window_id", "source_id", message_id="message_ids")
         .explode("message_id")
         .join(shared, "message_id")
@@ -204,32 +208,33 @@ def _with_sharing(windows: pl.DataFrame, shared: pl.DataFrame) -> pl.DataFrame:
         .group_by("window_id")
         .agg(shared_with=pl.col("sources").unique().sort())
     )
-    joined = windows.drop("shared_with").join(others, "window_id", "left")
+    joined = windows.drop("shared_with").join(sharing_files, "window_id", "left")
     filled = joined.with_columns(pl.col("shared_with").fill_null([]))
     return filled.select(windows.columns).sort("window_id")
 
 
 def cut_sessions(
-    owned: pl.DataFrame, records: pl.LazyFrame, resources: pl.DataFrame, rules: WindowRules
+    messages: pl.DataFrame, records: pl.LazyFrame, resources: pl.DataFrame, rules: WindowRules
 ) -> pl.DataFrame:
-    """Returns the windows of the messages that sessions own."""
+    """Returns the windows of the messages and boundaries that sessions own."""
     latest = resources.unique("source_id", keep="last", maintain_order=True)
     origins = {row["source_id"]: row for row in latest.to_dicts()}
     facts = find_facts(records)
     windows = []
-    for source, rows in _rows_by_source(owned):
+    for source, rows in _rows_by_source(messages):
         spawned_by = _spawner(rows, facts[source])
-        closed = list(_cut(rows, rules.of(origins[source]["conversation_id"], spawned_by)))
-        nexts = [window.rows[0].place for window in closed[1:]]
-        # Of a file without messages yet there is no window.
-        for window, until in zip(closed, [*nexts, FOREVER], strict=False):
+        cut_windows = list(_cut(rows, rules.of(origins[source]["conversation_id"], spawned_by)))
+        ends = [*(window.rows[0].place for window in cut_windows[1:]), FOREVER]
+        # A file without messages has no window, but one end.
+        for window, until in zip(cut_windows, ends, strict=False):
             windows.append(_window(window, until, origins[source], facts[source], rules))
     return schemas.frame_of("windows", windows).sort("window_id")
 
 
 def _spawner(rows: Sequence[_Row], facts: SessionFacts) -> str | None:
-    """Returns the session that a sub-agent was spawned by; a fork has turns of its person that are
-    its own, it has none.
+    """Returns the session that a sub-agent was spawned by.
+
+    None if the rows have a user turn: then the session with a parent is a fork, not a sub-agent.
     """
     return None if any(row.is_user_turn for row in rows) else facts.first("parent_session_id")
 
@@ -239,10 +244,10 @@ def window_key(session_id: str, trigger: str, first_message_id: str) -> str:
     return hashlib.sha256(f"{session_id}\x1f{trigger}\x1f{first_message_id}".encode()).hexdigest()
 
 
-def _rows_by_source(owned: pl.DataFrame) -> Iterator[tuple[str, list[_Row]]]:
-    columns = owned.select("source_id", *_Row._fields).iter_rows()
-    for source, rows in groupby(columns, key=lambda row: row[0]):
-        yield source, [_Row(*row[1:]) for row in rows]
+def _rows_by_source(messages: pl.DataFrame) -> Iterator[tuple[str, list[_Row]]]:
+    rows = messages.select("source_id", *_Row._fields).iter_rows()
+    for source, source_rows in groupby(rows, key=lambda row: row[0]):
+        yield source, [_Row(*row[1:]) for row in source_rows]
 
 
 def _cut(rows: Iterable[_Row], rules: WindowRules) -> Iterator[_CutWindow]:
@@ -251,8 +256,8 @@ def _cut(rows: Iterable[_Row], rules: WindowRules) -> Iterator[_CutWindow]:
     for row in rows:
         if row.boundary is None and _is_compacting(current, row.at, rules):
             current = yield from _compact(current, row.at)
-        # The end is checked before the compaction: a window that was closed by the end was observed
-        # under that key.
+        # The end is checked before a compaction: an earlier run has closed the window by the end,
+        # and the trigger is part of its key.
         if current.is_over(rules, row.at) and not current.is_short(rules):
             yield _CutWindow("ended", "observed", current.rows)
             current = current.next(is_continued=current.is_continued)
@@ -277,33 +282,36 @@ def _close_last(current: _OpenWindow, rules: WindowRules) -> _CutWindow:
 
 
 def _is_compacting(current: _OpenWindow, until: datetime, rules: WindowRules) -> bool:
-    """Returns whether the harness reported, after the messages so far, that a compaction begins,
-    and the session had not ended.
+    """Returns whether a hook reported, between the messages so far and `until`, that a compaction
+    begins.
 
-    Signals up to the last compaction are used up: the transcript shows that compaction.
+    A report counts only if the session had not ended by then, and if it is later than the last
+    compaction, which earlier reports announced.
     """
     since = max(current.latest, current.compacted_at + timedelta.resolution)
-    moment = next((moment for moment in rules.compacting if since <= moment <= until), None)
-    if moment is None or not current.rows:
+    moments = [moment for moment in rules.compacting if since <= moment <= until]
+    if not moments or not current.rows:
         return False
-    return current.is_short(rules) or not rules.ends(current.latest, moment)
+    return current.is_short(rules) or not rules.ends(current.latest, moments[0])
 
 
 def _compact(
     current: _OpenWindow, at: datetime, tail_start: Place | None = None
 ) -> Generator[_CutWindow, None, _OpenWindow]:
-    """Closes the window at a compaction, without the tail that the compaction kept; returns the
-    next open window.
+    """Closes the window at a compaction and returns the next open window.
+
+    The rows from `tail_start` on, which the compaction kept in context, go to the next window.
     """
-    current.compacted_at, current.is_continued = at, True
-    closing = [row for row in current.rows if tail_start is None or row.place < tail_start]
-    if not any(row.is_user_turn for row in closing):
+    current.compacted_at = at
+    current.is_continued = True
+    closing_rows = [row for row in current.rows if tail_start is None or row.place < tail_start]
+    if not any(row.is_user_turn for row in closing_rows):
         return current
-    yield _CutWindow("compaction", "observed", closing)
-    rest = current.next(is_continued=True)
-    for row in current.rows[len(closing) :]:
-        rest.add(row)
-    return rest
+    yield _CutWindow("compaction", "observed", closing_rows)
+    next_window = current.next(is_continued=True)
+    for row in current.rows[len(closing_rows) :]:
+        next_window.add(row)
+    return next_window
 
 
 def _window(
@@ -313,11 +321,11 @@ def _window(
     facts: SessionFacts,
     rules: WindowRules,
 ) -> dict[str, Any]:
-    """Returns the row of a window; `until` is where the session's next window begins."""
+    """Returns the row of a window in the table; `until` is where the next window begins."""
     rows = window.rows
     session = origin["conversation_id"]
     last = rows[-1].place
-    ended = max(row.at for row in rows)
+    ended_at = max(row.at for row in rows)
     ids = [row.message_id for row in rows]
     folder = facts.first("cwd") or ""
     window_row = {
@@ -325,7 +333,7 @@ def _window(
         **{name: facts.as_of(name, last) for name in ("branch", "version")},
         "window_id": window_key(session, window.trigger, str(ids[0])),
         "session_id": session,
-        "day": None if window.status == "open" else ended.astimezone(rules.zone).date(),
+        "day": None if window.status == "open" else ended_at.astimezone(rules.zone).date(),
         "trigger": window.trigger,
         "status": window.status,
         "first_message_id": ids[0],
@@ -333,7 +341,7 @@ def _window(
         "line_from": rows[0].line,
         "line_to": rows[-1].line,
         "started_at": min(row.at for row in rows),
-        "ended_at": ended,
+        "ended_at": ended_at,
         "is_time_guessed": all(row.is_guessed for row in rows),
         "message_count": len(rows),
         "user_turn_count": sum(row.is_user_turn for row in rows),
@@ -378,17 +386,16 @@ def plan_windows_incrementally(
     earlier_windows: pl.DataFrame,
     changed: Collection[str],
 ) -> pl.DataFrame:
-    """Returns the table `windows`, given its earlier rows and the sources whose records changed
-    since.
+    """Returns the same table as `plan_windows`, but plans only the windows that may have changed.
 
-    The result is that of `plan_windows`. Records are nearly always added; a message can then only
-    move between files that share messages with a changed one, and the windows that may differ are
-    those of these files, and the open ones. If a source lost messages (it was read again and its
-    ids differ), any source may own them now, and all windows are planned. After a change of the
-    rules (zone, people, lengths, a flush), call `plan_windows`.
+    `changed` are the sources whose records changed since `earlier_windows` were planned. As long as
+    records were only added, the windows that may differ are the open ones, and those of files that
+    share messages with a changed file. If a source lost messages (it was read again and its ids
+    differ), any source may own them now, and all windows are planned. After a change of the rules
+    (zone, people, lengths, a flush), call `plan_windows`.
     """
-    are_there = set(changed) <= set(tables.parts("records"))
-    if not are_there or _lost_messages(tables, earlier_windows, changed):
+    have_records = set(changed) <= set(tables.parts("records"))
+    if not have_records or _lost_messages(tables, earlier_windows, changed):
         return plan_windows(tables.scan("records"), resources, rules)
     planned = sources_to_plan(tables, earlier_windows, changed)
     if not planned:
@@ -402,27 +409,27 @@ def plan_windows_incrementally(
 def sources_to_plan(
     tables: ParquetTables, earlier_windows: pl.DataFrame, changed: Collection[str]
 ) -> list[str]:
-    """Returns the sources whose windows may differ from before, sorted."""
+    """Returns the sources whose windows may differ from the earlier windows, sorted."""
     ids = _message_ids(tables, changed).implode()
-    owned = earlier_windows.select("source_id", "status", "message_ids").explode("message_ids")
-    touched = owned.filter((pl.col("status") == "open") | pl.col("message_ids").is_in(ids))
-    sources = {*changed, *touched["source_id"]}
+    messages = earlier_windows.select("source_id", "status", "message_ids").explode("message_ids")
+    is_affected = (pl.col("status") == "open") | pl.col("message_ids").is_in(ids)
+    sources = {*changed, *messages.filter(is_affected)["source_id"]}
     return sorted(_with_families(sources, earlier_windows))
 
 
 def _with_families(sources: set[str], windows: pl.DataFrame) -> set[str]:
-    """Returns the sources, with all that share messages with them, directly or through others."""
+    """Returns the sources and all that share messages with them, directly or through others."""
     pairs = windows.select("source_id", "shared_with").explode("shared_with").drop_nulls().unique()
-    beside: dict[str, set[str]] = defaultdict(set)
-    for source, other in pairs.iter_rows():
-        beside[source].add(other)
-        beside[other].add(source)
+    neighbours: dict[str, set[str]] = defaultdict(set)
+    for source, sharing_source in pairs.iter_rows():
+        neighbours[source].add(sharing_source)
+        neighbours[sharing_source].add(source)
     family = set(sources)
-    waiting = list(sources)
-    while waiting:
-        new = beside[waiting.pop()] - family
-        family |= new
-        waiting += new
+    queue = list(sources)
+    while queue:
+        new_sources = neighbours[queue.pop()] - family
+        family |= new_sources
+        queue += new_sources
     return family
 
 
@@ -430,8 +437,8 @@ def _lost_messages(
     tables: ParquetTables, earlier_windows: pl.DataFrame, changed: Collection[str]
 ) -> bool:
     changed_windows = earlier_windows.filter(pl.col("source_id").is_in(list(changed)))
-    owned = changed_windows["message_ids"].explode()
-    return not owned.is_in(_message_ids(tables, changed).implode()).all()
+    earlier_ids = changed_windows["message_ids"].explode()
+    return not earlier_ids.is_in(_message_ids(tables, changed).implode()).all()
 
 
 def _message_ids(tables: ParquetTables, sources: Collection[str]) -> pl.Series:

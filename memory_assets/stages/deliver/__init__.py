@@ -1,5 +1,5 @@
-"""Between a harness and the memory: hooks that hand out the briefing and spool what happened, and
-taking the spool in.
+"""Connects harnesses with the memory: their hooks print the briefing and append events to a spool,
+and each ingest reads the spool.
 
-What a harness calls (`hook`, `spool`, `events`) imports the standard library only.
+Modules that a harness calls (`hook`, `spool`, `events`) import the standard library only.
 """

@@ -1,9 +1,8 @@
-"""The events that harnesses and programs can send: their names, in the past tense, and their
-fields.
+"""The names and fields of the events that harnesses and programs can send.
 
-Each event has one subject (a session, a day, a proposal) in a required field; all other fields are
-optional. No field has text of a session: that is in its transcript. Imports nothing, because a
-harness waits for it.
+Each event is about one subject (a session, a day, a proposal), named in a required field. All other
+fields are optional. No field has text of a session, because the transcript has it. This module
+imports nothing, because a harness waits for it.
 """
 
 COMPACTION_PENDING = "memory/session.compaction.pending"
@@ -31,11 +30,11 @@ FIELDS: dict[str, dict[str, type]] = {
     REJECTED: {"proposalId": str, "reason": str},
     FRICTION_REQUESTED: {},
 }
-"""The fields of each event. Others that a sender adds (file names, messages) are dropped."""
+"""The fields of each event. Further fields of a sender (file names, messages) are dropped."""
 
 SUBJECTS = ("sessionId", "date", "proposalId")
 
 
 def subject_of(name: str) -> str | None:
-    """Returns the field that holds the subject of the event, where it has one."""
+    """Returns the field that holds the subject of the event; None if the event has no subject."""
     return next((field for field in SUBJECTS if field in FIELDS[name]), None)

@@ -1,8 +1,8 @@
 """The commands that harnesses run: `memory hooks run` prints the briefing or spools one line,
 `memory send` spools any event.
 
-A failure never stops a session: it is reported on stderr, and the exit code is 0. Only ids and
-labels of a harness's payload are kept, no text of the session. Standard library only.
+A failure never stops a session: it is reported on stderr, and the exit code is 0. Of a harness's
+payload only ids and labels are stored, no text of the session. Imports the standard library only.
 """
 
 import os
@@ -22,38 +22,40 @@ if TYPE_CHECKING:
     from typing import Any
 
 CLEARED = "clear"
-"""Source of a start after which nothing of the earlier session may be shown."""
+"""Source of a session's start: the person cleared it, so nothing of before may be shown again."""
 
 RESUMED = "resume"
-"""Source of a start of a session that still has what it was told before."""
+"""Source of a session's start: it goes on, and still has the briefing that it was shown."""
 
 FORKED = "fork"
-"""Source of a start of a session that has what another one was told, whose id is in the first line
-of its transcript.
+"""Source of a session's start: it is a copy of another session, with the briefing of that one. The
+first line of its transcript has the other session's id.
 """
 
 COMPACTED = "compact"
-"""Source of a start after a compaction."""
+"""Source of a session's start: its context was compacted."""
 
 SENT_AT: "dict[str, str]" = {
     COMPACTING: events.COMPACTION_PENDING,
     END: events.ENDED,
     NOTIFY: events.TURN_COMPLETED,
 }
+"""The event that each hook of a harness sends."""
+
 HOOKS_OFF = "MEMORY_HOOKS_OFF"
-"""Variable of a harness that is used as a model: its hooks do nothing, so that a question is
-neither briefed nor reported.
+"""Environment variable set for a harness that is used as a model: its hooks do nothing, so that
+questions to the model get no briefing and are not reported as sessions.
 """
 
 WAIT_SECONDS = 0.5
-"""For a payload on stdin; a harness kills its end hook after one and a half seconds."""
+"""Longest wait for a payload on stdin; a harness kills its end hook after one and a half seconds.
+"""
 
 MOST_PAYLOAD = 1_000_000
+"""Bytes of a payload that are read."""
+
 LONGEST_VALUE = 500
 """Characters of a text in an event: an id, a label, a reason."""
-
-STARTS = (("session", "session_id"), ("source", "source"))
-"""What a start and a prompt say: the name of the option, and of the payload's field."""
 
 FIELDS = (
     ("sessionId", "thread-id"),
@@ -61,12 +63,14 @@ FIELDS = (
     ("trigger", "trigger"),
     ("reason", "reason"),
 )
-"""The fields of events, and their names in a harness's payload."""
+"""Fields of events, each with its name in a harness's payload."""
 
 
 def run(words: "Sequence[str]", brief: "Callable[[str, str], str]") -> int:
-    """Runs an installed hook; `brief` returns the briefing of a store for a session id, which may
-    be empty.
+    """Runs an installed hook and returns the exit code 0.
+
+    `brief` takes the folder of a store and a session id, which may be empty, and returns the
+    briefing.
     """
     if os.environ.get(HOOKS_OFF):
         return 0
@@ -80,19 +84,16 @@ def send(words: "Sequence[str]") -> int:
 
 def is_understood(words: "Sequence[str]") -> bool:
     """Returns whether `send` accepts these words; if not, the full command explains the error."""
-    options = [word for word in words if word.startswith("--")]
-    return (
-        bool(words)
-        and not words[0].startswith("-")
-        and set(options) <= {"--session", "--data", "--store", "--json"}
-    )
+    has_name = bool(words) and not words[0].startswith("-")
+    options = {word for word in words if word.startswith("--")}
+    return has_name and options <= {"--session", "--data", "--store", "--json"}
 
 
 def spool_event(root: str, name: str, data: "Mapping[str, Any]") -> "tuple[str, str | None]":
-    """Appends the event; returns its id and a warning where it will be put aside.
+    """Appends the event to the spool; returns its id, and a warning if ingest will put it aside.
 
-    Only the fields of a known event are kept. An unknown event is spooled unchanged; ingest puts it
-    aside, where it is kept.
+    Only the fields of `FIELDS` are spooled. An event that is not there is spooled unchanged; ingest
+    moves it to the folder of events that it cannot read.
     """
     version = data.get("schemaVersion", events.SCHEMA_VERSION)
     if name not in events.FIELDS:
@@ -103,12 +104,12 @@ def spool_event(root: str, name: str, data: "Mapping[str, Any]") -> "tuple[str, 
     event = {field: _short(value) for field, value in data.items() if field in fields}
     id = spool.append(root, name, event, version=version)
     subject = events.subject_of(name)
-    is_whole = subject is None or event.get(subject)
-    return id, None if is_whole else f"{name} has no {subject}, so it will be put aside"
+    is_complete = subject is None or event.get(subject)
+    return id, None if is_complete else f"{name} has no {subject}, so it will be put aside"
 
 
 def payload_of(text: str) -> "dict[str, Any]":
-    """Returns the text as a JSON object; an empty one where it is not."""
+    """Returns the JSON object in the text; an empty one if the text is not a JSON object."""
     import json
 
     try:
@@ -119,10 +120,12 @@ def payload_of(text: str) -> "dict[str, Any]":
 
 
 def _run(words: "Sequence[str]", brief: "Callable[[str, str], str]") -> None:
-    (harness, event, *rest), options = _parse_words(words)
-    payload = payload_of(rest[-1] if event == NOTIFY and rest else _stdin())
+    (harness, event, *arguments), options = _parse_words(words)
+    has_argument = event == NOTIFY and bool(arguments)
+    payload = payload_of(arguments[-1] if has_argument else _stdin())
     root = options.get("store") or find_data()
-    session, source = (options.get(name) or payload.get(field) for name, field in STARTS)
+    session = options.get("session") or payload.get("session_id")
+    source = options.get("source") or payload.get("source")
     if event == START:
         _start(harness, root, session, source, brief, payload)
     elif event == PROMPT:
@@ -132,7 +135,7 @@ def _run(words: "Sequence[str]", brief: "Callable[[str, str], str]") -> None:
 
 
 def _spool_hook(harness: str, root: str, event: str, payload: "Mapping[str, Any]") -> None:
-    """Spools the event of a harness, with the fields that are kept of its payload."""
+    """Spools the event of a harness, with the fields of its payload that events have."""
     data = {field: payload[name] for field, name in FIELDS if payload.get(name)}
     if "sessionId" in data and payload.get("agent_id"):
         data["sessionId"] = f"{data['sessionId']}/agent-{payload['agent_id']}"
@@ -149,15 +152,17 @@ def _start(
     brief: "Callable[[str, str], str]",
     payload: "Mapping[str, Any]",
 ) -> None:
-    """Prints the briefing, but not a second time to a session that still has it, and never that of
-    the bundled sample.
+    """Prints the briefing, unless the session still has it.
+
+    Prints nothing of the bundled sample, whose store is not at `root`.
     """
     session = session if isinstance(session, str) else ""
     _forget(root, session, source)
     session_id = "" if source == CLEARED else session
-    text = brief(root, session_id) if present_root(root) == root else ""
-    is_told = bool(text and session_id) and _tell(root, session_id, source, text, payload)
-    if not (is_told and source in (RESUMED, FORKED)):
+    is_sample = present_root(root) != root
+    text = "" if is_sample else brief(root, session_id)
+    is_repeat = bool(text and session_id) and _note(root, session_id, source, text, payload)
+    if not (is_repeat and source in (RESUMED, FORKED)):
         _print_context(harness, START, text)
     if session_id and source == COMPACTED and harness == "claude_code":
         # The transcript shows the compaction itself: see `MATCHERS` in `claude_code.hooks`.
@@ -168,50 +173,50 @@ def _start(
 def _forget(root: str, session: str, source: "Any") -> None:
     """Notes that a session that was compacted or cleared lost the memories that it was shown."""
     if session and source in (COMPACTED, CLEARED):
-        from memory_assets.stages.deliver.told import forget_ids
+        from memory_assets.stages.deliver.shown_context import forget_ids
 
         forget_ids(root, session)
 
 
-def _tell(
+def _note(
     root: str, session_id: str, source: "Any", text: str, payload: "Mapping[str, Any]"
 ) -> bool:
-    """Notes that the session has the briefing; returns whether it, or the session that it was
-    forked from, had it already.
+    """Notes that the session is shown the briefing.
+
+    Returns whether the session, or the session that it was forked from, had the briefing already.
     """
-    from memory_assets.stages.deliver.told import is_last_told, tell
+    from memory_assets.stages.deliver.shown_context import has_briefing, note_briefing
 
     forked_from = _forked_from(payload.get("transcript_path")) if source == FORKED else ""
-    was_told = bool(forked_from) and is_last_told(root, forked_from, text)
-    return tell(root, session_id, text) or was_told
+    has_parents_briefing = bool(forked_from) and has_briefing(root, forked_from, text)
+    return note_briefing(root, session_id, text) or has_parents_briefing
 
 
 def _forked_from(path: "Any") -> str:
-    """Returns the session that the first line of a transcript names as the one that it was forked
-    from.
-    """
+    """Returns the session that a transcript was forked from, as its first line states; else ""."""
     import re
 
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             match = re.search(r'"forked_from_id":\s*"([\w-]+)"', file.readline(MOST_PAYLOAD))
     except (OSError, TypeError):
-        return ""  # the session gets its briefing again
+        return ""  # the fork is shown the briefing again
     return match[1] if match else ""
 
 
 def _recall(harness: str, root: str, session: "Any", payload: "Mapping[str, Any]") -> None:
-    """Prints the memories near the prompt, if a running server of tools answers in time; they count
-    as recalled.
+    """Prints the memories near the prompt, if a running server of tools answers in time.
+
+    The server is told that they were shown, so that it counts them as recalled.
     """
     prompt = payload.get("prompt")
     if not isinstance(prompt, str) or not isinstance(session, str):
         return
     if present_root(root) != root or os.name != "posix":
         return
-    from memory_assets.stages.deliver.prompts import SHOWN, near
+    from memory_assets.stages.deliver.prompts import SHOWN, ask_server
 
-    text, server = near(root, prompt, session, ready.here())
+    text, server = ask_server(root, prompt, session, ready.here())
     if server is not None:
         _print_context(harness, PROMPT, text)
         server.sendall(SHOWN)
@@ -219,7 +224,7 @@ def _recall(harness: str, root: str, session: "Any", payload: "Mapping[str, Any]
 
 
 def _send(words: "Sequence[str]") -> None:
-    data, warnings = sent(words)
+    data, warnings = spool_words(words)
     if "--json" in words:
         import json
 
@@ -229,11 +234,14 @@ def _send(words: "Sequence[str]") -> None:
         _warn(warning)
 
 
-def sent(words: "Sequence[str]") -> "tuple[dict[str, str], list[str]]":
-    """Spools the event of the command line; returns its id, name and store, and warnings."""
+def spool_words(words: "Sequence[str]") -> "tuple[dict[str, str], list[str]]":
+    """Spools the event that the words of a command line state.
+
+    Returns the `id`, `name` and `store` of the event, and warnings.
+    """
     (name,), options = _parse_words(words)
-    text = options.get("data", "{}")
-    text = _stdin() if text == "-" else text
+    option = options.get("data", "{}")
+    text = _stdin() if option == "-" else option
     data = payload_of(text)
     warnings = list[str]()
     if not data and text.strip() not in ("{}", ""):
@@ -242,7 +250,8 @@ def sent(words: "Sequence[str]") -> "tuple[dict[str, str], list[str]]":
         data["sessionId"] = options["session"]
     root = options.get("store") or find_data()
     id, warning = spool_event(root, name, data)
-    warnings += [warning] if warning else []
+    if warning:
+        warnings.append(warning)
     return {"id": id, "name": name, "store": root}, warnings
 
 
@@ -250,17 +259,17 @@ def _parse_words(words: "Sequence[str]") -> "tuple[list[str], dict[str, str]]":
     """Returns the positional words, and the options with their values."""
     positional: list[str] = []
     options: dict[str, str] = {}
-    rest = iter(words)
-    for word in rest:
+    remaining_words = iter(words)
+    for word in remaining_words:
         if word.startswith("--"):
-            options[word[2:]] = "" if word == "--json" else next(rest, "")
+            options[word[2:]] = "" if word == "--json" else next(remaining_words, "")
         else:
             positional.append(word)
     return positional, options
 
 
 def _print_context(harness: str, event: str, text: str) -> None:
-    """Prints a text in the form that the harness adds to the model's context."""
+    """Prints the text so that the harness adds it to the model's context."""
     if not text:
         return
     text = visible(text)
@@ -274,21 +283,23 @@ def _print_context(harness: str, event: str, text: str) -> None:
 
 
 def _stdin() -> str:
-    """Returns the payload that the harness writes, waiting for it for half a second at most."""
+    """Returns what is written to stdin until it is closed, or until `WAIT_SECONDS` are over."""
     if sys.stdin is None or sys.stdin.isatty():
         return ""
-    descriptor, payload, until = sys.stdin.fileno(), b"", time.monotonic() + WAIT_SECONDS
+    descriptor = sys.stdin.fileno()
+    payload = b""
+    until = time.monotonic() + WAIT_SECONDS
     while len(payload) < MOST_PAYLOAD and _is_readable(descriptor, until - time.monotonic()):
-        more = os.read(descriptor, 65_536)
-        if not more:
+        chunk = os.read(descriptor, 65_536)
+        if not chunk:
             break
-        payload += more
+        payload += chunk
     return payload.decode("utf-8", "replace")
 
 
 def _is_readable(descriptor: int, seconds: float) -> bool:
     if os.name != "posix":
-        return True  # only sockets can be waited for there
+        return True  # other systems can wait for sockets only
     import select
 
     return bool(select.select([descriptor], [], [], max(0.0, seconds))[0])
@@ -299,6 +310,7 @@ def _short(value: "Any") -> "Any":
 
 
 def _never_failing(work: "Callable[..., None]", *arguments: "Any") -> int:
+    """Does the work and returns the exit code 0; an error becomes a warning on stderr."""
     os.umask(0o077)
     try:
         work(*arguments)
@@ -316,9 +328,7 @@ def _warn(text: str) -> None:
 
 
 def _drop(descriptor: int) -> None:
-    """Discards what is left in stdout (1) or stderr (2): the interpreter would fail on it at
-    exit.
-    """
+    """Discards unwritten output to stdout (1) or stderr (2), which would be an error at exit."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
     except OSError:

@@ -1,11 +1,10 @@
-"""Ingests the spool: each line becomes one event of the ledger, or is put aside with the reason,
-exactly once.
+"""Ingests the spool: each line becomes one event of the ledger, exactly once.
 
-The ledger identifies an event by its sender's id, so a line that is read again (the process was
-killed before it recorded its position, or the line was copied) adds nothing. Secrets are masked in
-the file as well. A line that cannot be parsed is written to a file of `spool/aside/`, and the
-ledger records where and why; the lines after it are still read. Files of past days are deleted once
-they are read to the end.
+A line that is not a valid event is put aside: it is written to a file in `spool/aside/`, and its
+event records where and why. The lines after it are still read. The ledger identifies events by the
+ids that their senders gave, so a line that is read twice, because a process was killed or the line
+was copied, adds one event. Secrets are masked in the spool file as well. Files of past days are
+deleted when they have been read to the end.
 """
 
 import hashlib
@@ -27,23 +26,21 @@ ASIDE = "aside"
 PUT_ASIDE = "event.put_aside"
 
 LARGEST_LINE = 65_536
-"""Bytes; no field of an event holds a long text, so a longer line is not an event."""
+"""Most bytes of a line: no field of an event has a long text, so a longer line is not an event."""
 
 TORN_AFTER = timedelta(minutes=1)
-"""A line is written at once: after a minute without its end it will stay torn."""
+"""Age after which an incomplete line counts as torn, because senders write a line at once."""
 
-KEPT_FOR = timedelta(hours=1)
-"""How long the file of a past day is kept after midnight: a sender may have read the clock just
-before.
+GRACE_PERIOD = timedelta(hours=1)
+"""Time after midnight before a day's file is deleted: a sender may have read the clock before
+midnight and write after it.
 """
 
 AHEAD = timedelta(hours=1)
-"""How far a sender's clock may be ahead."""
+"""How far a sender's clock may be ahead of ours."""
 
 NOT_RECORDED = frozenset({events.TURN_COMPLETED})
-"""Events that only ask to read the transcripts, as every ingest does: thousands of them would only
-make the ledger long.
-"""
+"""Events that the ledger does not record: they only ask for an ingest, and there are thousands."""
 
 _PATTERNS = {
     "sessionId": re.compile(r"[\w.:/-]{1,200}"),
@@ -54,10 +51,10 @@ _PATTERNS = {
 }
 _ID = re.compile(r"[0-9a-f-]{8,64}")
 LONGEST_TEXT = 500
-"""Characters of a reason."""
+"""Most characters of a text in an event."""
 
 Mask = Callable[[Sequence[bytes]], Sequence[tuple[bytes, int]]]
-"""Returns the lines with their secrets masked, and how many there were in each."""
+"""Returns each line with its secrets masked, and the number of its secrets."""
 
 
 @dataclass(frozen=True)
@@ -68,17 +65,18 @@ class SpoolLine:
     start: int
     content: bytes
     is_torn: bool = False
-    """Its end is missing."""
+    """Whether its end is missing."""
 
 
 @dataclass(frozen=True)
 class SpoolRules:
-    """What a line is checked against."""
+    """What the lines of the spool are checked against."""
 
     now: datetime
     user_id: int | None
+    """The owner of the store; events of other users of the machine are put aside."""
     proposals: Mapping[str, str]
-    """The state of every proposal."""
+    """The state of every proposal, by its id."""
 
 
 @dataclass
@@ -96,13 +94,14 @@ class SpoolReport:
 def ingest_spool(
     root: Path, ledger: Ledger, rules: SpoolRules, *, mask: Mask, actor: str
 ) -> SpoolReport:
-    """Reads the new lines of the spool into the ledger and returns a report; the caller holds the
-    store's lock.
+    """Reads the new lines of the spool into the ledger and returns a report.
+
+    The caller must hold the store's lock.
     """
     report = SpoolReport()
-    done = spool.read_to(str(root))
+    positions = spool.read_positions(str(root))
     for name, (start, _) in spool.unread(str(root)).items():
-        lines, done[name] = read_lines(root / spool.FOLDER / name, start, mask)
+        lines, positions[name] = read_lines(root / spool.FOLDER / name, start, mask)
         planned = [event_of(line, rules) for line in lines]
         for line, event in zip(lines, planned, strict=True):
             if event.kind == PUT_ASIDE:
@@ -111,56 +110,54 @@ def ingest_spool(
                 report.reasons.append(event.payload["reason"])
         recorded = (event for event in planned if f"memory/{event.kind}" not in NOT_RECORDED)
         added = ledger.append_once(recorded, actor=actor)
-        _record_position(root, done)
+        _record_positions(root, positions)
         report.lines += len(lines)
         report.put_aside += sum(event.kind == PUT_ASIDE for event in added)
         report.events += sum(event.kind != PUT_ASIDE for event in added)
-        report.bytes += done[name] - start
-    _delete_past_days(root, done, rules.now)
+        report.bytes += positions[name] - start
+    _delete_past_days(root, positions, rules.now)
     return report
 
 
 def read_lines(path: Path, start: int, mask: Mask) -> tuple[list[SpoolLine], int]:
-    """Returns the masked lines from that byte on, and where the next one begins; a line that is
-    being written is left.
+    """Returns the masked lines from the byte `start` on, and where the next line begins.
+
+    A last line that may still be written is not returned.
     """
     with path.open("rb") as file:
         file.seek(start)
         content = file.read()
     written_at = datetime.fromtimestamp(path.stat().st_mtime, UTC)
-    whole = content.rfind(b"\n") + 1
-    is_late = datetime.now(UTC) - written_at > TORN_AFTER
-    lines_read = list[SpoolLine]()
-    at = start
-    for raw in content[:whole].splitlines(keepends=True):
+    end = content.rfind(b"\n") + 1
+    last_line = content[end:]
+    is_quiet = datetime.now(UTC) - written_at > TORN_AFTER
+    raw_lines = list[SpoolLine]()
+    position = start
+    for raw in content[:end].splitlines(keepends=True):
         if raw.strip():
-            lines_read.append(SpoolLine(path.name, at, raw.strip()))
-        at += len(raw)
-    if content[whole:].strip() and is_late:
-        lines_read.append(SpoolLine(path.name, at, content[whole:].strip(), is_torn=True))
-        at += len(content) - whole
-    masked = [content for content, _ in mask([line.content for line in lines_read])]
-    lines = [
-        replace(line, content=content) for line, content in zip(lines_read, masked, strict=True)
-    ]
-    if lines != lines_read:
-        overwrite_records(path, partial(_with_masks, lines=lines_read, masked=masked))
-    return lines, at
+            raw_lines.append(SpoolLine(path.name, position, raw.strip()))
+        position += len(raw)
+    if last_line.strip() and is_quiet:
+        raw_lines.append(SpoolLine(path.name, position, last_line.strip(), is_torn=True))
+        position += len(last_line)
+    masked = [text for text, _ in mask([line.content for line in raw_lines])]
+    lines = [replace(line, content=text) for line, text in zip(raw_lines, masked, strict=True)]
+    if lines != raw_lines:
+        overwrite_records(path, partial(_with_masks, lines=raw_lines, masked=masked))
+    return lines, position
 
 
 def _with_masks(content: bytes, lines: Sequence[SpoolLine], masked: Sequence[bytes]) -> bytes:
-    """Returns the content of the file with the masked lines in place of the lines that were
-    found.
-    """
-    covered = bytearray(content)
+    """Returns the content of the file with each line masked; masking does not change lengths."""
+    masked_content = bytearray(content)
     for line, text in zip(lines, masked, strict=True):
         start = content.index(line.content, line.start)
-        covered[start : start + len(text)] = text
-    return bytes(covered)
+        masked_content[start : start + len(text)] = text
+    return bytes(masked_content)
 
 
 def event_of(line: SpoolLine, rules: SpoolRules) -> Planned:
-    """Returns the ledger event of the line, or the one that records why it is put aside."""
+    """Returns the ledger event for the line: its own, or one that records why it is put aside."""
     sent, reason = _parse(line)
     reason = reason or _problem(sent, rules)
     if reason:
@@ -179,15 +176,15 @@ def event_of(line: SpoolLine, rules: SpoolRules) -> Planned:
 
 
 def _parse(line: SpoolLine) -> tuple[dict[str, Any], str | None]:
-    """Returns the event in the line, or why there is none."""
+    """Returns the event in the line, or an empty one and the reason why there is none."""
     size = len(line.content)
     if size > LARGEST_LINE:
         return {}, f"too large: {size:,} bytes, where an event has at most {LARGEST_LINE:,}"
     try:
         sent = json.loads(line.content)
     except (ValueError, RecursionError):
-        is_begun = line.is_torn or line.content.startswith(b"{")
-        return {}, "half-written: its end is missing" if is_begun else "no JSON"
+        is_half = line.is_torn or line.content.startswith(b"{")
+        return {}, "half-written: its end is missing" if is_half else "no JSON"
     is_object = isinstance(sent, dict) and isinstance(sent.get("data"), dict)
     if not is_object or not isinstance(sent.get("name"), str):
         return {}, "no event: it has no name or no data"
@@ -195,7 +192,7 @@ def _parse(line: SpoolLine) -> tuple[dict[str, Any], str | None]:
 
 
 def _problem(sent: Mapping[str, Any], rules: SpoolRules) -> str | None:
-    """Returns why the event is not valid, if it is not."""
+    """Returns why the event is not valid; None if it is."""
     name = sent["name"]
     if sent.get("uid") != rules.user_id:
         sender = str(sent.get("uid"))[:20]
@@ -231,17 +228,17 @@ def _problem_of_data(name: str, data: Mapping[str, Any], rules: SpoolRules) -> s
 
 
 def _fault_of(field_name: str, kind: type, value: Any) -> str | None:
-    """Returns what is wrong with the value of a field; None where it may be used."""
+    """Returns what is wrong with the value of a field; None if the value is valid."""
     if value is None:
         return None
     kinds = (int, float) if kind is float else kind
     if isinstance(value, bool) or not isinstance(value, kinds):
         return f"is no {_KINDS[kind]}"
-    # JSON may hold halves of characters.
-    if isinstance(value, str) and (
-        len(value) > LONGEST_TEXT or value != value.encode("utf-8", "replace").decode()
-    ):
-        return "is too long, or no text that can be written"
+    if isinstance(value, str):
+        # JSON may have halves of surrogate pairs, which UTF-8 cannot encode.
+        is_writable = value == value.encode("utf-8", "replace").decode()
+        if len(value) > LONGEST_TEXT or not is_writable:
+            return "is too long, or no text that can be written"
     pattern = _PATTERNS.get(field_name)
     if pattern and not pattern.fullmatch(value):
         return "cannot be such a name"
@@ -259,8 +256,9 @@ _KINDS = {str: "text", int: "whole number", float: "number"}
 
 
 def _put_aside(line: SpoolLine, sent: Mapping[str, Any], reason: str) -> Planned:
-    """Returns the event that records why the line is put aside and where; of its text only a known
-    event's name.
+    """Returns the event that records why and where the line is put aside.
+
+    It has no text of the line, only the name of an event of `FIELDS`.
     """
     name = sent.get("name", "")
     payload = {
@@ -275,17 +273,18 @@ def _put_aside(line: SpoolLine, sent: Mapping[str, Any], reason: str) -> Planned
     return Planned(f"aside-{digest}", PUT_ASIDE, digest, payload)
 
 
-def _record_position(root: Path, done: Mapping[str, int]) -> None:
-    content = "".join(f"{name} {size}\n" for name, size in sorted(done.items()))
-    write_atomically(root / spool.FOLDER / spool.READ_TO, content.encode())
+def _record_positions(root: Path, positions: Mapping[str, int]) -> None:
+    content = "".join(f"{name} {position}\n" for name, position in sorted(positions.items()))
+    write_atomically(root / spool.FOLDER / spool.POSITIONS, content.encode())
 
 
-def _delete_past_days(root: Path, done: dict[str, int], now: datetime) -> None:
-    oldest = spool.day_of((now - KEPT_FOR).timestamp())
+def _delete_past_days(root: Path, positions: dict[str, int], now: datetime) -> None:
+    """Deletes the files of past days that were read to the end."""
+    oldest = spool.day_of((now - GRACE_PERIOD).timestamp())
     sizes = spool.sizes(str(root)).items()
-    past = [name for name, size in sizes if name < oldest and done.get(name) == size]
+    past = [name for name, size in sizes if name < oldest and positions.get(name) == size]
     for name in past:
         (root / spool.FOLDER / name).unlink()
-        del done[name]
+        del positions[name]
     if past:
-        _record_position(root, done)
+        _record_positions(root, positions)

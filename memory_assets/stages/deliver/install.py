@@ -1,10 +1,9 @@
-"""Installs hooks and our server of tools into the settings of harnesses and removes them, changing
-nothing that is not ours.
+"""Installs hooks and our server of tools in the settings of harnesses, and removes them again.
 
-The changes of each file are planned first, so that they can be shown without being made. A record
-in the data folder (`hooks.json`) holds hashes and places of the insertions, never the settings
-themselves: a file that nobody edited since is restored byte for byte; from an edited one only our
-part is removed.
+Only our own part of a file is changed. The change of each file is planned first, so that it can be
+shown without being made. The record `hooks.json` in the data folder has hashes of the files and the
+places of our insertions, but no settings. Uninstalling restores a file byte for byte if nobody has
+edited it since, and else removes only our part.
 """
 
 import difflib
@@ -32,17 +31,18 @@ OUTDATED, LEFT, ELSEWHERE, FAILED = "outdated", "left as it is", "not on this ma
 
 @dataclass(frozen=True)
 class InstallRecord:
-    """How a file was changed when hooks were installed."""
+    """How a file was changed when hooks were installed; a row of `hooks.json`."""
 
     before: str | None
-    """Hash of the file before; None where there was none."""
+    """Hash of the file before the change; None if there was no file."""
     after: str
+    """Hash of the file after the change."""
     inserted: list[list[int]]
-    """Start and end of each insertion in the file after it."""
+    """Start and end of each insertion, in characters of the file after the change."""
     kept: list[str]
-    """Containers that were there before, and stay even if they become empty."""
+    """Containers that the file had before; they are not removed, even if they become empty."""
     new_folders: int = 0
-    """The folders above the file that were created too."""
+    """How many folders above the file were created, too."""
 
 
 @dataclass(frozen=True)
@@ -54,10 +54,13 @@ class HookChange:
     state: str
     note: str = ""
     before: str | None = field(default=None, repr=False)
+    """Text of the file before the change; None if there is no file."""
     after: str | None = field(default=None, repr=False)
-    made: InstallRecord | None = field(default=None, repr=False)
+    """Text of the file after the change; None if the file is deleted."""
+    record: InstallRecord | None = field(default=None, repr=False)
+    """What is recorded of an installation; None if hooks are removed."""
     beside: Path | None = None
-    """Where an edited file of ours is kept."""
+    """Where a copy of our file goes that the owner had edited."""
 
     @property
     def is_change(self) -> bool:
@@ -81,17 +84,18 @@ class HookChange:
 
     @property
     def needs_attention(self) -> bool:
-        """Whether the file is not as installing would leave it, although ours is in it."""
+        """Whether the file has our part, but not as installing would write it."""
         return self.state in (LEFT, OUTDATED)
 
     def diff(self) -> str:
         """Returns the change as a unified diff."""
-        old, new = ((text or "").splitlines(keepends=True) for text in (self.before, self.after))
-        lines = difflib.unified_diff(old, new, str(self.path), str(self.path))
+        old_lines = (self.before or "").splitlines(keepends=True)
+        new_lines = (self.after or "").splitlines(keepends=True)
+        lines = difflib.unified_diff(old_lines, new_lines, str(self.path), str(self.path))
         return "".join(line if line.endswith("\n") else line + "\n" for line in lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns the change for programs."""
+        """Returns the change as JSON answers show it."""
         names = ("harness", "path", "state", "note", "is_change")
         return {
             **{name: getattr(self, name) for name in names},
@@ -101,8 +105,9 @@ class HookChange:
 
 
 def plan_install(harnesses: Sequence[HarnessSettings], store: Path) -> list[HookChange]:
-    """Returns how installing would change each file; a harness that is not on this machine has
-    none.
+    """Returns how installing would change each file.
+
+    A harness that is not on this machine gets one row of the state `ELSEWHERE`.
     """
     return _plan(_plan_adding, harnesses, store)
 
@@ -118,15 +123,14 @@ def status(harnesses: Sequence[HarnessSettings], store: Path) -> list[HookChange
 
 
 def carry_out(changes: Sequence[HookChange], store: Path) -> list[HookChange]:
-    """Writes the changes and returns them; one that cannot be written becomes `failed` with the
-    reason.
-    """
+    """Writes the changes and returns them; one that fails gets the state `FAILED` and a note."""
     return [_carry_out(change, store) if change.is_change else change for change in changes]
 
 
 def _plan(
     plan: Callable[..., HookChange], harnesses: Sequence[HarnessSettings], store: Path
 ) -> list[HookChange]:
+    """Returns the change that `plan` makes of each part of each harness."""
     changes = list[HookChange]()
     for harness in harnesses:
         if not harness.is_here:
@@ -150,20 +154,21 @@ def _plan_adding(
     is_current = part.is_current(text_before or "")
     if is_current:
         return HookChange(harness.name, part.path, CURRENT, before=text_before, after=text_before)
-    base = text_before
+    original = text_before
     if text_before and is_current is not None:
-        base = _without(part, text_before, record)
-    text = base or ""
+        original = _without(part, text_before, record)
+    text = original or ""
     insertions = part.add(text)
     after = apply(text, insertions)
-    now = InstallRecord(
-        before=None if base is None else text_hash(base),
+    recorded_folders = record.new_folders if record else 0
+    new_record = InstallRecord(
+        before=None if original is None else text_hash(original),
         after=text_hash(after),
         inserted=_spans(insertions),
         kept=part.kept(text),
-        new_folders=_count_missing(part.path.parent) or (record.new_folders if record else 0),
+        new_folders=_count_missing(part.path.parent) or recorded_folders,
     )
-    return HookChange(harness.name, part.path, INSTALLED, "", text_before, after, now)
+    return HookChange(harness.name, part.path, INSTALLED, "", text_before, after, new_record)
 
 
 def _plan_removing(
@@ -172,8 +177,8 @@ def _plan_removing(
     is_current = part.is_current(text_before or "")
     if text_before is None or is_current is None:
         return HookChange(harness.name, part.path, ABSENT)
-    is_as_made = is_current or (record is not None and record.after == text_hash(text_before))
-    is_edited = isinstance(part, OwnFile) and not is_as_made
+    is_as_recorded = record is not None and record.after == text_hash(text_before)
+    is_edited = isinstance(part, OwnFile) and not (is_current or is_as_recorded)
     beside = part.path.with_name(f"{part.path.name}.edited") if is_edited else None
     note = f"You had edited it; it is kept as {beside}." if beside else ""
     after = _without(part, text_before, record)
@@ -201,8 +206,9 @@ def _note(part: HookPart, change: HookChange) -> str:
 
 
 def find_recalling(harnesses: Sequence[HarnessSettings]) -> frozenset[str]:
-    """Returns the names of the harnesses in which our hooks recall at each prompt; settings that
-    cannot be read have none.
+    """Returns the names of the harnesses in which our hooks recall memories at each prompt.
+
+    Settings that cannot be read are skipped.
     """
     names = set()
     for harness in harnesses:
@@ -214,32 +220,35 @@ def find_recalling(harnesses: Sequence[HarnessSettings]) -> frozenset[str]:
 
 
 def _without(part: HookPart, text: str, record: InstallRecord | None) -> str | None:
-    """Returns the file without our part; exactly as it was, where nobody edited it since."""
+    """Returns the file without our part; None if nothing is left of it, so that it is deleted.
+
+    If nobody edited the file since installing, the result is exactly the file before.
+    """
     if record and record.after == text_hash(text):
         for start, end in sorted(record.inserted, reverse=True):
             text = text[:start] + text[end:]
         return None if record.before is None else text
-    rest = part.remove(text, record.kept if record else ())
+    remainder = part.remove(text, record.kept if record else ())
     is_ours = isinstance(part, OwnFile) or (record is not None and record.before is None)
-    return None if is_ours and rest.strip() in ("", "{}") else rest
+    return None if is_ours and remainder.strip() in ("", "{}") else remainder
 
 
 def _carry_out(change: HookChange, store: Path) -> HookChange:
-    path = Path(os.path.realpath(change.path))  # through a link, which stays one
+    path = Path(os.path.realpath(change.path))  # a link is not replaced by a file
     try:
-        if change.made:
-            # Recorded first, so that a killed process does not lose track of what it changed.
-            _keep_record(store, change)
+        if change.record:
+            # Recorded before it is written, so that a change of a killed process is known.
+            _write_record(store, change)
         if change.beside and change.before is not None:
             write_atomically(change.beside, change.before.encode())
         if change.after is None:
             path.unlink()
-            record = _read_record(store).get(str(change.path))
+            record = _read_records(store).get(str(change.path))
             _remove_empty(path.parent, record.new_folders if record else 0)
         elif not _replace(path, change.before, change.after):
             raise HooksError("another program changed it at the same time; try again")
-        if not change.made:
-            _keep_record(store, change)
+        if not change.record:
+            _write_record(store, change)
     except (OSError, HooksError) as error:
         note = f"Cannot write {change.path}: {error}."
         return HookChange(change.harness, change.path, FAILED, note)
@@ -247,19 +256,22 @@ def _carry_out(change: HookChange, store: Path) -> HookChange:
 
 
 def _count_missing(folder: Path) -> int:
-    """Returns the number of folders that have to be created for this one to exist."""
+    """Returns the number of folders to create so that the folder exists."""
     return 0 if folder.is_dir() else 1 + _count_missing(folder.parent)
 
 
 def _remove_empty(folder: Path, count: int) -> None:
-    """Removes the folder and those above it, at most so many, up to one that is not empty."""
+    """Removes the folder and its parents, at most `count` folders, up to one that is not empty."""
     if count and not any(folder.iterdir()):
         folder.rmdir()
         _remove_empty(folder.parent, count - 1)
 
 
 def _replace(path: Path, text_before: str | None, after: str) -> bool:
-    """Replaces the file if it is still as before, with its permissions; returns whether it did."""
+    """Replaces the file, with its permissions, if it still has the text before.
+
+    Returns whether it was replaced.
+    """
     mode = S_IMODE(path.stat().st_mode) if path.is_file() else 0o600
     expected = None if text_before is None else text_before.encode()
     return replace_if_same(path, expected, after.encode(), mode)
@@ -271,51 +283,52 @@ def _read(path: Path) -> str | None:
     except FileNotFoundError:
         return None
     except UnicodeDecodeError as error:
-        raise HooksError(
-            f"Cannot read {path}: it is not UTF-8. Fix the file, then try again."
-        ) from error
+        message = f"Cannot read {path}: it is not UTF-8. Fix the file, then try again."
+        raise HooksError(message) from error
     except OSError as error:
         raise HooksError(f"Cannot read {path}: {error.strerror or error}.") from error
 
 
 def _spans(insertions: Sequence[Insertion]) -> list[list[int]]:
-    """Returns where the insertions are in the text after them."""
+    """Returns start and end of each inserted text, in the text that has all of them."""
     spans = []
-    moved = 0
-    for at, text in sorted(insertions):
-        spans.append([at + moved, at + moved + len(text)])
-        moved += len(text)
+    inserted_chars = 0
+    for place, text in sorted(insertions):
+        start = place + inserted_chars
+        spans.append([start, start + len(text)])
+        inserted_chars += len(text)
     return spans
 
 
 def _record_of(part: HookPart, text: str, store: Path) -> InstallRecord | None:
-    """Returns how the part came into its file; if it was installed for another store, from the
-    record there.
+    """Returns the record of the part's installation.
+
+    A part that was installed for another store is recorded in that store.
     """
-    bound = part.store_in(text)
+    installed_store = part.store_in(text)
     path = str(part.path)
-    record = _read_record(Path(bound)).get(path) if bound else None
-    return record or _read_record(store).get(path)
+    record = _read_records(Path(installed_store)).get(path) if installed_store else None
+    return record or _read_records(store).get(path)
 
 
-def _read_record(store: Path) -> dict[str, InstallRecord]:
+def _read_records(store: Path) -> dict[str, InstallRecord]:
     try:
         records = json.loads((store / RECORD).read_text("utf-8"))
-        return {path: InstallRecord(**_as_written_now(fields)) for path, fields in records.items()}
+        return {path: InstallRecord(**_in_current_form(fields)) for path, fields in records.items()}
     except (OSError, ValueError, TypeError, AttributeError):
         return {}  # without the record, our part is found by its text
 
 
-def _as_written_now(fields: dict[str, Any]) -> dict[str, Any]:
-    """Returns the record of a file; earlier releases recorded at most one new folder."""
+def _in_current_form(fields: dict[str, Any]) -> dict[str, Any]:
+    """Returns the fields of a record; earlier releases recorded at most one new folder."""
     current = {name: value for name, value in fields.items() if name != "is_folder_new"}
     return {"new_folders": int(fields.get("is_folder_new", 0)), **current}
 
 
-def _keep_record(store: Path, change: HookChange) -> None:
-    """Records the change of the file, or that nothing of ours is left in it."""
-    records = {path: asdict(record) for path, record in _read_record(store).items()}
+def _write_record(store: Path, change: HookChange) -> None:
+    """Records the change of the file; removes the file's record if our part was removed."""
+    records = {path: asdict(record) for path, record in _read_records(store).items()}
     records.pop(str(change.path), None)
-    if change.made is not None:
-        records[str(change.path)] = asdict(change.made)
+    if change.record is not None:
+        records[str(change.path)] = asdict(change.record)
     write_json(store / RECORD, records)

@@ -1,14 +1,13 @@
-"""Asks a running server of tools which memories are near a prompt, and says nothing where it does
-not answer in time.
+"""Asks a running server of tools which memories are near a prompt.
 
 A server that was started with `--prompts` has its models loaded and listens on a socket in the
-store:
+store, which only the user of the store may open:
 
-    MEMORY_DATA/built/prompts/<process id>.sock    one for each session, for the user of the store
-    alone
+    MEMORY_DATA/built/prompts/<process id>.sock    one for each session
 
-One line goes each way, both JSON. The third line says that the answer was shown, so that only then
-it counts as a recall. Standard library only, because a harness waits for it.
+The question is one line of JSON, and so is the answer. A third line confirms that the answer was
+shown; without it, the answer does not count as a recall. If the server does not answer in time,
+nothing is shown. Imports the standard library only, because a harness waits for it.
 """
 
 import os
@@ -23,22 +22,25 @@ if TYPE_CHECKING:
 FOLDER = os.path.join("built", "prompts")
 SUFFIX = ".sock"
 SECONDS = 1.5
-"""How long a prompt may wait in all, the start of the interpreter included. A warm recall takes
-some hundredths of a second.
+"""Longest time that a prompt waits, with the start of the interpreter. A warm recall takes some
+hundredths of a second.
 """
 
 MOST_PROMPT = 2_000
-"""Characters of a prompt that are sent: what it is about is said at its beginning."""
+"""Characters of a prompt that are sent, from its beginning, which says what it is about."""
 
 MOST_ANSWER = 64_000
+"""Bytes of an answer that are read."""
+
 SHOWN = b"shown\n"
 
 
-def near(
+def ask_server(
     root: str, prompt: str, session: str, folder: str, seconds: float = SECONDS
 ) -> "tuple[str, socket.socket | None]":
-    """Returns the block of memories and the connection on which to confirm that it was shown; empty
-    where there is none.
+    """Returns the block of memories, and the connection on which to send `SHOWN` afterwards.
+
+    Without memories or a server in time, the text is empty and the connection is None.
     """
     import json
 
@@ -59,18 +61,17 @@ def near(
 
 
 def _servers(root: str) -> "Iterator[socket.socket]":
-    """Yields connections, to the server that was started last first; a socket whose server is gone
-    is deleted.
+    """Yields connections to the servers, the one that was started last first.
+
+    Deletes the sockets of servers that no longer run.
     """
     folder = os.path.join(root, FOLDER)
     try:
-        # The path of a socket may have a hundred characters only; nothing else runs in this
-        # process.
+        # The path of a socket may have only a hundred characters. The process does nothing else, so
+        # its working folder may change.
         os.chdir(folder)
-        names = sorted(
-            (name for name in os.listdir(".") if name.endswith(SUFFIX)),
-            key=lambda name: -os.stat(name).st_mtime,
-        )
+        names = [name for name in os.listdir(".") if name.endswith(SUFFIX)]
+        names.sort(key=lambda name: -os.stat(name).st_mtime)
     except OSError:
         return
     for name in names:
@@ -91,10 +92,10 @@ def _read_line(server: socket.socket, until: float) -> bytes:
     line = b""
     while not line.endswith(b"\n") and len(line) < MOST_ANSWER:
         server.settimeout(max(until - time.monotonic(), 0.01))
-        more = server.recv(65_536)
-        if not more:
+        chunk = server.recv(65_536)
+        if not chunk:
             break
-        line += more
+        line += chunk
     return line
 
 

@@ -1,9 +1,9 @@
-"""Warns in one line if memory is silent: events are not read, or input has waited for longer than
-its deadline.
+"""Warns in one line if the memory is silent: events are not read, or input is not processed by its
+deadline.
 
 Reads the file in which the sensors and `memory ingest` list waiting input (`runs.freshness`), so
-the line also appears if none of our processes is running. Standard library only, because a harness
-waits for it.
+the warning also appears if none of our processes is running. Imports the standard library only,
+because a harness waits for it.
 """
 
 import os
@@ -14,14 +14,15 @@ from memory_assets.stages.deliver import spool
 from memory_assets.store.ready import WAITING, changed_at, read_text
 
 ASKED = os.path.join("built", "asked.txt")
+"""File whose time is that of the last run that was started here."""
+
 ASK_AGAIN_SECONDS = 3_600
 
 
 def ask_for_run(root: str, now: float | None = None) -> bool:
-    """Starts `memory ingest` on the store if memory is silent, at most once an hour, and returns
-    whether it did.
+    """Starts `memory ingest` on the store if the memory is silent, at most once an hour.
 
-    It runs by itself: nobody waits for it, and it outlives the caller.
+    Returns whether it was started. The process is detached and outlives the caller.
     """
     now = time.time() if now is None else now
     marker = os.path.join(root, ASKED)
@@ -42,12 +43,12 @@ def ask_for_run(root: str, now: float | None = None) -> bool:
 
 
 def alarm(root: str, now: float | None = None) -> str | None:
-    """Returns the line; None where events and all other input are processed in time."""
+    """Returns the warning; None if events and all other input are processed in time."""
     return spool.alarm(root, now) or late_input(root, time.time() if now is None else now)
 
 
 def late_input(root: str, now: float) -> str | None:
-    """Returns a line that names what is late first, and since when its input waits."""
+    """Returns the warning about the input that waits longest of those past their deadlines."""
     text = read_text(os.path.join(root, WAITING))
     if not text:
         return None

@@ -1,14 +1,13 @@
-"""The spool: one line per event, appended by its sender and read by ingest; and an alarm where
-nothing reads it.
+"""The spool: files to which senders append one line per event, and which ingest reads.
 
-    MEMORY_DATA/spool/2026-11-21.jsonl   the events of a day, in UTC; deleted once the day is over
-                                         and it is read to the end
+    MEMORY_DATA/spool/2026-11-21.jsonl   the events of a day in UTC
     MEMORY_DATA/spool/read.txt           how many bytes of each file were read
-    MEMORY_DATA/spool/aside/             lines that could not be parsed, secrets masked
+    MEMORY_DATA/spool/aside/             lines that are not valid events, secrets masked
 
-A sender opens, writes once and closes: it takes no lock, never waits and needs no store. Each line
-has a newline before it too, so that a line torn by a full disk does not damage the next one.
-Standard library only, because a harness waits for it.
+Ingest deletes the file of a past day that it has read to the end. A sender opens the file, writes
+once and closes it. It takes no lock, never waits and needs no store. Each line also begins with a
+newline, so that a line torn by a full disk does not damage the next one. `alarm` warns if nothing
+reads the spool. Imports the standard library only, because a harness waits for it.
 """
 
 import errno
@@ -16,41 +15,40 @@ import os
 import time
 
 FOLDER = "spool"
-READ_TO = "read.txt"
+POSITIONS = "read.txt"
 SUFFIX = ".jsonl"
 
 MOST_BYTES = 64_000_000
 """Limit of a day's file, so that a broken harness does not fill the disk."""
 
 ALARM_BYTES = 1_000_000
-"""Some four thousand events: months of sessions."""
+"""Unread bytes that raise the alarm: some four thousand events, or months of sessions."""
 
 ALARM_SECONDS = 2 * 3_600
-"""Sensors look twice a minute, and the longest runs of every day take minutes."""
+"""Age of an unread event that raises the alarm. Sensors look twice a minute, and the longest daily
+runs take minutes."""
 
 _HEAD = b'{"capturedAt": "'
-"""The beginning of each line, so that its moment is found without a parser."""
+"""The beginning of each line; the time of the event follows, and is read without a parser."""
 
 
 def append(
     root: str, name: str, data: "dict[str, object]", *, version: int, at: float | None = None
 ) -> str:
-    """Appends one event and returns its id; raises `OSError` where it cannot be written."""
+    """Appends one event and returns its id; raises `OSError` if it cannot be written."""
     import json
 
     moment = time.time() if at is None else at
-    # Ids begin with the moment, so that events that are read together keep their order.
+    # Ids begin with the time, so that their order is that of the events.
     id = f"{int(moment * 1e9):016x}-{os.urandom(4).hex()}"
-    sent = {"capturedAt": stamp_of(moment), "id": id, "name": name, "schemaVersion": version}
-    line = json.dumps({**sent, "uid": user_id(), "data": data})
+    event = {"capturedAt": stamp_of(moment), "id": id, "name": name, "schemaVersion": version}
+    line = json.dumps({**event, "uid": user_id(), "data": data})
     _write(os.path.join(root, FOLDER, f"{day_of(moment)}{SUFFIX}"), f"\n{line}\n".encode())
     return id
 
 
 def sizes(root: str) -> dict[str, int]:
-    """Returns the bytes of each file of events, the oldest first; nothing where there is no
-    spool.
-    """
+    """Returns the size of each day's file in bytes, the oldest first; empty without a spool."""
     try:
         with os.scandir(os.path.join(root, FOLDER)) as entries:
             sizes_by_name = {
@@ -63,10 +61,10 @@ def sizes(root: str) -> dict[str, int]:
     return dict(sorted(sizes_by_name.items()))
 
 
-def read_to(root: str) -> dict[str, int]:
-    """Returns how many bytes of each file were read."""
+def read_positions(root: str) -> dict[str, int]:
+    """Returns how many bytes of each file ingest has read."""
     try:
-        with open(os.path.join(root, FOLDER, READ_TO), encoding="utf-8") as file:
+        with open(os.path.join(root, FOLDER, POSITIONS), encoding="utf-8") as file:
             pairs = [line.split() for line in file]
     except (OSError, UnicodeDecodeError):
         return {}
@@ -74,12 +72,12 @@ def read_to(root: str) -> dict[str, int]:
 
 
 def unread(root: str) -> dict[str, tuple[int, int]]:
-    """Returns start and end of the unread bytes of each file that has some."""
-    done = read_to(root)
+    """Returns start and end of the unread bytes of each file that has unread bytes."""
+    positions = read_positions(root)
     unread_bytes = dict[str, tuple[int, int]]()
     for name, size in sizes(root).items():
-        start = done.get(name, 0)
-        if start > size:  # the file was replaced
+        start = positions.get(name, 0)
+        if start > size:  # the file was replaced by another one
             start = 0
         if start < size:
             unread_bytes[name] = (start, size)
@@ -87,13 +85,14 @@ def unread(root: str) -> dict[str, tuple[int, int]]:
 
 
 def alarm(root: str, now: float | None = None) -> str | None:
-    """Returns a warning where events have waited for too long or are too many."""
-    waiting = unread(root)
-    if not waiting:
+    """Returns a warning if an event has waited for too long, or if too many wait."""
+    spans = unread(root)
+    if not spans:
         return None
-    since = _oldest(root, waiting)
-    is_old = since < stamp_of((time.time() if now is None else now) - ALARM_SECONDS)
-    if not is_old and sum(end - start for start, end in waiting.values()) < ALARM_BYTES:
+    since = _oldest(root, spans)
+    now = time.time() if now is None else now
+    is_old = since < stamp_of(now - ALARM_SECONDS)
+    if not is_old and sum(end - start for start, end in spans.values()) < ALARM_BYTES:
         return None
     folder = os.path.join(root, FOLDER)
     where = f"since {since[:10]} {since[11:16]} UTC" if is_old else f"in {folder}"
@@ -104,19 +103,17 @@ def alarm(root: str, now: float | None = None) -> str | None:
 
 
 def waiting_since(root: str) -> float | None:
-    """Returns when the oldest unread event was sent, in seconds since 1970; None where all are
-    read.
-    """
+    """Returns the time of the oldest unread event in seconds since 1970; None if all are read."""
     from datetime import datetime
 
-    waiting = unread(root)
-    return datetime.fromisoformat(_oldest(root, waiting)).timestamp() if waiting else None
+    spans = unread(root)
+    return datetime.fromisoformat(_oldest(root, spans)).timestamp() if spans else None
 
 
-def _oldest(root: str, waiting: dict[str, tuple[int, int]]) -> str:
-    """Returns the moment of the first unread event."""
-    name, (start, _) = next(iter(waiting.items()))
-    return _moment_at(os.path.join(root, FOLDER, name), start)
+def _oldest(root: str, spans: dict[str, tuple[int, int]]) -> str:
+    """Returns the time stamp of the first unread event."""
+    name, (start, _) = next(iter(spans.items()))
+    return _stamp_at(os.path.join(root, FOLDER, name), start)
 
 
 def stamp_of(moment: float) -> str:
@@ -137,7 +134,7 @@ def user_id() -> int | None:
 
 def _write(path: str, content: bytes) -> None:
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    # Non-blocking, so that a pipe without a reader in its place is an error and not a wait.
+    # Non-blocking: if the file is a pipe without a reader, opening it fails and does not wait.
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NONBLOCK", 0)
     descriptor = os.open(path, flags, 0o600)
     try:
@@ -148,8 +145,8 @@ def _write(path: str, content: bytes) -> None:
         os.close(descriptor)
 
 
-def _moment_at(path: str, start: int) -> str:
-    """Returns the moment of the line that begins there, else the time of the file."""
+def _stamp_at(path: str, start: int) -> str:
+    """Returns the time stamp of the line at the byte `start`; if it has none, that of the file."""
     try:
         with open(path, "rb") as file:
             file.seek(start)

@@ -13,25 +13,13 @@ from memory_assets.stages.recall.results import Answer, Cost
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.dagster_runs import metadata_of, run_assets
-from memory_assets_tests.factories import frame, row
+from memory_assets_tests.factories import fact, frame, row
 from memory_assets_tests.small_store import write
 
 
 @pytest.fixture
 def store() -> Store:
     return open_store(read_settings())
-
-
-def fact(id: str, text: str, **changes: Any) -> dict[str, Any]:
-    plain = {
-        "kind": "fact",
-        "state": "active",
-        "scope": "project",
-        "project": "shop",
-        "category": "operations",
-        "person": "ann",
-    }
-    return row("memories", **plain | {"id": id, "text": text} | changes)
 
 
 def materialise(store: Store) -> dg.ExecuteInProcessResult:

@@ -14,7 +14,7 @@ from memory_assets.harnesses.hooks import harnesses
 from memory_assets.harnesses.pi.hooks import EXTENSION_FILE as PI_FILE
 from memory_assets.stages.deliver.hook import HOOKS_OFF
 from memory_assets.stages.deliver.install import carry_out, plan_install
-from memory_assets.stages.deliver.told import drop_old
+from memory_assets.stages.deliver.shown_context import drop_old
 from memory_assets.store.store import Store
 from memory_assets_tests.conftest import REPOSITORY
 from memory_assets_tests.small_store import made_the_sample, small_store

@@ -16,19 +16,7 @@ from memory_assets.stages.recall.summaries import (
     replaced_page_of,
     summarise,
 )
-from memory_assets_tests.factories import START, frame, row
-
-
-def fact(id: str, text: str, **changes: Any) -> dict[str, Any]:
-    plain = {
-        "kind": "fact",
-        "state": "active",
-        "scope": "project",
-        "project": "shop",
-        "category": "operations",
-        "person": "ann",
-    }
-    return row("memories", **plain | {"id": id, "text": text} | changes)
+from memory_assets_tests.factories import START, fact, frame
 
 
 def test_the_strongest_facts_come_first_and_name_their_memories():

@@ -1,9 +1,9 @@
-"""What sessions were told: a checksum of their last briefing, and the ids of the memories that
-their prompts were shown.
+"""Notes what each session was shown: a checksum of its last briefing, and the ids of the memories
+that were shown at its prompts.
 
-A session that is resumed still has both; only a changed briefing, or another memory, is shown
-again. One that was compacted or cleared lost the memories. Two small files for each session.
-Standard library only.
+A resumed session still has both in its context, so only a changed briefing and further memories are
+shown. A session that was compacted or cleared has lost the memories. Each session has two small
+files. Imports the standard library only, because a harness waits for it.
 """
 
 import os
@@ -16,41 +16,40 @@ FOLDER = os.path.join("built", "told")
 LONGEST_NAME = 200
 IDS = ".ids"
 """Suffix of the file with the ids of memories."""
+
 KEPT_SECONDS = 30 * 86_400
-"""A session that is resumed later than this is told everything again."""
+"""Age at which the files are deleted; a session that is resumed later is shown everything again."""
 
 
-def tell(root: str, session: str, text: str) -> bool:
-    """Notes that the session is told the text now; returns whether it was the last thing that it
-    was told.
-    """
-    is_told = is_last_told(root, session, text)
-    if not is_told:
-        _write(_path(root, session), "w", _sum(text))
-    return is_told
+def note_briefing(root: str, session: str, text: str) -> bool:
+    """Notes that the session is shown the briefing; returns whether it had it already."""
+    has_same = has_briefing(root, session, text)
+    if not has_same:
+        _write(_path(root, session), "w", _checksum(text))
+    return has_same
 
 
-def is_last_told(root: str, session: str, text: str) -> bool:
-    """Returns whether the text was the last thing that the session was told."""
-    return _read(_path(root, session)) == _sum(text)
+def has_briefing(root: str, session: str, text: str) -> bool:
+    """Returns whether the text is the last briefing that the session was shown."""
+    return _read(_path(root, session)) == _checksum(text)
 
 
-def _sum(text: str) -> str:
+def _checksum(text: str) -> str:
     return f"{zlib.crc32(text.encode('utf-8', 'replace')):08x} {len(text)}"
 
 
-def ids_told(root: str, session: str) -> set[str]:
-    """Returns the ids of the memories that prompts of the session were shown."""
+def read_shown_ids(root: str, session: str) -> set[str]:
+    """Returns the ids of the memories that were shown at prompts of the session."""
     return set(_read(_path(root, session, IDS)).split())
 
 
 def add_ids(root: str, session: str, ids: "list[str]") -> None:
-    """Notes that a prompt of the session was shown these memories."""
+    """Notes that these memories were shown at a prompt of the session."""
     _write(_path(root, session, IDS), "a", "".join(f"{id}\n" for id in ids))
 
 
 def forget_ids(root: str, session: str) -> None:
-    """Notes that the session no longer has the memories that its prompts were shown."""
+    """Notes that the session lost the memories that were shown at its prompts."""
     path = _path(root, session, IDS)
     if os.path.isfile(path):
         os.unlink(path)
@@ -65,7 +64,7 @@ def _read(path: str) -> str:
 
 
 def _write(path: str, mode: str, text: str) -> None:
-    """Writes the text; where that is not possible, the session is told once more."""
+    """Writes the text. If that fails, the session is only shown the same once more."""
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, mode, encoding="ascii") as file:
@@ -79,7 +78,7 @@ def _path(root: str, session: str, suffix: str = "") -> str:
 
 
 def drop_old(root: str) -> None:
-    """Deletes what sessions were told that nobody resumed for a month."""
+    """Deletes the files that did not change for `KEPT_SECONDS`."""
     folder = os.path.join(root, FOLDER)
     try:
         old_files = [
