@@ -1,3 +1,3 @@
-"""Condenses observations into reflections, these into distillates of weeks and months, and proposes
-lines for MEMORY.md.
+"""Condenses the observations of a day into reflections, and reflections into distillates of weeks
+and months; proposes lines for MEMORY.md.
 """

@@ -1,9 +1,8 @@
-"""What is known of facts beside their words: repeats, confirmations, replacements, and solutions of
-the same day.
+"""Ranks the facts of a day, week or month, and decides which are excluded, whatever room there is.
 
-Made from the memories at the end of the day, week or month; gives each fact its rank, and the
-reason to exclude it. Of a problem that was solved on the same day the solution is kept, and so is
-the root cause.
+Uses the memories as they were at the end of the period: which facts repeat, confirm or replace each
+other. A problem that was solved within the facts is excluded; its solution and its root cause are
+not.
 """
 
 import math
@@ -24,57 +23,53 @@ _PROBLEM = _PATTERNS["problem"]
 _CAUSE = _PATTERNS["cause"]
 _SOLUTION = _PATTERNS["solution"]
 SHARED_WORDS = 0.5
-"""Share of the problem's own words, or one of its file names or identifiers, that its solution
-repeats.
+"""Share of the words of a problem that a statement must repeat to be its solution. With a file name
+or an identifier of the problem, two words are enough.
 """
 
 
 def find_resolved(facts: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Returns, by the id of each fact that states a problem, the id of the first later one that
-    solves it.
+    """Returns the solved problems: the id of the problem's fact, and that of its first solution.
 
-    Facts are given in order of time. A rule, an important statement of the owner, and a fact with a
-    cause or a solution are not problems.
+    The facts must be in order of time, and a solution must come after its problem.
     """
-    solutions = [
-        (number, fact) for number, fact in enumerate(facts) if _SOLUTION.search(fact["text"])
-    ]
+    solutions = [number for number, fact in enumerate(facts) if _SOLUTION.search(fact["text"])]
     resolved: dict[str, str] = {}
     for number, fact in enumerate(facts):
         if _is_problem(fact):
-            solving = (
-                solution["id"]
-                for later, solution in solutions
-                if later > number and _is_about(solution, fact)
-            )
-            solution_id = next(solving, None)
-            if solution_id:
-                resolved[fact["id"]] = solution_id
+            for later in solutions:
+                if later > number and _is_about(facts[later], fact):
+                    resolved[fact["id"]] = facts[later]["id"]
+                    break
     return resolved
 
 
 def _is_problem(fact: Mapping[str, Any]) -> bool:
+    """Returns whether the fact states a problem that a later fact may solve.
+
+    Rules, important statements of the owner, and facts with a cause or a solution do not.
+    """
     text = fact["text"]
-    if fact["category"] in ("rules-conventions", "preferences") or (
-        fact["author"],
-        fact["priority"],
-    ) == ("owner", "high"):
+    is_rule = fact["category"] in ("rules-conventions", "preferences")
+    is_owners = fact["author"] == "owner" and fact["priority"] == "high"
+    if is_rule or is_owners:
         return False
     return bool(_PROBLEM.search(text)) and not (_CAUSE.search(text) or _SOLUTION.search(text))
 
 
 def _is_about(solution: Mapping[str, Any], problem: Mapping[str, Any]) -> bool:
-    solved = read_claim(solution["text"])
-    stated = read_claim(problem["text"])
-    words = {word for word in stated.words if not _PROBLEM.fullmatch(word)}
-    shared_count = len(solved.words & words)
+    solution_claim = read_claim(solution["text"])
+    problem_claim = read_claim(problem["text"])
+    words = {word for word in problem_claim.words if not _PROBLEM.fullmatch(word)}
+    shared_count = len(solution_claim.words & words)
     if shared_count / max(len(words), 1) >= SHARED_WORDS:
         return True
-    return shared_count >= 2 and not solved.specifics.isdisjoint(stated.specifics)
+    shares_name = not solution_claim.specifics.isdisjoint(problem_claim.specifics)
+    return shared_count >= 2 and shares_name
 
 
 class Exclusion(NamedTuple):
-    """Why a fact is not written, and the memory that has it or replaces it."""
+    """Why a fact is not written, and the id of the memory that has it or replaces it."""
 
     reason: str
     kept_as: str
@@ -82,11 +77,14 @@ class Exclusion(NamedTuple):
 
 @dataclass(frozen=True)
 class Background:
-    """The memories of a moment, by the observations they are made of."""
+    """The memories at the end of a period, by their ids."""
 
     memory_of: Mapping[str, str]
+    """The memory of each observation."""
     session_counts: Mapping[str, int]
+    """How many sessions confirm each memory."""
     replaced_by: Mapping[str, str]
+    """The memory that supersedes each superseded memory."""
     forgotten: frozenset[str]
 
     @classmethod
@@ -103,22 +101,24 @@ class Background:
         )
 
     def memory(self, observation_id: str) -> str:
-        """Returns the memory of the observation; one that was never merged is its own."""
+        """Returns the memory of the observation; if it was never merged, the observation's id."""
         return self.memory_of.get(observation_id, observation_id)
 
     def ranked(self, bullets: Sequence[Bullet], facts: Sequence[Row]) -> list[Bullet]:
-        """Returns the important bullets first: 🔴, the owner's words, confirmed ones, those exact
-        for their length.
+        """Returns the bullets, the most important first.
+
+        Compared are, in this order: priority, whether the owner said it, in how many sessions, and
+        how many exact names it has for its length.
         """
         owners = {row["id"] for row in facts if row["author"] == "owner"}
 
         def rank(bullet: Bullet) -> tuple[Any, ...]:
-            confirmed = self.session_counts.get(self.memory(bullet.ids[0]), 1)
+            session_count = self.session_counts.get(self.memory(bullet.ids[0]), 1)
             exactness = (1 + math.log1p(len(exact_names(bullet.text)))) / bullet.weight
             return (
                 ORDER[bullet.priority],
                 owners.isdisjoint(bullet.ids),
-                -confirmed,
+                -session_count,
                 -exactness,
                 bullet.ids[0],
             )
@@ -126,8 +126,9 @@ class Background:
         return sorted(bullets, key=rank)
 
     def excluded(self, facts: Sequence[Row]) -> dict[str, Exclusion]:
-        """Returns the facts, given in order of time, that are not written whatever room there is,
-        and why.
+        """Returns why facts are not written, whatever room there is, by their ids.
+
+        The facts must be in order of time.
         """
         excluded: dict[str, Exclusion] = {}
         resolved = find_resolved([row for row in facts if row["gate"] == "allow"])

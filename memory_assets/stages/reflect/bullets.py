@@ -1,10 +1,10 @@
-"""The lines of reflections and distillates: each a fact with the ids it rests on.
+"""The lines of reflections and distillates: each is a fact with the ids of its observations.
 
     **operations**
     - 🔴 Deploy with `make deploy`. [mem_0f3a5c1e9b2d, mem_77c0de9a1b2c]
 
-`render` writes them below their categories; `parse_bullets` parses them again, so that a week is
-made from its days.
+`render` writes the lines below their categories. `parse_bullets` reads them back from the text of
+days, from which weeks are made.
 """
 
 import re
@@ -35,10 +35,9 @@ class Bullet:
     @property
     def line(self) -> str:
         """The rendered bullet."""
-        return (
-            f"- {_MARK_OF[self.priority]} {' '.join(self.text.split())} "
-            f"[{', '.join(map(short_id, self.ids))}]"
-        )
+        text = " ".join(self.text.split())
+        citations = ", ".join(map(short_id, self.ids))
+        return f"- {_MARK_OF[self.priority]} {text} [{citations}]"
 
     @property
     def weight(self) -> int:
@@ -52,17 +51,17 @@ def bullet_of(row: Mapping[str, Any]) -> Bullet:
 
 
 def in_order(bullets: Sequence[Bullet]) -> list[Bullet]:
-    """Returns the bullets in their order on the page: by category, 🔴 first, else as they came."""
+    """Returns the bullets in the order of the page: by category, and by priority within it."""
     return sorted(bullets, key=lambda bullet: (bullet.category, ORDER[bullet.priority]))
 
 
 def ids_of(bullets: Iterable[Bullet]) -> tuple[str, ...]:
-    """Returns the ids that the bullets rest on, each once."""
+    """Returns the ids of the bullets' observations, each once."""
     return tuple(dict.fromkeys(id for bullet in bullets for id in bullet.ids))
 
 
 def merged(bullets: Sequence[Bullet]) -> Bullet:
-    """Returns the bullets as one, in the words of the last and with the highest priority."""
+    """Returns one bullet for all, with the text of the last and the highest priority."""
     priority = min((bullet.priority for bullet in bullets), key=ORDER.__getitem__)
     return replace(bullets[-1], priority=priority, ids=ids_of(bullets))
 
@@ -73,7 +72,7 @@ def heading(category: str) -> str:
 
 
 def render(bullets: Sequence[Bullet]) -> str:
-    """Returns Markdown: the bullets, given in their order on the page, below their categories."""
+    """Returns the bullets as Markdown below their categories; they must be in order of the page."""
     lines: list[str] = []
     for category, members in groupby(bullets, key=lambda bullet: bullet.category):
         lines += [heading(category), *(bullet.line for bullet in members)]
@@ -81,9 +80,7 @@ def render(bullets: Sequence[Bullet]) -> str:
 
 
 def parse_bullets(text: str, ids: Sequence[str]) -> Iterator[Bullet]:
-    """Yields the bullets of a rendered text; `ids` are the whole ids of the observations that it
-    cites.
-    """
+    """Yields the bullets of a rendered text; `ids` are the full ids of the cited observations."""
     full_ids = {short_id(id): id for id in ids}
     category = ""
     for line in text.splitlines():

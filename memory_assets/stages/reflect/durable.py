@@ -1,9 +1,10 @@
-"""Decides whether words of the owner hold in general: a rule, a preference, a decision or a
-statement, and no errand.
+"""Decides whether words of the owner are durable: a rule, preference, decision or statement, not a
+request for one task.
 
-Takes a memory's text, or a sentence as it was typed. The grammar is that of the rules observer
-(`distill/rules/grammar.py`); what a model words in the third person is durable if it is filed as a
-rule or a preference and does more than report.
+Takes the text of a memory, or a sentence as it was typed. Sentences in the owner's own words are
+judged by the grammar of the rules observer (`distill/rules/grammar.py`). A text that a model wrote
+in the third person is durable if its category is a rule or a preference, and if it does not only
+report what was done.
 """
 
 from typing import NamedTuple
@@ -19,20 +20,19 @@ _PATTERNS = patterns_beside(__file__)
 _AGREED = _PATTERNS["agreed"]
 
 _STANDING = _PATTERNS["standing"]
-"""Says outright that it lasts, or had to be repeated."""
+"""Words of a sentence that says that it lasts, or that it had to be repeated."""
 
 
 class Said(NamedTuple):
-    """A sentence of a memory, and the words in it that lay down or state something; without such
-    words it is other talk.
-    """
+    """A sentence of a memory, with its words that order, decide or state something."""
 
     sentence: str
     words: tuple[str, ...]
+    """Empty if the sentence does none of this."""
 
 
 def own_words(memory_text: str) -> str:
-    """Returns what a memory says, without who said or approved it."""
+    """Returns the content of a memory's text, without the note who said or approved it."""
     text = memory_text.strip()
     quoted = _PATTERNS["said"].match(text)
     if quoted:
@@ -44,9 +44,7 @@ def own_words(memory_text: str) -> str:
 
 
 def answer_in(memory_text: str) -> str | None:
-    """Returns the words by which the owner approved what the memory says; None if it does not quote
-    any.
-    """
+    """Returns the owner's words of approval that the memory quotes; None if it quotes none."""
     agreed = _AGREED.search(memory_text.strip())
     return agreed["said"] if agreed else None
 
@@ -62,12 +60,12 @@ def sentences_of(memory_text: str) -> list[Said]:
 
 def is_durable(memory: Row) -> bool:
     """Returns whether a memory or a proposal is a durable statement of the owner."""
+    if memory["author"] != "owner":
+        return False
     is_norm = memory["category"] in NORMS and what_holds(own_words(memory["text"])) != ""
-    return memory["author"] == "owner" and (
-        is_norm or any(sentence.words for sentence in sentences_of(memory["text"]))
-    )
+    return is_norm or any(sentence.words for sentence in sentences_of(memory["text"]))
 
 
 def is_standing_order(sentence: str) -> bool:
-    """Returns whether a sentence of the owner is unmistakably meant to last."""
+    """Returns whether a sentence of the owner says in so many words that it lasts."""
     return _STANDING.search(sentence.replace("’", "'")) is not None

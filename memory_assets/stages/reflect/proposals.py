@@ -1,11 +1,14 @@
 """Proposes lines for MEMORY.md from a day's reflections, each under a number that never changes.
 
-A memory is proposed on the first day on which it qualifies: high priority; or medium, and in two
-sessions or a durable statement of the person who typed it. Of preferences and people only the
-owner's are proposed; rules and facts of a project are, whoever of its people said them. Numbers are
-kept in the ledger, so a rebuilt day proposes under the same ones. A number belongs to a memory's id
-and to what it claims: if the id is gone, because the message now belongs to another session, the
-memory that claims the same in the same project has the number, and with it what was decided.
+A memory is proposed on the first day on which it qualifies. It qualifies by high priority; with
+medium priority, it must be confirmed in two sessions or be a durable statement of the owner.
+Memories about preferences and people qualify only if they are the owner's; for rules and facts of a
+project it does not matter who said them.
+
+The ledger records the numbers, so that a rebuilt day proposes under the same numbers. A number
+belongs to the memory's id and to its claim. If the id no longer exists, because its message now
+belongs to another session, the memory with the same claim in the same project gets the number, and
+with it the decision about the proposal.
 """
 
 import hashlib
@@ -44,50 +47,46 @@ CONFIRMED_SESSIONS = 2
 LONGEST_LINE = 300
 
 Numbers = list[tuple[str, dict[str, Any]]]
-"""New numbers of proposals with their payload in the ledger: the `key` of what is proposed, its
-`claim`, and the `day`.
+"""New numbers of proposals, each with its payload in the ledger: the `key`, which is the id of the
+memory, the hash of its `claim`, and the `day`.
 """
 
 
 @dataclass(frozen=True)
 class Claims:
-    """Finds the numbers of proposals by what they claim, for memories whose ids changed."""
+    """Finds the numbers of proposals by their claims, for memories whose ids changed."""
 
     key: bytes = b""
-    """Of the keyed hash in the ledger, so that no forgotten text can be guessed from it."""
+    """Key of the hashes; without it, nobody can guess a forgotten text from the ledger."""
     present: Set[str] = frozenset()
     """Ids of all observations."""
     proposed: Mapping[str, str] = field(default_factory=dict)
-    """Claim of each proposal in the table, for those numbered by a release that did not write it.
-    """
+    """Claim of each proposal in the table: earlier releases did not write claims to the ledger."""
 
     def of(self, text: str, project: str) -> str:
-        """Returns the keyed hash of what a text claims in a project, without its case and final
-        punctuation.
-        """
+        """Returns the hash of a text's claim in a project; case and final stop do not matter."""
         normal = squeezed(text).casefold().rstrip(".!")
-        return hmac.new(self.key, f"{project}\x1f{normal}".encode(), hashlib.sha256).hexdigest()[
-            :24
-        ]
+        claim = f"{project}\x1f{normal}".encode()
+        return hmac.new(self.key, claim, hashlib.sha256).hexdigest()[:24]
 
-    def moved(self, events: Sequence[Event]) -> dict[str, str]:
-        """Returns the number of each claim whose memory is gone under every id that it had."""
+    def without_memory(self, events: Sequence[Event]) -> dict[str, str]:
+        """Returns the numbers, by claim, of proposals none of whose memory's ids exists anymore."""
         claims = {
             event.target: event.payload["claim"] for event in events if event.payload.get("claim")
         }
-        missing_numbers = (
-            number for number, ids in ids_by_number(events).items() if self.present.isdisjoint(ids)
-        )
-        known_claims = {
-            number: claims.get(number) or self.proposed.get(number) for number in missing_numbers
-        }
-        return {
-            claim: number for number, claim in sorted(known_claims.items(), reverse=True) if claim
-        }
+        numbers = {}
+        for number, ids in sorted(ids_by_number(events).items(), reverse=True):
+            claim = claims.get(number) or self.proposed.get(number)
+            if claim and self.present.isdisjoint(ids):
+                numbers[claim] = number
+        return numbers
 
 
 def ids_by_number(events: Iterable[Event]) -> dict[str, list[str]]:
-    """Returns the ids that the memory of each proposal of a new line had, the first one first."""
+    """Returns the ids that the memory of each proposal had, the first one first.
+
+    Leaves out proposals that amend a line, or that are about friction.
+    """
     ids: dict[str, list[str]] = defaultdict(list)
     for event in events:
         if event.kind == NUMBERED and not event.payload.keys() & {"amends", "friction"}:
@@ -107,38 +106,37 @@ def propose(
     claims: Claims | None = None,
     first: int = 1,
 ) -> tuple[pl.DataFrame, Numbers]:
-    """Returns the day's proposals, and the new numbers, which have to be written to the ledger
-    before the table is.
+    """Returns the day's proposals and their new numbers.
 
-    `memories` are those at the end of the day. A memory that has a number by its claim gets it
-    again under its present id.
+    The numbers have to be written to the ledger before the table is written. `memories` are those
+    at the end of the day. A memory that has a number by its claim keeps it under its present id.
     """
     claims = claims or Claims()
-    moved = claims.moved(events)
+    numbers_by_claim = claims.without_memory(events)
     reflected = _reflection_of(reflections)
     numberings = [event for event in events if event.kind == NUMBERED]
-    # Of two machines, the first one's number.
+    # If two machines numbered a memory, the first number counts.
     numbered = {
         event.payload["key"]: (event.target, event.payload["day"]) for event in numberings[::-1]
     }
     free = following_number(day, (event.target for event in numberings), first=first)
     rows: list[dict[str, Any]] = []
-    new: Numbers = []
+    new_numbers: Numbers = []
     for memory in _candidates(memories, reflected, owner):
-        number, on = _given_to(memory, day, numbered)
-        if on != str(day):
+        number, proposed_on = _number_of(memory, day, numbered)
+        if proposed_on != str(day):
             continue
         if number is None:
             claim = claims.of(memory["text"], memory["project"])
-            number = moved.pop(claim, None)
+            number = numbers_by_claim.pop(claim, None)
             if number is None:
                 number = f"p-{day:%Y%m%d}-{free:03d}"
                 free += 1
-            new.append((number, {"key": memory["id"], "claim": claim, "day": str(day)}))
+            new_numbers.append((number, {"key": memory["id"], "claim": claim, "day": str(day)}))
         row = _row(memory, reflected, zone)
         section = section_of(memory["category"], sections, owner)
         rows.append({**row, "proposal_id": number, "day": day, "section": section})
-    return schemas.frame_of("proposals", rows).sort("proposal_id"), new
+    return schemas.frame_of("proposals", rows).sort("proposal_id"), new_numbers
 
 
 def _row(memory: Mapping[str, Any], reflected: Mapping[str, str], zone: ZoneInfo) -> dict[str, Any]:
@@ -152,7 +150,7 @@ def _row(memory: Mapping[str, Any], reflected: Mapping[str, str], zone: ZoneInfo
 
 
 def _reflection_of(reflections: pl.DataFrame) -> dict[str, str]:
-    """Returns the reflection of each observation; of several the last."""
+    """Returns the reflection of each observation; if several have it, the last one."""
     pairs = reflections.select("observation_ids", "reflection_id").explode("observation_ids")
     return dict(pairs.drop_nulls("observation_ids").iter_rows())
 
@@ -165,10 +163,9 @@ def section_of(category: str, sections: Mapping[str, str], owner: str) -> str:
 def _candidates(
     memories: pl.DataFrame, reflected: Mapping[str, str], owner: str
 ) -> list[dict[str, Any]]:
-    is_valid = pl.col("state").is_in(VALID_STATES) & (
-        pl.col("text").str.len_chars() <= LONGEST_LINE
-    )
-    facts = memories.filter(is_valid, kind="fact").to_dicts()
+    is_valid = pl.col("state").is_in(VALID_STATES)
+    is_line = pl.col("text").str.len_chars() <= LONGEST_LINE
+    facts = memories.filter(is_valid, is_line, kind="fact").to_dicts()
     rows = [
         row
         for row in facts
@@ -180,33 +177,34 @@ def _candidates(
 def _qualifies(memory: Mapping[str, Any], owner: str) -> bool:
     if memory["category"] in PERSONAL and memory["person"] != owner:
         return False
-    confirmed = len(memory["session_ids"]) >= CONFIRMED_SESSIONS
-    return memory["priority"] == "high" or (
-        memory["priority"] == "medium" and (confirmed or is_durable(memory))
-    )
+    if memory["priority"] != "medium":
+        return memory["priority"] == "high"
+    is_confirmed = len(memory["session_ids"]) >= CONFIRMED_SESSIONS
+    return is_confirmed or is_durable(memory)
 
 
-def _given_to(
+def _number_of(
     memory: Mapping[str, Any], day: date, numbered: Mapping[str, tuple[str, str]]
 ) -> tuple[str | None, str]:
-    """Returns the number of the memory and its day; None and this day, where it was never proposed.
+    """Returns the number of the memory and its day; None and this day if it was never proposed.
 
-    A backfilled older day gives a memory an older root, so the number is looked up under all its
-    observations. A number of this day is preferred: what was proposed, and perhaps decided, stays
-    proposed.
+    The number is looked up under all observations of the memory, because backfilling an older day
+    changes which of them gives the memory its id. A number of this day is preferred, so that a
+    proposal of this day, and the decision about it, stay.
     """
-    earlier = [numbered[id] for id in memory["observation_ids"] if id in numbered]
-    of_this_day = [number_and_day for number_and_day in earlier if number_and_day[1] == str(day)]
-    return next(iter(of_this_day or earlier), (None, str(day)))
+    numbers = [numbered[id] for id in memory["observation_ids"] if id in numbered]
+    of_this_day = [number_and_day for number_and_day in numbers if number_and_day[1] == str(day)]
+    return next(iter(of_this_day or numbers), (None, str(day)))
 
 
 def following_number(
-    day: date, numbers_given: Iterable[str], kind: str = "p", *, first: int = 1
+    day: date, used_numbers: Iterable[str], kind: str = "p", *, first: int = 1
 ) -> int:
-    """Returns the first number of the day that no proposal of the kind has yet, of those that this
-    folder gives.
+    """Returns the lowest free number of the day for a proposal of the kind.
+
+    Only the `NUMBERS_OF_A_FOLDER` numbers from `first` on belong to this data folder.
     """
     stem = f"{kind}-{day:%Y%m%d}-"
-    numbers = (int(id.removeprefix(stem)) for id in numbers_given if id.startswith(stem))
+    numbers = (int(id.removeprefix(stem)) for id in used_numbers if id.startswith(stem))
     of_folder = (n for n in numbers if first <= n < first + NUMBERS_OF_A_FOLDER)
     return max(of_folder, default=first - 1) + 1

@@ -1,10 +1,12 @@
 """Asks a model to condense a subject, and parses its stored answers.
 
-Takes subjects; gives one question for each that exceeds its room. No model is called here: the
-state of a question follows from the answer store alone. An answer that exceeds the room is asked
-for again, twice, with growing pressure; after that every notable fact is kept. A model can merge
-and shorten, and nothing else: every line cites observations that it was shown and has only exact
-names of these, and 🔴 facts of a day that it leaves out are added.
+Takes subjects, and makes one question for each that exceeds its room. No model is called here:
+whether a question was answered follows from the answer store. If an answer exceeds the room, the
+model is asked again, at most twice, each time with more pressure. If the last answer is too long as
+well, all facts are written as they are.
+
+The model can only merge and shorten. A line of its answer is dropped unless it cites observations
+of the question, and has no exact names but theirs. 🔴 facts of a day that it leaves out are added.
 """
 
 import re
@@ -25,7 +27,8 @@ SERIALISER_VERSION = "reflect/1"
 MAX_TOKENS = 8_000
 LONGEST_LINE = 300
 SHOWN_TOKENS = 6_000
-"""Of narratives, of held facts and of MEMORY.md each; the facts to condense are shown whole."""
+"""Most tokens of narratives, of held facts and of MEMORY.md, each. The facts to condense are not
+cut."""
 
 PRESSURES = (
     "",
@@ -33,7 +36,7 @@ PRESSURES = (
     "what is merely nice to know.",
     "It is still too long. Aim for 6/10: only 🔴, and of 🟡 what somebody will certainly need.",
 )
-"""What is added to the question at each level (A21)."""
+"""Text added to the question at each level of pressure."""
 
 _LINE = re.compile(
     r"^\s*(?:[-*•]\s+)?(?:[🔴🟡🟢✅]\s*)?(?P<text>.+?)\s*\[(?P<ids>mem_[0-9a-f]{12}(?:\s*[,;]\s*mem_[0-9a-f]{12})*)\]\W*$"
@@ -41,7 +44,7 @@ _LINE = re.compile(
 
 _ID = re.compile(r"mem_[0-9a-f]{12}")
 _INNER = re.compile(r"\s*\[mem_[0-9a-f]{12}(?:\s*[,;]\s*mem_[0-9a-f]{12})*\]")
-"""A citation inside of a line, perhaps inside of a quotation; all are moved to its end."""
+"""A citation within a line; it is moved to the line's end."""
 
 Price = Callable[[ModelAnswer], float | None]
 
@@ -57,15 +60,13 @@ class Question:
 
     @property
     def key(self) -> AnswerKey:
-        """What the answer depends on; MEMORY.md is left out, so that a promotion does not
-        invalidate answers.
-        """
+        """The key of the answer; MEMORY.md is no part of it, so promotions keep answers valid."""
         content = text_hash(_material(self.subject))
         options = f"max_tokens={MAX_TOKENS} level={self.level}"
         return AnswerKey(content, prompt_hash(), self.model, options, SERIALISER_VERSION)
 
     def request(self) -> ModelRequest:
-        """Returns what the model is sent."""
+        """Returns the request to the model."""
         memory_md = fenced("MEMORY.md", _cut(self.memory_md)) if self.memory_md.strip() else ""
         parts = (memory_md, _material(self.subject), PRESSURES[self.level])
         prompt = read_prompt("reflect", "reflector")
@@ -82,9 +83,7 @@ def needs_asking(subject: Subject) -> bool:
 
 
 def open_question(question: Question, answers: AnswerStore) -> Question | None:
-    """Returns the question at the level that is asked next, or None where the stored answers
-    suffice.
-    """
+    """Returns the question at the level to ask next, or None if a stored answer ends the asking."""
     for level in range(len(PRESSURES)):
         question_at_level = replace(question, level=level)
         stored = answers.read_any(question_at_level.key)
@@ -102,13 +101,13 @@ def _fits(text: str, subject: Subject) -> bool:
 
 
 def condensed_by_model(question: Question, answers: AnswerStore, price: Price) -> Condensed | None:
-    """Returns the model's version of the subject; None where it was not asked, refused or did not
-    finish.
+    """Returns the model's version of the subject, from the last stored answer.
 
-    Where no answer is smaller than its facts, every notable fact is kept, with the reason.
+    None if the model was not asked, refused or did not finish. If the answer is not smaller than
+    the facts, the facts are returned as they are, with the reason.
     """
-    levels = (replace(question, level=level) for level in range(len(PRESSURES)))
-    stored = list(filter(None, (answers.read_any(at.key) for at in levels)))
+    questions = (replace(question, level=level) for level in range(len(PRESSURES)))
+    stored = list(filter(None, (answers.read_any(at_level.key) for at_level in questions)))
     if not stored or not stored[-1].is_whole:
         return None
     condensed = Condensed(
@@ -134,25 +133,28 @@ def _total(prices: Sequence[float | None]) -> float | None:
 
 
 def parse_answer_bullets(text: str, subject: Subject) -> list[Bullet]:
-    """Returns the supported lines of an answer, and the 🔴 facts that must be kept, in their order
-    on the page.
+    """Returns the supported lines of an answer, in order of the page.
+
+    Of a day, the 🔴 facts that the answer does not cite are added.
     """
     bullets = list(_parse(text, subject))
-    if not bullets or not subject.span.keeps_high:
-        return in_order(bullets)
-    cited = set(ids_of(bullets))
-    important = (bullet for bullet in subject.bullets if bullet.priority == "high")
-    return in_order([*bullets, *(b for b in important if cited.isdisjoint(b.ids))])
+    if bullets and subject.span.keeps_high:
+        cited = set(ids_of(bullets))
+        important = (bullet for bullet in subject.bullets if bullet.priority == "high")
+        bullets += [bullet for bullet in important if cited.isdisjoint(bullet.ids)]
+    return in_order(bullets)
 
 
 def _parse(text: str, subject: Subject) -> Iterator[Bullet]:
+    """Yields the lines of an answer that cite observations of the subject, and only their names."""
     by_short_id = {short_id(id): bullet for bullet in subject.bullets for id in bullet.ids}
     for line in text.splitlines():
         match = _LINE.match(line)
         if match is None or len(match["text"]) > LONGEST_LINE:
             continue
         bullet_text = _INNER.sub("", match["text"])
-        cited = _ID.findall(f"{''.join(_INNER.findall(match['text']))} {match['ids']}")
+        inner_citations = "".join(_INNER.findall(match["text"]))
+        cited = _ID.findall(f"{inner_citations} {match['ids']}")
         sources = list(dict.fromkeys(by_short_id[id] for id in cited if id in by_short_id))
         if by_short_id.keys() >= set(cited) and _names_only(bullet_text, sources):
             yield replace(merged(sources), text=bullet_text)
@@ -165,7 +167,7 @@ def _names_only(text: str, sources: Sequence[Bullet]) -> bool:
 
 
 def _material(subject: Subject) -> str:
-    """Returns what a model is shown of the subject."""
+    """Returns the part of the question that describes the subject."""
     held_ids = {id for id, exclusion in subject.excluded.items() if exclusion.reason == "held"}
     held_texts = [row["text"] for row in subject.facts if row["id"] in held_ids]
     context = {
@@ -186,5 +188,5 @@ def _cut(text: str) -> str:
 
 
 def prompt_hash() -> str:
-    """Returns the hash of the prompt that travels with what it produced."""
+    """Returns the hash of the prompt, which is stored with the rows made from its answers."""
     return text_hash(read_prompt("reflect", "reflector"))[:12]

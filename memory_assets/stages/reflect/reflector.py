@@ -1,19 +1,19 @@
-"""Condenses facts: about projects and people into reflections and distillates, of a long session
-into a short block.
+"""Condenses facts: those about a project and person into a reflection or distillate, those of a
+long session into a short block.
 
-The rules keep facts whole, grouped by category, each with the ids it rests on. Where the facts
-exceed the room, level 1 keeps the most important ones (of a day every 🔴), and level 2 of a day the
-🔴 alone, each cut to its first sentence. A small day is kept whole; where no level is short enough,
-every notable fact is kept and a check warns. A model's answer, where there is one, replaces that of
-the rules. Facts left out are listed with the reason.
+Facts are written whole, grouped by category, each with the ids of its observations. If they exceed
+the room, level 1 takes the most important facts; of a day it takes every 🔴. If these are still too
+long, level 2 takes only the 🔴 of the day, each cut to its first sentence. If that does not fit
+either, every fact is written, and a check warns. A small day is written whole. If there is a
+model's answer, it replaces the result of these rules. Facts that are left out are listed with the
+reason.
 
-A session is long once so much of it was observed that a compaction removes what it may still need.
-Its block, for when it goes on after a compaction, has only the session's own facts: allowed ones,
-and those held only because a session may not leave so many. It has all of them where there is room,
-else the most important ones; one line for each memory, the oldest first, and none for what was
-replaced or resolved since. The full block has half of what made the session long as its room. The
-observations do not change, so that the next compaction condenses them again and nothing is
-condensed twice.
+A session is long if so much of it was observed that a compaction removes what it may still need.
+Its block is shown to the session after a compaction. It has one line for each memory, the oldest
+first, from the session's own facts: allowed facts, and those held only because a session may not
+leave so many. Facts that were replaced or resolved are left out. The short block has the most
+important facts that fit; the room of the full block is half of the size that made the session long.
+Blocks are always made from observations, never from an earlier block.
 """
 
 import re
@@ -42,28 +42,27 @@ from memory_assets.stages.reflect.subjects import DAY, TABLE_OF, Span, Subject, 
 from memory_assets.text.words import CHARS_A_TOKEN, count_tokens
 
 REFLECTOR, DISTILLER = version_of("reflections"), version_of("weekly_distillates")
-"""Versions of the rules that condense a day, and weeks and months from their days."""
+"""Versions of the rules that condense days, and of those that condense weeks and months."""
 
 SESSION_VERSION = version_of("session_reflections")
 _OF_CONDENSED = ("level", "reflector", "prompt_hash", "cost_usd", "problem")
 _OF_SESSION = ("session_id", "day", "project", "person", "window_count", "observed_tokens")
 
 REFLECTED_SHARE = 0.325
-"""Of the context, in tokens of observed messages. Observations are a fiftieth of these: in tokens
-of observations none of 56 real sessions would reach it; in tokens of messages 37 do."""
+"""Share of the context from which on a session is long, in tokens of observed messages. Of 56 real
+sessions 37 reach it. In tokens of observations, a fiftieth of the messages, none would."""
 
 TARGET_SHARE = 0.5
-"""Of that share, what a session keeps in its full block after a compaction (DUET: half the
-trigger).
-"""
+"""Size of the full block, as a share of the tokens that make a session long (DUET: half of the
+trigger)."""
 
 MOST_TOKENS = 500
-"""Of a block. With a briefing of 2,000 tokens it makes the 2,500 that Codex takes at the start of a
-session.
+"""Size of the short block. With a briefing of 2,000 tokens these are the 2,500 that Codex takes at
+the start of a session.
 """
 
 RESUMED_WITHIN = timedelta(days=30)
-"""Harnesses delete transcripts after that time; such a session cannot be resumed."""
+"""Age at which harnesses delete transcripts; an older session cannot be resumed."""
 
 _FIRST_SENTENCE = re.compile(r"^.{20,}?[.!?”](?=\s)", re.DOTALL)
 
@@ -98,17 +97,17 @@ def reflect_on_sessions(
     context_tokens: int,
 ) -> pl.DataFrame:
     """Returns the table `session_reflections`; a session without allowed facts has no row."""
-    is_own = pl.col("gate_reason") == NO_SHARE
+    is_surplus = pl.col("gate_reason") == NO_SHARE
     facts = observations.filter(pl.col("kind") == "fact").sort("event_at", "id")
-    facts = facts.with_columns(gate=pl.when(is_own).then(pl.lit("allow")).otherwise("gate"))
+    facts = facts.with_columns(gate=pl.when(is_surplus).then(pl.lit("allow")).otherwise("gate"))
     groups = facts.group_by("session_id", maintain_order=True)
     facts_by_session = {session: group.to_dicts() for (session,), group in groups}
     rows = []
     for session in sessions.iter_rows(named=True):
         session_facts = facts_by_session.get(session["session_id"], [])
         excluded = background.excluded(session_facts)
-        facts_left = (row for row in session_facts if row["id"] not in excluded)
-        bullets = merge(map(bullet_of, facts_left), background)
+        included_facts = (row for row in session_facts if row["id"] not in excluded)
+        bullets = merge(map(bullet_of, included_facts), background)
         ranked = background.ranked(bullets, session_facts)
         fitting = _fit_session(bullets, ranked, MOST_TOKENS)
         text = _lines(fitting)
@@ -135,7 +134,7 @@ def _lines(bullets: Sequence[Bullet]) -> str:
 
 
 def _fit_session(bullets: Sequence[Bullet], ranked: Sequence[Bullet], tokens: int) -> list[Bullet]:
-    """Returns the most important bullets that fit, in their order in time."""
+    """Returns the most important bullets that fit into the tokens, in the order of `bullets`."""
     room = tokens * CHARS_A_TOKEN
     fitting = set[Bullet]()
     for bullet in ranked:
@@ -147,7 +146,7 @@ def _fit_session(bullets: Sequence[Bullet], ranked: Sequence[Bullet], tokens: in
 
 @dataclass(frozen=True)
 class Condensed:
-    """What is written of a subject, by whom, and the level of pressure that it took."""
+    """The condensed facts of a subject, who condensed them, and at which level."""
 
     bullets: Sequence[Bullet]
     level: int
@@ -166,8 +165,9 @@ def condense_subjects(
     background: Background,
     by_model: Callable[[Subject], Condensed | None],
 ) -> pl.DataFrame:
-    """Returns the rows of the span's table; `by_model` gives a model's version of a subject, or
-    None.
+    """Returns the rows of the span's table.
+
+    `by_model` returns the version of a subject that a model wrote, or None.
     """
     rows = []
     for subject in subjects:
@@ -199,15 +199,17 @@ def weigh(bullets: Sequence[Bullet]) -> int:
 
 
 def _fit(ranked: Sequence[Bullet], room: int, *, keeps_high: bool) -> list[Bullet]:
-    """Returns the most important bullets that fit, one at least; with `keeps_high` every 🔴."""
-    characters_left = room * CHARS_A_TOKEN
+    """Returns the most important bullets that fit, at least one; with `keeps_high` every 🔴."""
+    free_chars = room * CHARS_A_TOKEN
     fitting: list[Bullet] = []
     for bullet in ranked:
-        is_first = all(bullet.category != fitting_bullet.category for fitting_bullet in fitting)
-        weight = bullet.weight + (len(heading(bullet.category)) + 1 if is_first else 0)
-        if weight <= characters_left or not fitting or (keeps_high and bullet.priority == "high"):
+        weight = bullet.weight
+        if all(bullet.category != fitting_bullet.category for fitting_bullet in fitting):
+            weight += len(heading(bullet.category)) + 1
+        is_required = not fitting or (keeps_high and bullet.priority == "high")
+        if is_required or weight <= free_chars:
             fitting.append(bullet)
-            characters_left -= weight
+            free_chars -= weight
     return fitting
 
 
@@ -217,9 +219,7 @@ def _core(text: str) -> str:
 
 
 def _row(subject: Subject, condensed: Condensed, background: Background) -> dict[str, Any]:
-    """Returns the row, with the reason for every fact that is left out and the memory that has
-    it.
-    """
+    """Returns the row of a subject; every fact that it does not cite is listed with the reason."""
     text = render(condensed.bullets)
     cited = dict.fromkeys(ids_of(condensed.bullets))
     reason = "left out" if condensed.prompt_hash else "no room"
@@ -250,14 +250,13 @@ def _row(subject: Subject, condensed: Condensed, background: Background) -> dict
 
 
 def list_dropped(span: SpanName, condensed: pl.DataFrame) -> pl.DataFrame:
-    """Returns one row for each fact that the reflections, or the distillates of that span, leave
-    out.
+    """Returns one row for each fact that the reflections or distillates of the span leave out.
 
-    Rows of an earlier release have no reasons; they are rebuilt, and listed then.
+    Rows that an earlier release wrote without reasons are skipped; they will be rebuilt.
     """
     lists = {"dropped_ids": "observation_id", "dropped_why": "reason", "dropped_to": "kept_as"}
-    listed = condensed.filter(pl.col("dropped_why").is_not_null())
-    rows = listed.explode(*lists, empty_as_null=False).rename(lists)
+    has_reasons = pl.col("dropped_why").is_not_null()
+    rows = condensed.filter(has_reasons).explode(*lists, empty_as_null=False).rename(lists)
     columns = schemas.schema_of("dropped_facts").names()
     return rows.with_columns(span=pl.lit(span)).select(columns).sort("observation_id")
 
@@ -265,9 +264,11 @@ def list_dropped(span: SpanName, condensed: pl.DataFrame) -> pl.DataFrame:
 def find_unaccounted(
     span: SpanName, read: Iterable[str], condensed: pl.DataFrame, dropped: pl.DataFrame
 ) -> pl.DataFrame:
-    """Returns the observations that were read and are neither cited nor listed as dropped: `span`
-    and `observation_id`.
+    """Returns the observations in `read` that are neither cited nor listed as dropped.
+
+    The columns are `span` and `observation_id`.
     """
-    lost = sorted({*read} - {*condensed["observation_ids"].explode(), *dropped["observation_id"]})
-    columns = {"span": [span] * len(lost), "observation_id": lost}
+    accounted_ids = {*condensed["observation_ids"].explode(), *dropped["observation_id"]}
+    ids = sorted({*read} - accounted_ids)
+    columns = {"span": [span] * len(ids), "observation_id": ids}
     return pl.DataFrame(columns, dict.fromkeys(columns, pl.String))

@@ -1,11 +1,9 @@
-"""Collects the facts about each project and person, of a day, a week or a month, and how much of
-them is kept.
+"""Collects the facts about each project and person in a day, week or month, and the room for them.
 
-A day is collected from observations, weeks and months from reflections. Each keeps a share of the
-facts, the less the longer ago, so that a month is shorter than its weeks and a week shorter than
-its days, within a limit against all that was observed, narratives and held facts included. Decides
-nothing but which facts are excluded for reasons other than room. What the rules or a model write of
-a subject becomes a row of its table.
+Such a subject becomes one row of its span's table, which the rules or a model write (`reflector`,
+`questions`). The facts of a day come from observations, those of weeks and months from reflections.
+The room is a share of the facts: smaller for a week than for a day, and smallest for a month. It is
+also limited to a share of everything that was observed, with narratives and held facts.
 """
 
 import uuid
@@ -29,7 +27,7 @@ from memory_assets.stages.reflect.bullets import (
 )
 
 SMALL_TOKENS = 500
-"""A day of fewer tokens passes through: its ids alone take as much as could be saved."""
+"""A day with fewer tokens is not condensed: its ids alone take as much as could be saved."""
 
 NAMESPACE = uuid.UUID("5f0f8c1e-6a0f-4d55-9d0e-2a6b8f6f6b10")
 
@@ -40,17 +38,17 @@ class Span:
 
     name: SpanName
     share: float
-    """Of the tokens of the allowed facts."""
+    """Room for facts, as a share of the tokens of the allowed facts."""
     limit: float
-    """Of the tokens of everything that was observed."""
+    """Most room, as a share of the tokens of everything that was observed."""
     keeps_high: bool
-    """Whether every 🔴 fact is kept, however little room there is."""
+    """Whether every 🔴 fact is written, however little room there is."""
 
-    def share_left(
+    def share_of_facts(
         self, observed_tokens: int, fact_tokens: int, *, is_small: bool = False
     ) -> float:
-        """Returns the share of the facts that is kept of so many tokens; of few facts only the
-        limit counts.
+        """Returns the room for facts, as a share of their tokens; with `is_small` only the limit
+        counts.
         """
         limit = self.limit * observed_tokens / max(fact_tokens, 1)
         return limit if is_small else min(self.share, limit)
@@ -73,9 +71,8 @@ class Span:
 DAY = Span("day", share=0.9, limit=0.7, keeps_high=True)
 WEEK = Span("week", share=0.7, limit=0.4, keeps_high=False)
 MONTH = Span("month", share=0.5, limit=0.2, keeps_high=False)
-"""Facts are kept whole or not at all, since half of one finds nothing: on thirteen labelled
-sessions these shares kept 0.89, 0.80 and 0.66 of the 🔴 labels, and cutting sentences instead to
-make room for more of them kept fewer."""
+"""On thirteen labelled sessions these shares kept 0.89, 0.80 and 0.66 of the 🔴 labels. Facts are
+written whole or not at all: cutting sentences to make room for more facts kept fewer labels."""
 SPANS = (DAY, WEEK, MONTH)
 TABLE_OF: dict[SpanName, str] = {
     "day": "reflections",
@@ -93,12 +90,13 @@ class Subject:
     project: str
     person: str
     facts: Sequence[Row]
-    """All that were read, in order of time."""
+    """All facts of the period, in order of time."""
     bullets: Sequence[Bullet]
-    """The facts that may be written, one for each memory, in their order on the page."""
+    """The facts that may be written, one for each memory, in order of the page."""
     excluded: dict[str, Exclusion]
+    """The facts that are not written whatever the room, by id."""
     room: int | None
-    """Tokens; None where all fit."""
+    """Room in tokens; None if everything is written."""
     observed_tokens: int
     fact_tokens: int
     narratives: Sequence[str] = ()
@@ -117,7 +115,7 @@ def subjects_of_day(day: date, observations: pl.DataFrame, background: Backgroun
     ordered = observations.sort("event_at", "id")
     observed_tokens = _tokens(ordered)
     fact_tokens = _tokens(ordered.filter(allowed))
-    share = DAY.share_left(observed_tokens, fact_tokens, is_small=fact_tokens <= SMALL_TOKENS)
+    share = DAY.share_of_facts(observed_tokens, fact_tokens, is_small=fact_tokens <= SMALL_TOKENS)
     subjects = []
     for key, group in ordered.group_by("project", "person", maintain_order=True):
         group_tokens = _tokens(group.filter(allowed))
@@ -146,12 +144,12 @@ def subjects_of_period(
     observations: pl.DataFrame,
     background: Background,
 ) -> list[Subject]:
-    """Returns the subjects of the week or month that begins on `first`; both frames have only its
-    days.
+    """Returns the subjects of the week or month that begins on `first`.
+
+    Both frames must have only days of that period.
     """
-    share = span.share_left(
-        int(reflections["input_tokens"].sum()), int(reflections["fact_tokens"].sum())
-    )
+    observed_tokens = int(reflections["input_tokens"].sum())
+    share = span.share_of_facts(observed_tokens, int(reflections["fact_tokens"].sum()))
     subjects = []
     for key, group in reflections.sort("day").group_by("project", "person", maintain_order=True):
         bullets = [
@@ -198,8 +196,9 @@ def _tokens(observations: pl.DataFrame) -> int:
 
 
 def merge(bullets: Iterable[Bullet], background: Background) -> list[Bullet]:
-    """Returns one bullet for each memory, in its newest words and with all ids; the bullets are
-    given in order of time.
+    """Returns one bullet for each memory, with its newest text and all ids.
+
+    The given bullets must be in order of time.
     """
     groups: dict[str, list[Bullet]] = {}
     for bullet in bullets:

@@ -1,10 +1,10 @@
-"""Writes a finished week as a chapter: what was worked on, which rules and facts were established,
-and commits, day by day.
+"""Writes the chapter of a finished week: what was worked on, facts of high priority, and commits,
+day by day.
 
-Takes the week's segments, facts and messages; gives the table `timeline`, a row a sentence, and the
-chapter as Markdown. What was worked on is a model's narrative, or without a model the first request
-and the last state, quoted. Every sentence cites its observations, messages or commits. Commits are
-those that git printed in the sessions; no repository is opened.
+Takes the week's segments, facts and messages. Returns the table `timeline` with one row for each
+sentence, and renders the chapter as Markdown. Work is described by a model's narrative, or without
+a model by quotes of the first request and the last state. Every sentence cites its observations,
+messages or commits. Commits are found in the output of git in the sessions; no repository is read.
 """
 
 import re
@@ -24,13 +24,13 @@ from memory_assets.text.sentences import split_sentences
 from memory_assets.text.short_ids import short_id, short_message_id
 
 MOST_SEGMENTS, MOST_FACTS, MOST_COMMITS = 3, 3, 5
-"""Of one day of one project."""
+"""Most sentences about work, facts and commits on one day of one project."""
 
 _COMMIT = re.compile(r"^\[[^\s\]]+(?: \(root-commit\))? ([0-9a-f]{7,40})\] (\S.*)$", re.MULTILINE)
 """What `git commit` prints."""
 
 NO_CITATIONS: dict[str, Any] = {"observation_ids": [], "message_ids": [], "commits": []}
-"""The columns of what a sentence cites, all empty."""
+"""The columns with the citations of a sentence, all empty."""
 
 Key = tuple[str, date, str]
 """Person, day, project."""
@@ -44,33 +44,29 @@ def build_timeline(
     windows: pl.DataFrame,
     zone: tzinfo,
 ) -> pl.DataFrame:
-    """Returns the sentences of the week that begins on `first`; all frames hold rows of
-    this week only, except `windows`.
+    """Returns the sentences of the week that begins on `first`.
+
+    All frames but `windows` must have rows of this week only.
     """
     facts: dict[Key, list[Row]] = defaultdict(list)
-    for row in (
-        observations.filter(kind="fact", gate="allow", priority="high")
-        .sort("event_at", "id")
-        .iter_rows(named=True)
-    ):
+    important = observations.filter(kind="fact", gate="allow", priority="high")
+    for row in important.sort("event_at", "id").iter_rows(named=True):
         facts[_key(row, row["event_at"], zone)].append(row)
-    narratives = {
-        row["segment_id"]: row
-        for row in observations.filter(kind="narrative").iter_rows(named=True)
-    }
-    worked: dict[Key, list[Row]] = defaultdict(list)
+    narrative_rows = observations.filter(kind="narrative").iter_rows(named=True)
+    narratives = {row["segment_id"]: row for row in narrative_rows}
+    segments_by_key: dict[Key, list[Row]] = defaultdict(list)
     for row in segments.sort("ended_at", "segment_id").iter_rows(named=True):
-        worked[_key(row, row["ended_at"], zone)].append(row)
+        segments_by_key[_key(row, row["ended_at"], zone)].append(row)
     commits = _commits(messages, windows, zone)
     rows = []
-    for key in sorted({*facts, *worked, *commits}):
+    for key in sorted({*facts, *segments_by_key, *commits}):
         person, on, project = key
-        cited = (
-            *_happened(worked[key], narratives),
-            *_established(facts[key]),
-            *_committed(list(commits[key].items())),
+        sentences = (
+            *_work(segments_by_key[key], narratives),
+            *_facts(facts[key]),
+            *_commit_list(list(commits[key].items())),
         )
-        for sentence in cited:
+        for sentence in sentences:
             hash = hash_of(on, person, project, sentence["text"])
             rows.append(
                 {
@@ -83,42 +79,37 @@ def build_timeline(
                     **sentence,
                 }
             )
-    return schemas.frame_of("timeline", {row["sentence_id"]: row for row in rows}.values()).sort(
-        "ordinal"
-    )
+    distinct = {row["sentence_id"]: row for row in rows}
+    return schemas.frame_of("timeline", distinct.values()).sort("ordinal")
 
 
 def render_chapter(first: date, sentences: pl.DataFrame) -> str:
-    """Returns the chapter; a paragraph for each day and project."""
-    last = WEEK.last_day(first)
-    lines = [f"# Week {first.isocalendar().week} of {first.isocalendar().year}: {first} to {last}"]
-    for (on, project), rows in sentences.sort("ordinal").group_by(
-        "on", "project", maintain_order=True
-    ):
-        lines += [
-            "",
-            f"**{on:%A, %Y-%m-%d}, {project}.** "
-            + " ".join(_sentence(row) for row in rows.iter_rows(named=True)),
-        ]
+    """Returns the chapter as Markdown, with a paragraph for each day and project."""
+    week = first.isocalendar()
+    lines = [f"# Week {week.week} of {week.year}: {first} to {WEEK.last_day(first)}"]
+    groups = sentences.sort("ordinal").group_by("on", "project", maintain_order=True)
+    for (on, project), rows in groups:
+        text = " ".join(_sentence(row) for row in rows.iter_rows(named=True))
+        lines += ["", f"**{on:%A, %Y-%m-%d}, {project}.** {text}"]
     return "\n".join(lines) + "\n"
 
 
 def name_of_chapter(first: date) -> str:
-    """Returns the file of the chapter below the workspace."""
+    """Returns the path of the chapter in the workspace."""
     return f"timeline/{first:%G-W%V}.md"
 
 
-def _happened(worked: Sequence[Row], narratives: Mapping[str, Row]) -> Iterator[dict[str, Any]]:
-    """Yields what the longest conversations were about, in order of time: their narratives, else
-    request and state.
+def _work(segments: Sequence[Row], narratives: Mapping[str, Row]) -> Iterator[dict[str, Any]]:
+    """Yields sentences about the longest segments, in order of time.
+
+    They are the segment's narrative, or without one its first request and last state.
     """
-    segments = [
-        row for row in worked if row["segment_id"] in narratives or row["request"] or row["state"]
+    described = [
+        row for row in segments if row["segment_id"] in narratives or row["request"] or row["state"]
     ]
-    longest = sorted(segments, key=lambda row: (-len(row["message_ids"]), row["segment_id"]))[
-        :MOST_SEGMENTS
-    ]
-    for segment in (row for row in segments if row in longest):
+    ranked = sorted(described, key=lambda row: (-len(row["message_ids"]), row["segment_id"]))
+    longest = ranked[:MOST_SEGMENTS]
+    for segment in (row for row in described if row in longest):
         narrative = narratives.get(segment["segment_id"])
         yield from _cited(narrative) if narrative else _quoted(segment)
 
@@ -133,16 +124,15 @@ def _quoted(segment: Row) -> Iterator[dict[str, Any]]:
             }
 
 
-def _established(facts: Sequence[Row]) -> Iterator[dict[str, Any]]:
-    """Yields the sentences of the facts of high priority, the owner's first."""
-    for fact in sorted(
-        facts, key=lambda row: (row["author"] != "owner", row["event_at"], row["id"])
-    )[:MOST_FACTS]:
+def _facts(facts: Sequence[Row]) -> Iterator[dict[str, Any]]:
+    """Yields the sentences of the first facts, the owner's before others."""
+    ranked = sorted(facts, key=lambda row: (row["author"] != "owner", row["event_at"], row["id"]))
+    for fact in ranked[:MOST_FACTS]:
         yield from _cited(fact)
 
 
-def _committed(commits: Sequence[tuple[str, str]]) -> Iterator[dict[str, Any]]:
-    """Yields one sentence about what was committed."""
+def _commit_list(commits: Sequence[tuple[str, str]]) -> Iterator[dict[str, Any]]:
+    """Yields one sentence with the subjects of the commits, if there are any."""
     if commits:
         subjects = ", ".join(f"“{subject}”" for _, subject in commits[:MOST_COMMITS])
         omitted = f" and {len(commits) - MOST_COMMITS} more" if len(commits) > MOST_COMMITS else ""
@@ -155,24 +145,22 @@ def _committed(commits: Sequence[tuple[str, str]]) -> Iterator[dict[str, Any]]:
 def _cited(row: Row) -> Iterator[dict[str, Any]]:
     """Yields the sentences of an observation, each with its id; a quotation is never cut."""
     for sentence in _whole_sentences(" ".join(row["text"].split())):
-        ended = (
-            sentence if sentence.rstrip("”’)*`").endswith((".", "!", "?", "…")) else f"{sentence}."
-        )
-        yield NO_CITATIONS | {"text": ended, "observation_ids": [row["id"]]}
+        has_stop = sentence.rstrip("”’)*`").endswith((".", "!", "?", "…"))
+        text = sentence if has_stop else f"{sentence}."
+        yield NO_CITATIONS | {"text": text, "observation_ids": [row["id"]]}
 
 
 def _whole_sentences(text: str) -> list[str]:
-    """Returns the sentences of the text; a quotation is kept whole in the sentence that quotes
-    it.
-    """
+    """Returns the sentences of the text; one that quotes several sentences is not split."""
     sentences: list[str] = []
+    is_quoting = False
     for piece in split_sentences(text):
-        if sentences and (
-            sentences[-1].count("“") > sentences[-1].count("”") or sentences[-1].count('"') % 2
-        ):
+        if is_quoting:
             sentences[-1] = f"{sentences[-1]} {piece}"
         else:
             sentences.append(piece)
+        last = sentences[-1]
+        is_quoting = last.count("“") > last.count("”") or last.count('"') % 2 == 1
     return sentences
 
 
@@ -183,20 +171,16 @@ def _key(row: Row, at: datetime, zone: tzinfo) -> Key:
 def _commits(
     messages: pl.DataFrame, windows: pl.DataFrame, zone: tzinfo
 ) -> dict[Key, dict[str, str]]:
-    """Returns hash → subject of the commits that sessions made, by person, day and project."""
-    windows_by_id = {
-        row["window_id"]: row
-        for row in windows.select("window_id", "project", "person").iter_rows(named=True)
-    }
+    """Returns the commits of sessions, hash → subject, by person, day and project."""
+    window_rows = windows.select("window_id", "project", "person").iter_rows(named=True)
+    windows_by_id = {row["window_id"]: row for row in window_rows}
     commits: dict[Key, dict[str, str]] = defaultdict(dict)
-    printed = messages.filter(
-        (pl.col("kind") == "tool_result") & pl.col("text").str.contains(r"(?m)^\[[^\]]+\] \S")
-    )
-    for row in printed.sort("event_at", "message_id").iter_rows(named=True):
+    may_report = pl.col("text").str.contains(r"(?m)^\[[^\]]+\] \S")
+    results = messages.filter(may_report, kind="tool_result").sort("event_at", "message_id")
+    for row in results.iter_rows(named=True):
+        key = _key(windows_by_id[row["window_id"]], row["event_at"], zone)
         for hash, subject in commits_in(row["text"]):
-            commits[_key(windows_by_id[row["window_id"]], row["event_at"], zone)].setdefault(
-                hash, subject
-            )
+            commits[key].setdefault(hash, subject)
     return commits
 
 
@@ -206,8 +190,7 @@ def commits_in(text: str) -> Iterable[tuple[str, str]]:
 
 
 def _sentence(row: Row) -> str:
+    observations = map(short_id, row["observation_ids"])
     messages = map(short_message_id, row["message_ids"])
-    cites = ", ".join(
-        [*map(short_id, row["observation_ids"]), *messages, *(hash[:7] for hash in row["commits"])]
-    )
-    return f"{row['text']} [{cites}]"
+    commits = (hash[:7] for hash in row["commits"])
+    return f"{row['text']} [{', '.join([*observations, *messages, *commits])}]"
