@@ -43,7 +43,7 @@ _IDEA = _PATTERNS["idea"]
 _SENTENCE = re.compile(r"(?<=[.;!?])\s+(?=[\"“`A-Z(—-])|\n+|\s—\s")
 _LEADING = re.compile(r"^(?:the|a|an|our|version|port)\s+|[`'\"“”]", re.IGNORECASE)
 _TRAILING = _PATTERNS["trailing"]
-_EMPTY = words_beside(__file__)["empty"]
+_EMPTY = words_beside(__file__)["_empty"]
 """Words that name nothing: "not only", "rather than that"."""
 
 

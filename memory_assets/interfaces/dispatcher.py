@@ -21,25 +21,27 @@ def agent_for_owner(_: str) -> MemoryAgent:
     return present_agent()
 
 
-def ask(verb: Verb, given: Mapping[str, Any], agent_for: AgentFor = agent_for_owner) -> Any:
+def ask(verb: Verb, arguments: Mapping[str, Any], agent_for: AgentFor = agent_for_owner) -> Any:
     """Returns the agent's answer; raises `QuestionError` for invalid arguments."""
-    return getattr(agent_for(verb.name), verb.name)(verb.request(**given))
+    answer = getattr(agent_for(verb.name), verb.name)
+    return answer(verb.request(**arguments))
 
 
 def present_agent() -> MemoryAgent:
-    """Returns the agent, which is replaced when another store becomes the present one."""
-    return _agent_for(find_store())
+    """Returns the agent of the present store: the same object until the store changes."""
+    return _load_agent(find_store())
 
 
 @lru_cache(maxsize=1)
-def _agent_for(_: object) -> MemoryAgent:
-    """Returns a new agent; the store is only the key of the cache."""
+def _load_agent(_: object) -> MemoryAgent:
+    """Returns a new agent. It finds its store itself; the argument is only the key of the cache."""
     return MemoryAgent()
 
 
 def try_to_warm_up() -> None:
-    """Loads what the first answer needs; errors are only printed, because the next request reports
-    them.
+    """Loads what the first answer needs.
+
+    An error is only printed here, because the next request meets and reports it, too.
     """
     try:
         agent = present_agent()

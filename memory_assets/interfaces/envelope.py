@@ -16,17 +16,17 @@ from memory_assets.text.visible import visible_json
 VERSION = 1
 """Version of the envelope."""
 
-ELSEWHERE = "Make it writable, or set MEMORY_DATA to a folder of another one"
+USE_ANOTHER_DISK = "Make it writable, or set MEMORY_DATA to a folder of another one"
 CHECK_THE_DISK = "Check the disk (`memory doctor --deep` reads every stored byte)"
 DISK_ERRORS = {
     errno.ENOSPC: ("The disk is full", "Free space"),
     errno.EDQUOT: ("The quota of the disk is used up", "Free space"),
-    errno.EROFS: ("The disk is read-only", ELSEWHERE),
+    errno.EROFS: ("The disk is read-only", USE_ANOTHER_DISK),
     errno.EACCES: ("A file may not be used", "Fix its permissions"),
     errno.EPERM: ("A file may not be used", "Fix its permissions"),
     errno.EIO: ("The disk reports an error", CHECK_THE_DISK),
 }
-"""Errors of the disk: what happened, and what to do."""
+"""Number of an error of the disk → what happened, and what to do."""
 
 JSON_OPTIONS = orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_DATACLASS
 
@@ -42,16 +42,15 @@ def warnings_of(answer: Any) -> Sequence[str]:
 
 
 def failed(error: BaseException, message: str | None = None) -> dict[str, Any]:
-    """Returns the envelope of a failure, with the type and the message of the cause, not of
-    Dagster's wrapper.
-    """
-    what = {"type": type(cause_of(error)).__name__, "message": message or message_of(error)}
-    return answered(None, ok=False) | {"error": what}
+    """Returns the envelope of a failure, with the type and the message of its cause."""
+    cause = {"type": type(cause_of(error)).__name__, "message": message or message_of(error)}
+    return answered(None, ok=False) | {"error": cause}
 
 
 def cause_of(error: BaseException) -> BaseException:
-    """Returns the package's own error or one of the disk in the chain of causes; else the error
-    itself.
+    """Returns the first error in the chain of causes that is the package's own or the disk's.
+
+    Without one, returns the error itself. Dagster wraps the errors of steps into its own.
     """
     return next((cause for cause in causes_of(error) if _is_own(cause)), error)
 
@@ -63,21 +62,22 @@ def _is_own(error: BaseException) -> bool:
 
 
 def message_of(error: BaseException) -> str:
-    """Returns the message for people: that of the cause, not of Dagster's wrapper."""
+    """Returns the message for people, about the cause of the error."""
     cause = cause_of(error)
     if isinstance(cause, MemoryAssetsError):
         return str(cause)
     if isinstance(cause, OSError) and cause.errno in DISK_ERRORS:
-        what, remedy = DISK_ERRORS[cause.errno]
+        problem, remedy = DISK_ERRORS[cause.errno]
         again = "then run the same command again; it continues where it stopped"
-        return f"{what}: {cause}. {remedy}, {again}."
-    what = f"{type(error).__name__}: {error}. This is a bug in memory_assets"
-    return f"{what}; --debug shows where it happened."
+        return f"{problem}: {cause}. {remedy}, {again}."
+    bug = f"{type(error).__name__}: {error}. This is a bug in memory_assets"
+    return f"{bug}; --debug shows where it happened."
 
 
 def to_json(value: Any) -> bytes:
-    """Returns the value as one line of JSON, without characters that steer a terminal and tags that
-    a model may obey.
+    """Returns the value as one line of JSON.
+
+    Characters that control a terminal and tags that a model may obey are made visible.
     """
     return visible_json(orjson.dumps(value, default=_plain, option=JSON_OPTIONS).decode()).encode()
 

@@ -1,8 +1,8 @@
 """`memory data feedback` without the command line's parser and views, which take longer to import
 than the rating takes.
 
-Agents rate memories in every session. Only words that are surely understood are answered here; the
-full command line answers everything else: its help, wrong options, and errors.
+Agents rate memories in every session. Only `ID... --used|--unused`, with or without `--json`, is
+answered here; the full command line answers everything else: its help, and wrong options.
 """
 
 import sys
@@ -21,17 +21,18 @@ FLAGS = {"--used": True, "--unused": False}
 
 
 def rate(words: Sequence[str]) -> int | None:
-    """Records the rating and prints it; returns the exit code, or None where the full command line
-    has to answer.
+    """Records the rating, prints it and returns the exit code.
+
+    Returns None without recording anything where the full command line has to answer.
     """
     ids = [word for word in words if not word.startswith("-")]
-    flags = [FLAGS[word] for word in words if word in FLAGS]
+    flags = [word for word in words if word.startswith("-") and word != "--json"]
     as_json = "--json" in words
-    if not ids or len(flags) != 1 or len(words) != len(ids) + 1 + as_json:
+    if not ids or len(flags) != 1 or flags[0] not in FLAGS:
         return None
     announcements()  # drops what an earlier command of this process announced
     try:
-        rating = MemoryAgent().feedback(ids, used=flags[0])
+        rating = MemoryAgent().feedback(ids, used=FLAGS[flags[0]])
     except Exception as error:
         from memory_assets.interfaces.cli.app import fail
 

@@ -1,11 +1,12 @@
 """Runs the HTTP servers behind a guard against web pages and against too many requests.
 
 A web page can make a browser send requests to a port of this machine, under a host name that
-resolves to it. Before anything reads a request, the guard refuses it if its Host or Origin header
-is foreign, if the browser marks it as coming from another site, or if it looks like any browser's
-(`browsers.py`) and is not for a page that people open. The guard answers a few requests at a time,
-lets a few more wait, refuses the rest with 503, and cancels requests whose client has gone. A
-request that does not arrive within seconds is given up.
+resolves to it. Before anything reads a request, the guard refuses it in three cases: its Host or
+Origin header names another machine; the browser marks it as coming from another site; it looks like
+any browser's (`browsers.py`), and is not for a page that people open.
+
+The guard answers a few requests at a time, lets a few more wait, and refuses further ones with 503.
+It cancels a request whose client disconnects, and refuses one that does not arrive within seconds.
 """
 
 import asyncio
@@ -13,6 +14,7 @@ import contextlib
 import ipaddress
 import signal
 import socket
+import sys
 from collections.abc import Awaitable, Callable, Collection, MutableMapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
@@ -25,7 +27,11 @@ MOST_AT_ONCE = 4
 """Requests that are answered at the same time; each takes a processor and memory of the index."""
 
 MOST_WAITING = 16
+"""Requests that wait for their turn at the same time."""
+
 RETRY_SECONDS = 2
+"""After this time a client may ask again whose request was refused with 503."""
+
 WAIT_SECONDS = 30.0
 """How long a request may wait for its turn."""
 
@@ -35,8 +41,10 @@ ARRIVAL_SECONDS = 10.0
 LONGEST_BODY = 4 * 1024 * 1024
 LONGEST_HEADERS = 16 * 1024
 LONGEST_ADDRESS = 8 * 1024
+"""These three in bytes."""
+
 MOST_CONNECTIONS = 64
-"""Limits what a client occupies that opens connections and sends nothing."""
+"""Open connections, so that clients that connect and send nothing cannot use up the server."""
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -46,13 +54,13 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 def run(
     app: App,
-    listening: socket.socket,
+    listener: socket.socket,
     tls: tuple[str, str] | None = None,
     most_connections: int = MOST_CONNECTIONS,
 ) -> int:
     """Serves the application on the socket until the process is stopped; returns the exit code.
 
-    `tls` are the files of the certificate and its key.
+    `tls` names the files of the certificate and of its key.
     """
     import uvicorn
 
@@ -67,26 +75,21 @@ def run(
         ssl_keyfile=tls[1] if tls else None,
         h11_max_incomplete_event_size=LONGEST_HEADERS,
     )
-    # uvicorn closes its connections, then raises the signal again.
-    signal.signal(signal.SIGTERM, _stop)
+    # uvicorn closes its connections, then raises the signal again for the handler set here.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
     with contextlib.suppress(KeyboardInterrupt, SystemExit):
-        uvicorn.Server(config).run(sockets=[listening])
+        uvicorn.Server(config).run(sockets=[listener])
     return 0
 
 
-def _stop(*_: object) -> None:
-    raise SystemExit
-
-
 def limited_protocol(most_connections: int = MOST_CONNECTIONS) -> "type[asyncio.Protocol]":
-    """Returns uvicorn's protocol with limits on connections and on the time until the headers of a
-    request are complete.
-    """
+    """Returns uvicorn's protocol with limits on open connections and on silent ones."""
     from uvicorn.protocols.http.h11_impl import H11Protocol
 
     class LimitedProtocol(H11Protocol):
-        """Closes a connection whose first request does not begin in time, and those beyond the
-        limit.
+        """Closes connections beyond the limit, and those whose first request is late.
+
+        A request has begun when its headers are complete.
         """
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
@@ -115,8 +118,8 @@ HOW_TO_NAME = "A shared server answers to a name if it is started with `--public
 class Guard:
     """Passes on requests that name this machine and do not come from a web page, a few at a time.
 
-    `pages` are the paths that people open in a browser: there it refuses only requests from pages
-    of other sites. `names` are further names of this server, as a proxy passes them on.
+    `pages` are the paths that people open in a browser; for these, only requests from pages of
+    other sites are refused. `names` are further host names under which clients reach this server.
     """
 
     def __init__(
@@ -133,7 +136,7 @@ class Guard:
         self._names = names
         self._most_waiting = most_waiting
         self._pages = pages
-        self._open = 0
+        self._open_count = 0
         self._turns: asyncio.Semaphore | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -142,35 +145,33 @@ class Guard:
             await self._app(scope, receive, send)
             return
         status, reason = self._refusal(scope)
-        if not reason and self._open >= MOST_AT_ONCE + self._most_waiting:
+        if not reason and self._open_count >= MOST_AT_ONCE + self._most_waiting:
             status = 503
             reason = f"Too many requests are waiting; ask again in {RETRY_SECONDS} seconds."
         if reason:
             await _refuse(scope, receive, send, status, reason)
             return
         self._turns = self._turns or asyncio.Semaphore(MOST_AT_ONCE)
-        self._open += 1
+        self._open_count += 1
         try:
             await self._answer(self._turns, scope, receive, send)
         finally:
-            self._open -= 1
+            self._open_count -= 1
 
     async def _answer(
         self, turns: "asyncio.Semaphore", scope: Scope, receive: Receive, send: Send
     ) -> None:
-        """Answers the request when it is its turn, unless its client has gone or does not send all
-        of it in time.
-        """
+        """Answers the request in its turn, unless it arrives too late or its client disconnects."""
         try:
             messages = await asyncio.wait_for(read_all(receive), ARRIVAL_SECONDS)
         except TimeoutError:
             reason = f"The request did not arrive within {ARRIVAL_SECONDS:.0f} seconds."
             await _refuse(scope, receive, send, 408, reason)
             return
-        answer = self._in_turn(turns, scope, replayed(messages, receive), send)
-        await _until_gone(answer, messages, receive)
+        answer = self._answer_in_turn(turns, scope, replay(messages, receive), send)
+        await _answer_while_connected(answer, messages, receive)
 
-    async def _in_turn(
+    async def _answer_in_turn(
         self, turns: "asyncio.Semaphore", scope: Scope, receive: Receive, send: Send
     ) -> None:
         try:
@@ -185,8 +186,8 @@ class Guard:
             turns.release()
 
     def _refusal(self, scope: Scope) -> tuple[int, str]:
-        """Returns status and reason of a request that is not meant for this server; an empty reason
-        for others.
+        """Returns the status and the reason for refusing a request; the reason is empty if it may
+        pass.
         """
         headers = dict(scope["headers"])
         host = headers.get(b"host", b"").decode("latin-1")
@@ -198,26 +199,28 @@ class Guard:
             name = urlsplit(f"//{host}").hostname
         except ValueError:
             return 400, f"The Host header {host[:80]!r} names no host."
-        if not self._is_ours(name):
-            refused = f"This server does not answer to the name {host[:80]!r}"
-            return 403, f"{refused}; ask for 127.0.0.1. {HOW_TO_NAME}"
+        if not self._is_own_name(name):
+            refusal = f"This server does not answer to the name {host[:80]!r}"
+            return 403, f"{refusal}; ask for 127.0.0.1. {HOW_TO_NAME}"
         if headers.get(b"sec-fetch-site", b"none") not in (b"none", b"same-origin"):
             return 403, "This server does not answer web pages of other sites."
-        if origin and not self._is_our_origin(origin):
+        if origin and not self._is_own_origin(origin):
             return 403, f"This server does not answer pages of {origin[:80]!r}."
-        is_marked = has_own_header(scope["headers"]) or scope.get("path") in self._pages
-        if is_from_browser(scope["headers"]) and not is_marked:
+        is_allowed = has_own_header(scope["headers"]) or scope.get("path") in self._pages
+        if is_from_browser(scope["headers"]) and not is_allowed:
             return 403, NOT_FOR_BROWSERS
         return 0, ""
 
-    def _is_our_origin(self, origin: str) -> bool:
+    def _is_own_origin(self, origin: str) -> bool:
         with contextlib.suppress(ValueError):
-            return self._is_ours(urlsplit(origin).hostname)
+            return self._is_own_name(urlsplit(origin).hostname)
         return False
 
-    def _is_ours(self, name: str | None) -> bool:
-        """Returns whether a name can only mean this machine: loopback, the given host or, beyond
-        loopback, any IP address.
+    def _is_own_name(self, name: str | None) -> bool:
+        """Returns whether a host name can only mean this server.
+
+        That is loopback, the host that it listens on, or one of its names. A server that listens
+        beyond loopback also answers to any IP address: only names can be made to point here.
         """
         if name in LOOPBACK or name == self._host or name in self._names:
             return True
@@ -237,8 +240,9 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, reaso
 
 
 async def read_all(receive: Receive) -> list[MutableMapping[str, Any]]:
-    """Returns the messages of the request's body; it ends early where the body is too long for any
-    verb.
+    """Returns the ASGI messages with the request's body.
+
+    Stops at `LONGEST_BODY`; then the last message has `more_body`.
     """
     messages = [await receive()]
     size = len(messages[0].get("body", b""))
@@ -248,33 +252,33 @@ async def read_all(receive: Receive) -> list[MutableMapping[str, Any]]:
     return messages
 
 
-def replayed(messages: Sequence[MutableMapping[str, Any]], receive: Receive) -> Receive:
+def replay(messages: Sequence[MutableMapping[str, Any]], receive: Receive) -> Receive:
     """Returns a `receive` that repeats these messages, then passes on further ones."""
-    waiting = list(messages)
+    remaining = list(messages)
 
-    async def replay() -> MutableMapping[str, Any]:
-        return waiting.pop(0) if waiting else await receive()
+    async def receive_again() -> MutableMapping[str, Any]:
+        return remaining.pop(0) if remaining else await receive()
 
-    return replay
+    return receive_again
 
 
-async def _until_gone(
+async def _answer_while_connected(
     answer: Awaitable[None], messages: Sequence[MutableMapping[str, Any]], receive: Receive
 ) -> None:
     """Waits for the answer, and cancels it when the client closes the connection."""
-    working = asyncio.ensure_future(answer)
+    answering = asyncio.ensure_future(answer)
     if messages[-1].get("more_body"):
-        await working
+        await answering  # which itself receives the other messages
         return
-    watching = asyncio.ensure_future(_closed(receive))
-    await asyncio.wait((working, watching), return_when=asyncio.FIRST_COMPLETED)
-    for task in (working, watching):
+    disconnect = asyncio.ensure_future(_wait_for_disconnect(receive))
+    await asyncio.wait((answering, disconnect), return_when=asyncio.FIRST_COMPLETED)
+    for task in (answering, disconnect):
         if not task.done():
             task.cancel()
     with contextlib.suppress(asyncio.CancelledError):
-        await working
+        await answering
 
 
-async def _closed(receive: Receive) -> None:
+async def _wait_for_disconnect(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass

@@ -1,7 +1,7 @@
 """Opens the notebook of the memory in Jupyter.
 
-The owner gets a copy in the folder `notebooks` of the store, to change and to add questions. It is
-saved without outputs: these hold what was said, and would outlive a `memory forget`.
+The owner works in a copy of it, in the folder `notebooks` of the store. The copy is saved without
+outputs: they quote sessions, and `memory forget` would not erase them.
 """
 
 import os
@@ -17,12 +17,13 @@ from memory_assets.errors import StoreError
 from memory_assets.interfaces.ports import LOOPBACK
 
 HOOK = f"{__name__}.without_outputs"
-"""What Jupyter calls before it saves a notebook."""
+"""Name of the function that Jupyter calls before it saves a notebook."""
 
 
 def command(notebook: Path, port: int, *, opens_browser: bool) -> list[str]:
-    """Returns the command that serves the notebook to this machine alone, with a token; raises
-    `StoreError` without Jupyter.
+    """Returns the command with which Jupyter serves the notebook to this machine alone.
+
+    Raises `StoreError` where Jupyter is not installed.
     """
     if find_spec("notebook") is None:
         from memory_assets.memory.notebook import how_to_install
@@ -42,28 +43,30 @@ def command(notebook: Path, port: int, *, opens_browser: bool) -> list[str]:
     return [sys.executable, "-m", "notebook", *words]
 
 
-def serve(call: Sequence[str], environ: Mapping[str, str]) -> int:
+def serve(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     """Runs the command until ctrl-C or SIGTERM stops it; returns its exit code.
 
-    The command is started out of reach of ctrl-C, which would make Jupyter ask on the terminal
-    whether it should stop.
+    The command runs in a session of its own, where ctrl-C does not reach it: Jupyter would ask on
+    the terminal whether it should stop.
     """
     process: subprocess.Popen[bytes] | None = None
-    stopped = False
+    is_stopped = False
 
     def stop(*_: object) -> None:
-        nonlocal stopped
-        stopped = True
+        nonlocal is_stopped
+        is_stopped = True
         if process:
             process.terminate()
 
     for signal_number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(signal_number, stop)
-    process = subprocess.Popen(call, env={**os.environ, **environ}, start_new_session=True)
-    if stopped:  # while it was being started
+    process = subprocess.Popen(arguments, env=os.environ | environ, start_new_session=True)
+    if is_stopped:  # while it was being started
         process.terminate()
     code = process.wait()
-    return code if not stopped else 0 if code in (0, -signal.SIGTERM) else 1
+    if is_stopped:
+        return 0 if code in (0, -signal.SIGTERM) else 1
+    return code
 
 
 def without_outputs(model: dict[str, Any], **_: object) -> None:

@@ -1,4 +1,4 @@
-"""The ports that servers listen on: the next free one from a given one."""
+"""Opens the sockets that servers listen on: on the requested port, or on the next free one."""
 
 import contextlib
 import ipaddress
@@ -8,43 +8,50 @@ from memory_assets.errors import StoreError
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 MOST_PORTS = 100
+"""Ports that are tried, beginning with the requested one."""
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Returns a socket that listens on the port or the next free one."""
+    """Returns a socket that listens on the port or on the next free one.
+
+    Raises `StoreError` for an address of another machine, and where no port is free.
+    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    for wanted in range(port, min(port + MOST_PORTS, 65_536)):
-        listening = socket.socket(family, socket.SOCK_STREAM)
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    for candidate in range(port, min(port + MOST_PORTS, 65_536)):
+        listener = socket.socket(family, socket.SOCK_STREAM)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            listening.bind((host, wanted))
-            listening.listen(128)
-            return listening
+            listener.bind((host, candidate))
+            listener.listen(128)
+            return listener
         except socket.gaierror as error:
-            listening.close()
+            listener.close()
             missing = f"There is no address '{host}' on this machine: {error}"
             raise StoreError(f"{missing}. Leave --host out.") from error
         except OSError:
-            listening.close()
+            listener.close()
     ports = f"No port of {host} between {port} and {port + MOST_PORTS - 1} is free"
     raise StoreError(f"{ports}; choose one with --port.")
 
 
 def free_port(port: int) -> int:
     """Returns the port, or the next one of this machine that nothing listens on."""
-    with listen(LOOPBACK[0], port) as listening:
-        return listening.getsockname()[1]
+    with listen(LOOPBACK[0], port) as listener:
+        return listener.getsockname()[1]
 
 
-def address_of(listening: socket.socket, *, is_secure: bool = False) -> str:
+def address_of(listener: socket.socket, *, is_secure: bool = False) -> str:
     """Returns the address for clients on this machine."""
-    host, port = listening.getsockname()[:2]
-    return f"{'https' if is_secure else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
+    host, port = listener.getsockname()[:2]
+    scheme = "https" if is_secure else "http"
+    url_host = f"[{host}]" if ":" in host else host  # IPv6 is written in brackets
+    return f"{scheme}://{url_host}:{port}"
 
 
 def is_loopback(host: str) -> bool:
-    """Returns whether only this machine can connect to the address; names other than localhost
-    count as reachable.
+    """Returns whether only this machine can connect to the address.
+
+    Other machines count as able to connect to any name but localhost.
     """
     with contextlib.suppress(ValueError):
         return ipaddress.ip_address(host).is_loopback

@@ -1,4 +1,4 @@
-"""What a verb of the interfaces is declared with; all of them are listed in `interfaces.verbs`."""
+"""Declares a verb: an operation that every interface offers. `interfaces.verbs` lists them all."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,22 +12,24 @@ class Verb:
     """An operation that every interface offers."""
 
     name: str
-    """Its command, its address over HTTP and the facade's method."""
+    """The name of its command, of its address over HTTP, and of the method of `MemoryAgent`."""
     request: type[Request]
     title: str
     summary: str
     """For people: one sentence in the help."""
     about: str = ""
-    """For agents: what it does and when to use it; empty for a verb of the command line."""
+    """For agents: what it does and when to use it; empty for a verb of the command line alone."""
     example: Mapping[str, Any] = field(default_factory=dict)
     is_writing: bool = False
     is_destructive: bool = False
     tool_defaults: Mapping[str, Any] = field(default_factory=dict)
     """Parameters with another default for agents than for people."""
     tool_parameters: Mapping[str, str] | None = None
-    """Parameters in the tool's schema, with a description for agents; all of them if None. A call
-    may give the others, too: every session of an agent pays for the schema, and most parameters are
-    hardly ever needed."""
+    """Parameters in the tool's schema, with a description for agents; None: all parameters.
+
+    Most parameters are left out because every session of an agent pays for the schema, and they are
+    hardly ever needed. A call may still use them.
+    """
 
     @property
     def tool(self) -> str:
@@ -52,12 +54,13 @@ class Verb:
         """Returns the JSON Schema that agents see: types, allowed words and short descriptions of
         the tool's parameters.
         """
-        every = {name: schema["description"] for name, schema in self.parameters.items()}
-        listed = every if self.tool_parameters is None else self.tool_parameters
-        properties = {
-            name: _bare(self.parameters[name]) | ({"description": about} if about else {})
-            for name, about in listed.items()
-        }
+        about = {name: schema["description"] for name, schema in self.parameters.items()}
+        if self.tool_parameters is not None:
+            about = self.tool_parameters
+        properties = {name: _bare(self.parameters[name]) for name in about}
+        for name, description in about.items():
+            if description:
+                properties[name]["description"] = description
         return self._object(properties)
 
     def _object(self, properties: Mapping[str, Any], **rules: Any) -> dict[str, Any]:
@@ -66,6 +69,8 @@ class Verb:
 
 
 def _bare(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the type and the allowed words of a parameter."""
-    shown = {name: schema[name] for name in ("type", "enum") if name in schema}
-    return shown | ({"items": _bare(schema["items"])} if "items" in schema else {})
+    """Returns the schema of a parameter with nothing but its type and its allowed words."""
+    bare = {name: schema[name] for name in ("type", "enum") if name in schema}
+    if "items" in schema:
+        bare["items"] = _bare(schema["items"])
+    return bare

@@ -2,9 +2,9 @@
 and an example.
 
 The command line's options, the JSON schema of an agent's tool and the parameters of HTTP are made
-from the request model; the facade's method of the same name takes the request. A new verb needs an
-entry here, a request model and a method. `make docs` writes the tools into `mcp/tools.json`,
-because the MCP handshake happens before pydantic is imported.
+from the request model. The method of `MemoryAgent` of the same name gets the request. A new verb
+needs an entry here, a request model and a method. `make docs` writes the tools into
+`mcp/tools.json`, because the MCP handshake happens before pydantic is imported.
 """
 
 from memory_assets.interfaces.verb import Verb

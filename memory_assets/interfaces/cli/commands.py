@@ -217,23 +217,22 @@ def command(
     placed.add(verb.name)
 
     def register(run: Callable[..., Any]) -> Callable[..., Any]:
-        additional = list(inspect.signature(run, eval_str=True).parameters.values())[1:]
+        additional = keyword_parameters(run)[1:]
 
         def invoke(as_json: bool, **words: Any) -> Any:
-            rest = {parameter.name: words.pop(parameter.name) for parameter in additional}
+            options = {parameter.name: words.pop(parameter.name) for parameter in additional}
             for name, (_, implied) in shortcuts.items():
                 if words.pop(name):
-                    words |= _added(implied, words)
-            return run(verb.request(**_given(verb, words)), **rest)
+                    words |= _implied_values(implied, words)
+            return run(verb.request(**_read_values(verb, words)), **options)
 
         parameters = [_parameter(verb, name, schema) for name, schema in verb.parameters.items()]
         for name, (about, _) in shortcuts.items():
             option = typer.Option(f"--{name}", help=about)
             parameters.append(_option(name, bool, False, option))
-        parameters += [parameter.replace(kind=KEYWORD_ONLY) for parameter in additional]
+        parameters += additional
         parameters += [inspect.Parameter("as_json", KEYWORD_ONLY, default=False, annotation=Json)]
-        invoke.__signature__ = inspect.Signature(parameters)  # pyright: ignore[reportFunctionMemberAccess]
-        invoke.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        set_parameters(invoke, parameters)
         example = f"Example: `{example_of(verb, path)}`"
         app.command(verb.name, help=verb.summary, epilog=example, rich_help_panel=panel)(invoke)
         return run
@@ -241,13 +240,29 @@ def command(
     return register
 
 
+def keyword_parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
+    """Returns the parameters of the function as parameters that are passed by name only."""
+    parameters = inspect.signature(function, eval_str=True).parameters.values()
+    return [parameter.replace(kind=KEYWORD_ONLY) for parameter in parameters]
+
+
+def set_parameters(function: Any, parameters: Sequence[inspect.Parameter]) -> None:
+    """Makes typer read these parameters as the options and arguments of the function."""
+    function.__signature__ = inspect.Signature(parameters)
+    function.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+
+
 def example_of(verb: Verb, path: str = "") -> str:
     """Returns the verb's example as a shell command."""
-    words = ["memory", *(path or verb.name).split()]
+    words = [f"memory {path or verb.name}"]
     for name, value in verb.example.items():
-        flag = [] if name in verb.required and not isinstance(value, bool) else [option_of(name)]
-        values = [] if isinstance(value, bool) else value if isinstance(value, list) else [value]
-        words += [word for item in values for word in (*flag, _quoted(str(item)))] or flag
+        if isinstance(value, bool):
+            words.append(option_of(name))
+            continue
+        option = [] if name in verb.required else [option_of(name)]
+        values = value if isinstance(value, list) else [value]
+        for item in values:
+            words += [*option, _quoted(str(item))]
     return " ".join(words)
 
 
@@ -257,11 +272,12 @@ def _quoted(word: str) -> str:
 
 def option_of(name: str) -> str:
     """Returns the option of the parameter on the command line."""
-    return SPELLINGS.get(name, (f"--{name.replace('_', '-')}",))[0].split("/")[0]
+    spelling = SPELLINGS.get(name, (f"--{name.replace('_', '-')}",))[0]
+    return spelling.partition("/")[0]
 
 
-def _added(implied: Mapping[str, Any], words: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns what a shortcut implies; lists are added to those that were given."""
+def _implied_values(implied: Mapping[str, Any], words: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the values that a shortcut sets; a list is appended to what the words name."""
     return {
         name: [*(words[name] or ()), *value] if isinstance(value, list) else value
         for name, value in implied.items()
@@ -318,12 +334,14 @@ def _option(name: str, type_: Any, default: Any, info: Any) -> inspect.Parameter
     return inspect.Parameter(name, KEYWORD_ONLY, default=default, annotation=annotation)
 
 
-def _given(verb: Verb, words: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the parameters that were given on the command line, with stdin in place of a dash."""
-    given = {}
+def _read_values(verb: Verb, words: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the values of the parameters that the command line names, for a dash the text of
+    stdin.
+    """
+    values = {}
     for name, value in words.items():
         if value or value == "" or name in verb.required:
-            given[name] = value
+            values[name] = value
         if value == "-":
-            given[name] = sys.stdin.buffer.read(MOST_FROM_STDIN).decode("utf-8", "replace")
-    return given
+            values[name] = sys.stdin.buffer.read(MOST_FROM_STDIN).decode("utf-8", "replace")
+    return values

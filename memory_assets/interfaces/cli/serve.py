@@ -1,17 +1,16 @@
 """`memory serve`: the tools of agents (MCP), HTTP, the Dagster UI, the notebook."""
 
-import inspect
 import sys
 import threading
-from collections.abc import Callable, Mapping
-from functools import update_wrapper
-from types import MappingProxyType
+from collections.abc import Callable, Sequence
+from functools import partial, update_wrapper
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from memory_assets.errors import QuestionError
-from memory_assets.interfaces.cli.commands import Json, group
+from memory_assets.interfaces.cli.commands import Json, group, keyword_parameters, set_parameters
 from memory_assets.interfaces.ports import LOOPBACK, address_of, free_port, is_loopback, listen
 from memory_assets.interfaces.views.terminal import Reply, tell
 from memory_assets.memory import MemoryAgent
@@ -33,33 +32,31 @@ Host = Annotated[
     str, typer.Option(help="Address to listen on; by default only this machine can connect.")
 ]
 Port = Annotated[int, typer.Option(min=1, max=65_535, help="Port; the next free one is used.")]
-Options = Mapping[str, Any]
-"""Values of the options that optional capabilities add to a server, by name."""
+Options = Sequence[Any]
+"""The options that optional capabilities add to a server: an object of each `server_options`."""
 
 
 def _server(epilog: str) -> Callable[[Callable[..., Reply]], Callable[..., Reply]]:
-    """Adds a function as a command, with the options of optional capabilities in the place of its
-    parameter `options`.
+    """Returns a decorator that makes a function a command of `memory serve`.
+
+    Options of optional capabilities take the place of its parameter `options`.
     """
 
     def register(run: Callable[..., Reply]) -> Callable[..., Reply]:
-        added = [
-            option.replace(kind=option.KEYWORD_ONLY)
-            for kind in loaded("server_options")
-            for option in inspect.signature(kind, eval_str=True).parameters.values()
-        ]
+        parameters_of = {kind: keyword_parameters(kind) for kind in loaded("server_options")}
 
         def invoke(**words: Any) -> Reply:
-            options = {option.name: words.pop(option.name) for option in added}
+            options = []
+            for option_class, parameters in parameters_of.items():
+                values = {parameter.name: words.pop(parameter.name) for parameter in parameters}
+                options.append(option_class(**values))
             return run(options=options, **words)
 
-        signature: list[inspect.Parameter] = []
-        for name, parameter in inspect.signature(run, eval_str=True).parameters.items():
-            own_option = parameter.replace(kind=parameter.KEYWORD_ONLY)
-            signature += added if name == "options" else [own_option]
+        signature = keyword_parameters(run)
+        place = [parameter.name for parameter in signature].index("options")
+        signature[place : place + 1] = chain.from_iterable(parameters_of.values())
         update_wrapper(invoke, run)
-        invoke.__signature__ = inspect.Signature(signature)  # pyright: ignore[reportFunctionMemberAccess]
-        invoke.__annotations__ = {parameter.name: parameter.annotation for parameter in signature}
+        set_parameters(invoke, signature)
         app.command(epilog=epilog)(invoke)
         return run
 
@@ -86,7 +83,7 @@ def mcp(
     ] = False,
     host: Host = LOOPBACK[0],
     port: Port = MCP_PORT,
-    options: Options = MappingProxyType({}),
+    options: Options = (),
     as_json: Json = False,
 ) -> Reply:
     """Serve the memory's tools over the Model Context Protocol; read-only unless --write is
@@ -96,17 +93,13 @@ def mcp(
     if not http:
         from memory_assets.interfaces.mcp.stdio import serve
 
-        return Reply(
-            None,
-            afterwards=lambda: serve(
-                is_writing=write, is_structured=structured, is_for_prompts=prompts
-            ),
-        )
+        start = partial(serve, is_writing=write, is_structured=structured, is_for_prompts=prompts)
+        return Reply(None, afterwards=start)
     from memory_assets.interfaces.mcp.http import PATH, application
     from memory_assets.interfaces.mcp.protocol import Protocol
 
-    served = application(Protocol(is_writing=write, is_structured=structured), host, access)
-    return _serve(served, host, port, PATH, access, is_writing=write)
+    mcp_app = application(Protocol(is_writing=write, is_structured=structured), host, access)
+    return _serve(mcp_app, host, port, PATH, access, is_writing=write)
 
 
 @_server(
@@ -117,7 +110,7 @@ def http(
     write: Write = False,
     host: Host = LOOPBACK[0],
     port: Port = HTTP_PORT,
-    options: Options = MappingProxyType({}),
+    options: Options = (),
     as_json: Json = False,
 ) -> Reply:
     """Serve every verb over HTTP, each at an address of its own; read-only unless --write is
@@ -126,8 +119,8 @@ def http(
     from memory_assets.interfaces.http import application
 
     access = _access(host, options)
-    served = application(host, is_writing=write, access=access)
-    return _serve(served, host, port, "/", access, is_writing=write)
+    api = application(host, is_writing=write, access=access)
+    return _serve(api, host, port, "/", access, is_writing=write)
 
 
 @app.command(epilog="Example: `memory serve ui --port 3000`")
@@ -169,36 +162,36 @@ def notebook(
 
 
 def _access(host: str, options: Options, *, is_http: bool = True) -> "ServerAccess":
-    """Returns the access that the options ask for; raises `QuestionError` for options that do not
-    fit together, and for an address that others reach where nothing decides about their access.
+    """Returns the access that the options ask for, by default that of the owner.
+
+    Raises `QuestionError` for options that do not fit together, and for an address that other
+    machines can reach where no option decides who may use it.
     """
     from memory_assets.interfaces.server_access import OWNER
 
     access = OWNER
-    for kind in loaded("server_options"):
-        names = options.keys() & inspect.signature(kind).parameters.keys()
-        given = {name: options[name] for name in names}
-        access = kind(**given).open(host, is_http=is_http) or access
+    for server_options in options:
+        access = server_options.open(host, is_http=is_http) or access
     if not access.is_shared and not is_loopback(host):
         raise QuestionError(f"{host} can be reached from other machines; only this one is served.")
     return access
 
 
 def _serve(
-    served: "App", host: str, port: int, path: str, access: "ServerAccess", *, is_writing: bool
+    server_app: "App", host: str, port: int, path: str, access: "ServerAccess", *, is_writing: bool
 ) -> Reply:
-    """Returns the address, and the server that runs once it is printed."""
+    """Returns a reply with the address; once it is printed, the server runs."""
     from memory_assets.interfaces.dispatcher import try_to_warm_up
     from memory_assets.interfaces.guard import run
 
-    listening = listen(host, port)
-    url = address_of(listening, is_secure=access.tls is not None) + path
-    lines, warnings = access.remarks(listening.getsockname()[0])
+    listener = listen(host, port)
+    url = address_of(listener, is_secure=access.tls is not None) + path
+    lines, warnings = access.remarks(listener.getsockname()[0])
 
     def start() -> int:
         sys.stdout.flush()
         threading.Thread(target=try_to_warm_up, daemon=True).start()
-        return run(served, listening, access.tls, access.most_connections)
+        return run(server_app, listener, access.tls, access.most_connections)
 
     data = {"url": url, "is_writing": is_writing, "is_shared": access.is_shared}
     parts = [f"Serving {url} ({access.describe(is_writing=is_writing)}). Press Ctrl-C to stop."]

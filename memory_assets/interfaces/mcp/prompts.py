@@ -1,9 +1,8 @@
-"""Answers the hooks of harnesses, beside a server of tools, which memories are near a prompt
-(`stages/deliver/prompts.py`).
+"""Tells the hooks of harnesses which memories are near a prompt (`stages/deliver/prompts.py`).
 
-The server of tools runs as long as its session and has everything loaded, so that a prompt does not
-wait for a start. Another user cannot connect: the socket is in the store and has the mode 0600.
-Where sockets of files are missing (Windows), nothing listens and nothing is shown.
+Runs in the MCP server, which lives as long as its session and has everything loaded: a prompt does
+not wait for a start. Another user cannot connect: the socket is in the store and has the mode 0600.
+Without Unix sockets (Windows) nothing listens, and prompts get no memories.
 """
 
 import contextlib
@@ -20,22 +19,24 @@ from memory_assets.memory.places import find_data, is_sample
 from memory_assets.memory.prompt_sockets import FOLDER, SHOWN, SUFFIX
 
 MOST_LINE = 64_000
+"""Bytes of the line with a hook's query."""
+
 WAIT_SECONDS = 5.0
-"""For a line of a hook; one that is killed closes its connection."""
+"""Longest wait for a line of a hook."""
 
 
 def listen() -> Path | None:
-    """Listens in a thread from now on; returns the socket, None where that is not possible."""
+    """Starts a thread that answers hooks; returns the path of its socket, None without one."""
     root = Path(find_data())
     folder = root / FOLDER
-    is_built = not is_sample() and (root / "VERSION").is_file()
     # The bundled sample is not shown to sessions.
+    is_built = not is_sample() and (root / "VERSION").is_file()
     if not hasattr(socket, "AF_UNIX") or not is_built:
         return None
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        _delete_left(folder)
-        server = _bound(folder)
+        _delete_stale_sockets(folder)
+        server = _open_socket(folder)
         path = folder / f"{os.getpid()}{SUFFIX}"
     except OSError as error:
         print(f"memory: recall at each prompt is off: {error}", file=sys.stderr)
@@ -44,20 +45,21 @@ def listen() -> Path | None:
     return path
 
 
-def _delete_left(folder: Path) -> None:
+def _delete_stale_sockets(folder: Path) -> None:
     """Deletes the sockets of servers that were killed."""
     for path in folder.glob(f"*{SUFFIX}"):
         try:
-            os.kill(int(path.stem), 0)
+            os.kill(int(path.stem), 0)  # only checks that it runs
         except (ProcessLookupError, ValueError, OverflowError):
             path.unlink(missing_ok=True)
         except PermissionError:
             continue
 
 
-def _bound(folder: Path) -> socket.socket:
-    """Returns the listening socket in the folder. No thread runs yet, so that the working folder
-    may change for a moment.
+def _open_socket(folder: Path) -> socket.socket:
+    """Returns a socket that listens in the folder.
+
+    Changes the working folder for a moment, which is safe because no thread runs yet.
     """
     server = socket.socket(socket.AF_UNIX)
     name = f"{os.getpid()}{SUFFIX}"
@@ -85,31 +87,33 @@ def _accept(server: socket.socket) -> None:
 
 
 def _answer(connection: socket.socket) -> None:
-    """Answers one prompt, and records the recall once the hook has shown it; an error leaves the
-    prompt as it is.
+    """Answers one prompt, and records the recall once the hook has shown it.
+
+    After an error the hook gets no answer, and the prompt stays as it is.
     """
-    until = time.monotonic()
+    deadline = time.monotonic()
     with connection, contextlib.suppress(OSError), connection.makefile("rb") as lines:
         connection.settimeout(WAIT_SECONDS)
         try:
-            asked = json.loads(lines.readline(MOST_LINE))
-            until += min(float(asked["seconds"]), WAIT_SECONDS)
-            text, confirm = _near(asked)
+            query = json.loads(lines.readline(MOST_LINE))
+            deadline += min(float(query["seconds"]), WAIT_SECONDS)
+            text, confirm = _find_near(query)
         except Exception as error:
             print(f"memory: no recall at a prompt: {error}", file=sys.stderr)
             return
-        if time.monotonic() > until:
+        if time.monotonic() > deadline:
             return  # the hook has given up
         connection.sendall(json.dumps({"text": text}).encode() + b"\n")
         if text and lines.readline(len(SHOWN)) == SHOWN:
             confirm()
 
 
-def _near(asked: dict[str, Any]) -> tuple[str, Any]:
+def _find_near(query: dict[str, Any]) -> tuple[str, Any]:
+    """Returns the memories near the prompt as text, and a function that records the recall."""
     from memory_assets.interfaces.dispatcher import present_agent
 
     agent = present_agent()
     memories = agent.near_prompt(
-        str(asked["prompt"]), session=str(asked["session"]), folder=str(asked["folder"])
+        str(query["prompt"]), session=str(query["session"]), folder=str(query["folder"])
     )
     return memories.text, lambda: agent.shown_at_prompt(memories)

@@ -54,7 +54,7 @@ SAMPLE = (
     "This is the bundled sample, the memory of an invented developer. `memory up` reads the "
     "transcripts of this machine."
 )
-"""Said with every answer until the owner's own store is there."""
+"""Added to every answer until the owner's own store exists."""
 
 ENVELOPE = {
     "type": "object",
@@ -78,7 +78,7 @@ RESOURCES = {
 
 
 class RefusedError(Exception):
-    """A request that violates the protocol: its code, a message, and data for programs."""
+    """A request violates the protocol. Has the error's code, a message, and data for programs."""
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
         super().__init__(message)
@@ -93,10 +93,10 @@ class RefusedError(Exception):
 
 
 class Protocol:
-    """Answers methods; the facade is loaded by the first call."""
+    """Answers methods; the first call of a tool loads the facade."""
 
     agent_for: "AgentFor | None" = None
-    """What answers calls; None: the agent of the store's owner."""
+    """Chooses the agent that answers a call; None: always the agent of the store's owner."""
 
     def __init__(self, *, is_writing: bool = False, is_structured: bool = False) -> None:
         self.is_writing = is_writing
@@ -120,12 +120,13 @@ class Protocol:
         return self._methods[method](params)
 
     def initialize(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Returns the server's description, with the requested revision of the protocol if
-        supported, else the newest.
+        """Returns the server's description.
+
+        The revision of the protocol is the requested one if it is supported, else the newest.
         """
-        wanted = params.get("protocolVersion")
+        revision = params.get("protocolVersion")
         return {
-            "protocolVersion": wanted if wanted in VERSIONS else VERSIONS[-1],
+            "protocolVersion": revision if revision in VERSIONS else VERSIONS[-1],
             "capabilities": {
                 "tools": {"listChanged": False},
                 "resources": {"listChanged": False, "subscribe": False},
@@ -141,31 +142,30 @@ class Protocol:
         return f"{SAMPLE} {about}" if is_sample() else about
 
     def tools(self) -> dict[str, Any]:
-        """Returns the tools; those that write only on a writing server, and the schema of answers
-        only if they have one.
-        """
-        files = [TOOLS, *map(Path, generated_files(TOOLS.name))]
-        tools = [tool for file in files for tool in json.loads(file.read_text("utf-8"))]
-        allowed = [tool for tool in tools if self.is_writing or tool["annotations"]["readOnlyHint"]]
+        """Returns the tools that this server allows, and if structured the schema of answers."""
         schema = {"outputSchema": ENVELOPE} if self.is_structured else {}
-        return {"tools": [{**tool, **schema} for tool in allowed]}
+        tools = []
+        for file in (TOOLS, *map(Path, generated_files(TOOLS.name))):
+            for tool in json.loads(file.read_text("utf-8")):
+                if self.is_writing or tool["annotations"]["readOnlyHint"]:
+                    tools.append(tool | schema)
+        return {"tools": tools}
 
     def call(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Returns a tool's answer as text, on a structured server also as the envelope of `--json`;
-        errors are results, too.
+        """Returns a tool's answer as text; errors are results, too.
 
-        Harnesses hand the structured content to the model instead of the text, which takes a fifth
-        of its tokens.
+        A structured server adds the envelope of `--json`, for programs. A harness would hand it to
+        the model instead of the text, and it takes five times as many tokens.
         """
-        verb, arguments = self._called(params)
+        verb, arguments = self._find_verb(params)
         from memory_assets.errors import QuestionError
         from memory_assets.interfaces import dispatcher, envelope
         from memory_assets.interfaces.views.registry import render_text
 
         try:
             if verb.is_writing and not self.is_writing:
-                refused = f"{verb.tool} writes, and this server only reads"
-                raise QuestionError(f"{refused}. Start it as `memory serve mcp --write`.")
+                refusal = f"{verb.tool} writes, and this server only reads"
+                raise QuestionError(f"{refusal}. Start it as `memory serve mcp --write`.")
             agent_for = self.agent_for or dispatcher.agent_for_owner
             data = dispatcher.ask(verb, {**verb.tool_defaults, **arguments}, agent_for)
         except Exception as error:
@@ -176,7 +176,9 @@ class Protocol:
             answer = envelope.failed(error)
             text = answer["error"]["message"]
         else:
-            warnings = [*envelope.warnings_of(data), *([SAMPLE] if is_sample() else [])]
+            warnings = list(envelope.warnings_of(data))
+            if is_sample():
+                warnings.append(SAMPLE)
             answer = envelope.answered(data, warnings)
             lines = [render_text(verb.name, data), *(f"! {warning}" for warning in warnings)]
             text = "\n".join(lines).strip()
@@ -186,7 +188,8 @@ class Protocol:
             result["structuredContent"] = json.loads(envelope.to_json(answer))
         return result
 
-    def _called(self, params: Mapping[str, Any]) -> "tuple[Verb, Mapping[str, Any]]":
+    def _find_verb(self, params: Mapping[str, Any]) -> "tuple[Verb, Mapping[str, Any]]":
+        """Returns the verb of the tool that is called, with its arguments."""
         from memory_assets.interfaces.verbs import VERBS
 
         name = params.get("name")
@@ -215,17 +218,16 @@ class Protocol:
         except OSError:
             message = f"{uri} was not written yet. Run `memory up`."
             raise RefusedError(NO_SUCH_RESOURCE, message, {"uri": uri}) from None
-        shown = f"{SAMPLE}\n\n{text}" if is_sample() else text
-        return contents_of(uri, shown)
+        return contents_of(uri, f"{SAMPLE}\n\n{text}" if is_sample() else text)
 
 
 def list_resources(descriptions: Mapping[str, str]) -> dict[str, Any]:
-    """Returns the answer that lists the resources of these addresses."""
-    listed = []
+    """Returns the answer that lists these resources, given their addresses and descriptions."""
+    entries = []
     for uri, description in descriptions.items():
         names = {"uri": uri, "name": uri.removeprefix("memory://")}
-        listed.append({**names, "description": description, "mimeType": "text/markdown"})
-    return {"resources": listed}
+        entries.append({**names, "description": description, "mimeType": "text/markdown"})
+    return {"resources": entries}
 
 
 def contents_of(uri: str, text: str) -> dict[str, Any]:

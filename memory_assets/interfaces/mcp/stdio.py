@@ -1,9 +1,9 @@
 """The MCP server over stdio: one JSON object per line; the facade is loaded in the background.
 
-Harnesses start it with every session and drop a server that answers the handshake slowly or prints
-anything but the protocol. So the handshake needs only the standard library, and stdout is
-redirected: output of libraries and C code goes to stderr. A few threads run the calls; the reader
-itself answers everything else.
+A harness starts this server with every session. It drops a server that answers the handshake slowly
+or prints anything but the protocol. So the handshake needs only the standard library, and what
+libraries and C code print goes to stderr. A few threads run the calls of tools; the thread that
+reads the requests answers everything else itself.
 """
 
 import contextlib
@@ -40,15 +40,17 @@ def serve(
     """Serves until the client disconnects or the process is stopped; returns the exit code."""
     requests, answers = claim_streams()
     socket = _listen() if is_for_prompts else None
-    signal.signal(signal.SIGTERM, _stop)
-    # A background process may inherit it as ignored.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+    # A process that was started in the background may have inherited that SIGINT is ignored.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     code = 0
     try:
         protocol = Protocol(is_writing=is_writing, is_structured=is_structured)
         Server(protocol, answers, is_warming=socket is not None).run(requests)
-    except (KeyboardInterrupt, SystemExit) as stopped:
-        code = 130 if isinstance(stopped, KeyboardInterrupt) else 0
+    except KeyboardInterrupt:
+        code = 130
+    except SystemExit:
+        code = 0
     if socket is not None:
         socket.unlink(missing_ok=True)
     with contextlib.suppress(OSError, ValueError, AttributeError):
@@ -56,23 +58,20 @@ def serve(
     os._exit(code)  # threads may be in the middle of an import
 
 
-def _stop(*_: object) -> None:
-    raise SystemExit
-
-
 def claim_streams() -> tuple[BinaryIO, BinaryIO]:
-    """Returns the original stdin and stdout; for all other code of this process both are
-    redirected.
+    """Returns the original stdin and stdout.
+
+    All other code of this process then reads nothing from stdin, and prints to stderr.
     """
     requests = os.fdopen(os.dup(0), "rb")
     answers = os.fdopen(os.dup(1), "wb")
-    with Path(os.devnull).open("r+b") as nothing:
-        os.dup2(nothing.fileno(), 0)
+    with Path(os.devnull).open("r+b") as null_device:
+        os.dup2(null_device.fileno(), 0)
         try:
             os.dup2(2, 1)
         except OSError:  # started without a stderr
-            os.dup2(nothing.fileno(), 1)
-            os.dup2(nothing.fileno(), 2)
+            os.dup2(null_device.fileno(), 1)
+            os.dup2(null_device.fileno(), 2)
     return requests, answers
 
 
@@ -83,13 +82,14 @@ class Server:
         self._protocol = protocol
         self._answers = answers
         self._writing = threading.Lock()
-        self._waiting: set[RequestId] = set()
+        self._open_calls: set[RequestId] = set()
         """Ids of calls that are not answered yet."""
         self._is_warming = is_warming
+        """Whether a thread loads the facade already."""
 
     @cached_property
     def _workers(self):
-        # Takes a third of the time of a handshake.
+        # Imported late: the import takes a third of the time of a handshake.
         from concurrent.futures import ThreadPoolExecutor
 
         return ThreadPoolExecutor(AT_ONCE)
@@ -103,12 +103,12 @@ class Server:
                     message = f"A message is longer than {LONGEST_LINE:,} bytes."
                     self._refuse(None, INVALID_REQUEST, message)
                 elif line.strip():
-                    self._take(line)
+                    self._handle_line(line)
         except BrokenPipeError:
             return
         self._workers.shutdown()
 
-    def _take(self, line: bytes) -> None:
+    def _handle_line(self, line: bytes) -> None:
         try:
             message = json.loads(line.decode("utf-8", "replace"))
         except (ValueError, RecursionError) as error:
@@ -117,11 +117,11 @@ class Server:
         if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
             self._refuse(None, INVALID_REQUEST, 'A message is one object with "jsonrpc": "2.0".')
         elif "method" in message:
-            self._take_method(message)
+            self._handle_method(message)
         elif "result" not in message and "error" not in message:
             self._refuse(_id_in(message), INVALID_REQUEST, "A message needs a method.")
 
-    def _take_method(self, message: Mapping[str, Any]) -> None:
+    def _handle_method(self, message: Mapping[str, Any]) -> None:
         method = message["method"]
         params = message.get("params")
         request_id = _id_in(message)
@@ -129,9 +129,9 @@ class Server:
             refusal = "A method is text, and an id is text or a whole number."
             self._refuse(request_id, INVALID_REQUEST, refusal)
         elif request_id is None:
-            self._notice(method, params)
+            self._handle_notification(method, params)
         elif method == "tools/call":
-            self._waiting.add(request_id)
+            self._open_calls.add(request_id)
             self._workers.submit(self._run_call, request_id, method, params)
         else:
             self._send({"jsonrpc": "2.0", "id": request_id, **self._answer(method, params)})
@@ -139,14 +139,17 @@ class Server:
                 self._is_warming = True
                 threading.Thread(target=_load, daemon=True).start()
 
-    def _notice(self, method: str, params: Any) -> None:
-        """Cancels a call: it is not started, or not answered if it was started."""
+    def _handle_notification(self, method: str, params: Any) -> None:
+        """Cancels the call that the client names: it is not started, or its answer is not sent."""
         if method == "notifications/cancelled" and isinstance(params, dict):
             with contextlib.suppress(TypeError):
-                self._waiting.discard(params.get("requestId"))
+                self._open_calls.discard(params.get("requestId"))
 
     def _answer(self, method: str, params: Any) -> dict[str, Any]:
-        """Returns the result or the error; without either the client would wait for ever."""
+        """Returns the result or the error of a method.
+
+        Every exception becomes an error: a client without an answer would wait for ever.
+        """
         try:
             return {"result": self._protocol.answer(method, params or {})}
         except RefusedError as refusal:
@@ -156,11 +159,11 @@ class Server:
             return {"error": refusal.to_dict()}
 
     def _run_call(self, request_id: RequestId, method: str, params: Any) -> None:
-        if request_id not in self._waiting:
+        if request_id not in self._open_calls:
             return
         answer = self._answer(method, params)
-        if request_id in self._waiting:
-            self._waiting.discard(request_id)
+        if request_id in self._open_calls:
+            self._open_calls.discard(request_id)
             self._send({"jsonrpc": "2.0", "id": request_id, **answer})
 
     def _refuse(self, request_id: RequestId | None, code: int, message: str) -> None:
@@ -175,8 +178,9 @@ class Server:
 
 
 def _listen() -> Path | None:
-    """Answers hooks from now on, and loads at once what they need: the first prompt may come before
-    the handshake.
+    """Answers hooks from now on; returns the path of the socket, or None where nothing listens.
+
+    Loads the facade at once, because the first prompt may come before the handshake.
     """
     from memory_assets.interfaces.mcp.prompts import listen
 

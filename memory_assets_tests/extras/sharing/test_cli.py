@@ -5,11 +5,11 @@ import subprocess
 import sys
 from http.client import HTTPSConnection
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from memory_assets.errors import UnreachableError
+from memory_assets.extras.sharing.cli import SharedOptions
 from memory_assets.extras.sharing.tokens import AccessTokens
 from memory_assets.interfaces.cli import serve
 from memory_assets.interfaces.cli.app import main
@@ -88,11 +88,10 @@ def test_a_shared_server_without_http_or_with_half_of_tls_does_not_start(
 def test_beyond_loopback_without_tls_a_shared_server_warns(tmp_path: Path):
     small_store()
     main(ADA)
-    shared: dict[str, Any] = {"shared": True}
     cert = Path(certificate(tmp_path)[0])
-    encrypted = {**shared, "tls_cert": cert, "tls_key": tmp_path / "key.pem"}
-    plain = serve.http(host="0.0.0.0", port=3400, options=shared)
-    secure = serve.http(host="0.0.0.0", port=3401, options=encrypted)
+    encrypted = SharedOptions(shared=True, tls_cert=cert, tls_key=tmp_path / "key.pem")
+    plain = serve.http(host="0.0.0.0", port=3400, options=[SharedOptions(shared=True)])
+    secure = serve.http(host="0.0.0.0", port=3401, options=[encrypted])
     assert [one.startswith("Other machines can reach") for one in plain.warnings] == [True]
     assert "--public-name NAME" in str([*secure.parts][-1])
     assert ([*secure.warnings], secure.data["url"].startswith("https://")) == ([], True)

@@ -20,7 +20,7 @@ FARTHEST = timedelta(days=731)
 LONGEST_TEXT = 4_000
 """Longest text that may be typed by hand."""
 
-_AMERICAN = tuple(data_beside(__file__)["american_zones"].split())
+_AMERICAN = tuple(data_beside(__file__)["_american_zones"].split())
 
 
 @dataclass(frozen=True)
