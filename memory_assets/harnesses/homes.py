@@ -1,5 +1,6 @@
-"""Where the harnesses keep their settings and transcripts, as variables of the environment may name
-it.
+"""Finds the folders in which the harnesses keep their settings and transcripts.
+
+Variables of the environment may name other folders than the usual ones.
 """
 
 import os
@@ -46,5 +47,5 @@ def unread_places(home: Path, environ: Mapping[str, str]) -> list[Path]:
     return [*(home / place for place in _UNREAD), data / "opencode" / "opencode.db"]
 
 
-def _folder(named: str | None, usual: Path) -> Path:
-    return type(usual)(named).expanduser() if named else usual
+def _folder(variable: str | None, usual: Path) -> Path:
+    return Path(variable).expanduser() if variable else usual

@@ -12,19 +12,19 @@ from memory_assets.harnesses.hook_parts import PROMPTS
 
 @dataclass(frozen=True)
 class HookTarget:
-    """What the hooks of one harness are installed for."""
+    """A harness, and the store that its hooks and its server of tools are bound to."""
 
     harness: str
     folder: Path
-    """Of the harness's settings."""
+    """Folder of the harness's settings."""
     home: Path
     """The person's home."""
     environ: Mapping[str, str]
     store: str
     tools: Sequence[str]
-    """Those that only read."""
+    """Names of the tools that only read."""
     is_recalling: bool
-    """Whether it recalls at each prompt."""
+    """Whether memories are recalled at each prompt."""
 
     def hook_commands(self) -> dict[str, list[str]]:
         """Returns the command of each event at which a hook runs."""
@@ -39,7 +39,7 @@ class HookTarget:
         return [*command(), "hooks", "run", self.harness, event, "--store", self.store]
 
     def server_command(self, *, is_recalling: bool | None = None) -> list[str]:
-        """Returns the command of the server of tools."""
+        """Returns the command of the server of tools, by default as `is_recalling` says."""
         recalls = self.is_recalling if is_recalling is None else is_recalling
         prompts = [PROMPTS] if recalls else []
         return [*command(), "serve", "mcp", *prompts, "--store", self.store]
@@ -51,9 +51,7 @@ class HookTarget:
 
 
 def command() -> list[str]:
-    """Returns the words that start `memory`, whatever the working folder and search path of a
-    harness are.
-    """
+    """Returns the words that start `memory` in any working folder and with any search path."""
     script = Path(sys.executable).with_name("memory.exe" if os.name == "nt" else "memory")
     if script.is_file():
         return [str(script)]

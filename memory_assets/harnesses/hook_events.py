@@ -7,10 +7,10 @@ COMPACTING = "PreCompact"
 END = "SessionEnd"
 
 PROMPT = "UserPromptSubmit"
-"""At each prompt, where a person chose that."""
+"""Has a hook only where a person chose recall at each prompt."""
 
 NOTIFY = "notify"
 """Codex calls it after each turn, with the payload as the last word instead of on stdin."""
 
 EVENTS = (START, COMPACTING, END)
-"""Where hooks are always installed."""
+"""Events that always have a hook."""

@@ -1,8 +1,9 @@
-"""The parts that are ours in the files of harnesses: hooks and rules in JSON settings, a server of
-tools in JSON, a file of our own; those of Codex alone are in `codex.hooks`.
+"""Adds our parts to the files of harnesses, and removes them.
 
-A part is added to the text of its file by insertions alone, and can be removed whatever else was
-edited there. Nothing here reads or writes a file.
+There are hooks and rules in JSON settings, a server of tools in JSON, and a file that is all ours.
+Parts that only Codex has are in `codex.hooks`. A part is added to the text of its file by
+insertions alone, and can be removed whatever else was edited there. Nothing here reads or writes a
+file.
 """
 
 import json
@@ -29,20 +30,21 @@ from memory_assets.harnesses.json_text import (
 )
 
 HOOK_SECONDS = 3
-"""Timeout of a hook, which takes hundredths of a second. Codex warns of a longer one at the end of
-a session.
+"""Timeout of a hook; a hook takes hundredths of a second. At the end of a session, Codex warns of a
+longer timeout.
 """
 
 SERVER = "memory"
 """Name of our server of tools in harnesses."""
 
 PROMPTS = "--prompts"
-"""Makes the server of tools answer the hooks that recall at each prompt, too."""
+"""Option with which the server of tools also answers the hooks that recall at each prompt."""
 
 RECALLING = "const RECALLS = true;"
 """The line of pi's extension that makes it recall at each prompt."""
 
 RECALLS = "It recalls at each prompt."
+"""What people read about a part that recalls."""
 
 _STORE = re.compile(r'^const STORE = ("(?:[^"\\]|\\.)*");$', re.MULTILINE)
 
@@ -56,15 +58,14 @@ class HookPart(ABC):
     """Another file of the harness that says something about the part."""
 
     def note(self, text: str, beside: str = "") -> str:
-        """Returns what a person should know about the part in this text, given that of the other
-        file.
+        """Returns what a person should know about the part in this text.
+
+        `beside` is the text of the other file that says something about the part.
         """
         return RECALLS if self.is_recalling(text) else ""
 
     def store_in(self, text: str) -> str | None:
-        """Returns the store that our part in this text is bound to; None where that is not
-        known.
-        """
+        """Returns the store that our part in this text is bound to, or None where it names none."""
         return None
 
     def is_recalling(self, text: str) -> bool:
@@ -73,26 +74,28 @@ class HookPart(ABC):
 
     @abstractmethod
     def is_current(self, text: str) -> bool | None:
-        """Returns whether our whole part is in the text, as it would be added now; None if nothing
-        of ours is there.
+        """Returns whether our part in the text equals what would be added now.
+
+        Returns None if nothing of ours is there.
         """
 
     @abstractmethod
     def add(self, text: str) -> list[Insertion]:
-        """Returns what adds the part to a text without it; raises `HooksError` where that is not
-        possible.
+        """Returns the insertions that add the part to a text without it.
+
+        Raises `HooksError` where that is not possible.
         """
 
     @abstractmethod
     def remove(self, text: str, earlier_containers: Sequence[str] = ()) -> str:
-        """Returns the text without our part; `earlier_containers` names those that were there
-        before, even if empty now.
+        """Returns the text without our part.
+
+        `earlier_containers` names the objects and lists that were there before it was added; they
+        stay, even if they are empty now.
         """
 
     def kept(self, text: str) -> list[str]:
-        """Returns the names of containers that are there already and stay when our part is
-        removed.
-        """
+        """Returns the names of objects and lists that are there already, for `remove`."""
         return []
 
     def broken(self, name: str, kind: str) -> HooksError:
@@ -104,17 +107,15 @@ class HookPart(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class JsonHooks(HookPart):
-    """Hooks in a settings file of the format that Claude Code and Codex share, and rules that allow
-    tools.
-    """
+    """Hooks, and rules that allow tools, in the settings format of Claude Code and Codex."""
 
     harness: str
     commands: Mapping[str, Sequence[str]]
-    """The words of the command, by event."""
+    """Event → the words of the hook's command."""
     rules: Sequence[str] = ()
-    """What `permissions.allow` lists, one rule for each tool."""
+    """Rules for `permissions.allow`, one for each tool."""
     matchers: Mapping[str, str] = field(default_factory=dict)
-    """The occasions of an event that its hook is for, where these are not all."""
+    """Event → the occasions that its hook is for; other hooks are for every occasion."""
 
     def store_in(self, text: str) -> str | None:
         """Returns the store of the first hook of ours."""
@@ -123,25 +124,28 @@ class JsonHooks(HookPart):
         return bound_to(_words(command))
 
     def is_current(self, text: str) -> bool | None:
-        """Returns whether each event has our hook, with its current command, and each rule is
-        there; None without our hooks.
+        """Returns whether our hooks and rules are exactly those that would be added now.
+
+        Returns None without our hooks.
         """
         root = root_of(text, self.path)
         hooks = list(self.find(root))
+        if not hooks:
+            return None
         present = {(event, hook["command"], matcher) for event, _, _, hook, matcher in hooks}
         lines = {event: shell_line(words) for event, words in self.commands.items()}
-        wanted = {(event, line, self.matchers.get(event)) for event, line in lines.items()}
-        return present == wanted and not self._missing(root) if hooks else None
+        expected = {(event, line, self.matchers.get(event)) for event, line in lines.items()}
+        return present == expected and not self._missing_rules(root)
 
     def is_recalling(self, text: str) -> bool:
         """Returns whether one of our hooks runs at each prompt."""
         return any(event == PROMPT for event, *_ in self.find(root_of(text, self.path)))
 
     def add(self, text: str) -> list[Insertion]:
-        """Returns what adds a hook to each event, and the rules."""
+        """Returns the insertions that add a hook to each event, and the rules."""
         groups = {event: [self._group(event)] for event in self.commands}
         root = root_of(text, self.path)
-        missing = self._missing(root)
+        missing = self._missing_rules(root)
         hooks = root.child("hooks")
         permissions = root.child("permissions")
         insertions = self._add_hooks(text, hooks, groups) if hooks else []
@@ -155,9 +159,7 @@ class JsonHooks(HookPart):
         return [*insertions, insert_members(text, root, absent)] if absent else insertions
 
     def remove(self, text: str, earlier_containers: Sequence[str] = ()) -> str:
-        """Returns the text without our hooks and rules, and without containers that held nothing
-        else.
-        """
+        """Returns the text without our hooks and rules, and without what held nothing else."""
         root = root_of(text, self.path)
         our_hook = next(self.find(root), None)
         while our_hook is not None:
@@ -165,9 +167,9 @@ class JsonHooks(HookPart):
             hooks = root.children[root.index("hooks")]
             groups = hooks.children[hooks.index(event)]
             group = groups.children[place]
-            listed = group.children[group.index("hooks")]
-            if len(listed.children) > 1:
-                text = cut(text, listed, index)
+            hook_list = group.children[group.index("hooks")]
+            if len(hook_list.children) > 1:
+                text = cut(text, hook_list, index)
             elif len(groups.children) > 1 or event in earlier_containers:
                 text = cut(text, groups, place)
             else:
@@ -180,17 +182,15 @@ class JsonHooks(HookPart):
         return text
 
     def kept(self, text: str) -> list[str]:
-        """Returns what is there already of `hooks` and its events, `permissions`, `allow` and its
-        rules.
-        """
+        """Returns which of `hooks`, its events, `permissions`, its members and our rules exist."""
         root = root_of(text, self.path)
-        hooks, permissions = root.child("hooks"), root.child("permissions")
         allowed = self._allowed(root)
-        return [
-            *([] if hooks is None else ["hooks", *hooks.keys]),
-            *([] if permissions is None else ["permissions", *permissions.keys]),
-            *(rule for rule in self.rules if allowed and rule in allowed.value),
-        ]
+        names = []
+        for name in ("hooks", "permissions"):
+            container = root.child(name)
+            if container is not None:
+                names += [name, *container.keys]
+        return names + [rule for rule in self.rules if allowed and rule in allowed.value]
 
     def _group(self, event: str) -> dict[str, Any]:
         command = shell_line(self.commands[event])
@@ -203,8 +203,8 @@ class JsonHooks(HookPart):
             raise self.broken("hooks", "an object")
         missing = {event: group for event, group in groups.items() if hooks.child(event) is None}
         present = (event for event in self.commands if event not in missing)
-        joined = [self._append(text, hooks, event) for event in present]
-        return [*joined, insert_members(text, hooks, missing)] if missing else joined
+        insertions = [self._append(text, hooks, event) for event in present]
+        return [*insertions, insert_members(text, hooks, missing)] if missing else insertions
 
     def _append(self, text: str, hooks: Node, event: str) -> Insertion:
         groups = hooks.child(event)
@@ -231,25 +231,28 @@ class JsonHooks(HookPart):
             return cut(text, allowed, allowed.value.index(rule))
         return _cut_member(text, root, "permissions", "allow", earlier_containers)
 
-    def _missing(self, root: Node) -> list[str]:
-        """Returns the rules that are not there."""
+    def _missing_rules(self, root: Node) -> list[str]:
+        """Returns our rules that are not in `permissions.allow`."""
         allowed = self._allowed(root)
         return [rule for rule in self.rules if allowed is None or rule not in allowed.value]
 
     def _allowed(self, root: Node) -> Node | None:
+        """Returns the list `permissions.allow`, or None where there is no such list."""
         permissions = root.child("permissions")
         allowed = permissions.child("allow") if permissions else None
         return allowed if allowed and isinstance(allowed.value, list) else None
 
     def find(self, root: Node) -> Iterator[tuple[str, int, int, dict[str, Any], str | None]]:
-        """Yields each of our hooks: its event, the index of its group, its index there, itself, and
-        the group's matcher.
+        """Yields each of our hooks as a tuple.
+
+        It has the event, the index of the hook's group, the hook's index in the group, the hook,
+        and the group's matcher.
         """
         hooks = root.value.get("hooks")
         for event, groups in hooks.items() if isinstance(hooks, dict) else ():
             for place, group in enumerate(groups if isinstance(groups, list) else ()):
-                listed = group.get("hooks") if isinstance(group, dict) else None
-                for index, hook in enumerate(listed if isinstance(listed, list) else ()):
+                members = group.get("hooks") if isinstance(group, dict) else None
+                for index, hook in enumerate(members if isinstance(members, list) else ()):
                     if self._is_ours(hook):
                         yield event, place, index, hook, group.get("matcher")
 
@@ -262,8 +265,9 @@ class JsonHooks(HookPart):
 
 @dataclass(frozen=True, kw_only=True)
 class JsonServer(HookPart):
-    """Our server of tools in a file of the format that Claude Code and pi share; another one of its
-    name stays.
+    """Our server of tools in a JSON file of Claude Code or pi.
+
+    Another server of the same name stays.
     """
 
     entry: Mapping[str, Any]
@@ -279,7 +283,7 @@ class JsonServer(HookPart):
         return entry == self.entry if _is_ours(entry) else None
 
     def add(self, text: str) -> list[Insertion]:
-        """Returns what adds the server; raises `NotOursError` where another one has its name."""
+        """Returns the insertion of the server; raises `NotOursError` if another has its name."""
         members = {"mcpServers": {SERVER: self.entry}}
         if not text.removeprefix(BOM).strip():
             return [Insertion(len(text), _rendered(members))]
@@ -330,7 +334,7 @@ class OwnFile(HookPart):
         return json.loads(match[1]) if match else None
 
     def is_recalling(self, text: str) -> bool:
-        """Returns whether the file's line about it says so."""
+        """Returns whether the file is ours and has the line that makes it recall."""
         return self.mark in text and RECALLING in text
 
     def is_current(self, text: str) -> bool | None:
@@ -349,8 +353,9 @@ class OwnFile(HookPart):
 
 
 def shell_line(words: Sequence[str]) -> str:
-    """Returns the words as a line of the shell in which harnesses run it; it does nothing once its
-    program is gone.
+    """Returns the words as a line for the shell in which harnesses run it.
+
+    Outside of Windows the line does nothing where its program no longer exists.
     """
     if os.name == "nt":
         return subprocess.list2cmdline(words)
@@ -370,11 +375,11 @@ def bound_to(words: Sequence[str]) -> str | None:
 
 
 def _is_ours(entry: Any) -> bool:
-    """Returns whether an entry of `mcpServers` starts our server, bound to a store as `memory hooks
-    install` binds it.
-    """
-    listed = entry.get("args") if isinstance(entry, dict) else None
-    words = [word for word in listed if word != PROMPTS] if isinstance(listed, list) else []
+    """Returns whether an entry of `mcpServers` starts our server with `--store`, as installed."""
+    arguments = entry.get("args") if isinstance(entry, dict) else None
+    if not isinstance(arguments, list):
+        return False
+    words = [word for word in arguments if word != PROMPTS]
     return words[-4:-1] == ["serve", "mcp", "--store"]
 
 
@@ -385,8 +390,9 @@ def _rendered(value: Any) -> str:
 def _cut_member(
     text: str, root: Node, name: str, key: str, earlier_containers: Sequence[str]
 ) -> str:
-    """Returns the text without the member of the root's object of that name, and without the object
-    if that leaves it empty.
+    """Returns the text without the member `key` of the object `name` of the root.
+
+    The object goes, too, if it has no other member and was not there before.
     """
     container = root.children[root.index(name)]
     if len(container.children) > 1 or name in earlier_containers:
@@ -395,7 +401,7 @@ def _cut_member(
 
 
 def root_of(text: str, path: Path) -> Node:
-    """Returns the object of settings in the text; raises `HooksError` where it is none."""
+    """Returns the object of settings in the text; raises `HooksError` where it is no object."""
     if not text.removeprefix(BOM).strip():
         return Node(0, 0, {})
     try:

@@ -1,6 +1,4 @@
-"""The harnesses that hooks are installed for: where each keeps its settings, and our parts of
-them.
-"""
+"""Lists the harnesses that hooks are installed for, with their settings and our parts of them."""
 
 import os
 import shutil
@@ -21,7 +19,7 @@ HOOKED: tuple[tuple[Harness, str, str, Callable[[HookTarget], tuple[HookPart, ..
     ("pi", "pi", "pi", pi.hook_parts),
     ("codex", "Codex", "codex", codex.hook_parts),
 )
-"""Name, title, the command of the client, and what makes our parts."""
+"""Name, title, the command of the client, and the function that returns our parts."""
 
 
 @dataclass(frozen=True)
@@ -34,9 +32,7 @@ class HarnessSettings:
     """The command of its client."""
     home: Path
     is_here: bool
-    """Whether it has settings already, or its client is on the search path: it makes them when it
-    is started first.
-    """
+    """Whether it has settings, or its client, which makes them, is on the search path."""
     parts: tuple[HookPart, ...]
 
 

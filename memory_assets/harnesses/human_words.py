@@ -1,8 +1,8 @@
-"""Separates a person's own words from text that harnesses write in the user's role, and removes
-injected memories.
+"""Separates a person's own words from text that harnesses write in the user's role.
 
-Takes the text of a message in the user's role; gives its author, the words, and whether they are a
-turn. The readers know whether the record is of the main thread or of a sub-agent.
+Takes the text of a message in the user's role. Returns its author, the words, and whether they are
+a turn, which asks the agent for something. Also finds and removes memories that were put into a
+text. The readers know whether a record is of the main thread or of a sub-agent.
 """
 
 import re
@@ -19,8 +19,8 @@ _MEMORY_LINE = _PATTERNS["memory_line"]
 _STARTS = {name: tuple(texts) for name, texts in data_beside(__file__)["starts"].items()}
 
 BRIEFING = "# Memory briefing"
-"""The heading of a briefing; harnesses put all of it into the context as one text, some below a
-line of their own.
+"""The heading of a briefing. Harnesses put the whole briefing into the context as one text; some
+write a line of their own above it.
 """
 
 _IMAGE = re.compile(r"\[Image #\d+\]")
@@ -36,7 +36,7 @@ class UserText:
 
 
 def parse_user_text(text: str) -> UserText:
-    """Returns the person's own words in a user-role text, or the text as the harness's."""
+    """Returns the person's own words in a user-role text; without any it is the harness's."""
     start = text.lstrip()
     if start.startswith(_STARTS["summary"]):
         return UserText("summary", text, False)
@@ -59,20 +59,18 @@ def strip_scaffolding(text: str) -> str:
     """
     pieces = []
     at = 0
-    opened = _PATTERNS["tag_opens"].search(text)
-    while opened:
-        pieces.append(text[at : opened.start()])
-        closing = f"</{opened[1].split()[0]}"
-        end = text.rfind(closing, opened.end())
-        at = len(text) if end < 0 else text.find(">", end) + 1 or len(text)
-        opened = _PATTERNS["tag"].match(text, at) or _PATTERNS["tag_opens"].search(text, at)
+    opening = _PATTERNS["tag_opens"].search(text)
+    while opening:
+        pieces.append(text[at : opening.start()])
+        closing_at = text.rfind(f"</{opening[1].split()[0]}", opening.end())
+        end = text.find(">", closing_at) if closing_at >= 0 else -1
+        at = end + 1 if end >= 0 else len(text)
+        opening = _PATTERNS["tag"].match(text, at) or _PATTERNS["tag_opens"].search(text, at)
     return "".join(pieces) + text[at:]
 
 
 def strip_memories(text: str) -> str:
-    """Returns the text without memories that were recalled into it, so that they are not stored
-    again.
-    """
+    """Returns the text without recalled memories, so that they are not stored again."""
     if "~" in text and _PATTERNS["memory_hint"].search(text):
         text = _PATTERNS["memory_heading"].sub("", _MEMORY_LINE.sub("", text))
     if "<memory-briefing" in text or "observation" in text:
@@ -81,15 +79,16 @@ def strip_memories(text: str) -> str:
 
 
 def find_memories(text: str) -> list[str]:
-    """Returns the memories that were put into the text, in order: a whole briefing, or blocks and
-    the lines outside of them.
+    """Returns the memories that were put into the text.
+
+    They are one whole briefing, or the blocks in order and then the lines outside of blocks.
     """
     briefing = _PATTERNS["briefing"].search(text)
     if briefing:
         return [briefing[0].removeprefix(": ").strip()]
     blocks = _MEMORY_BLOCK.finditer(text) if "<" in text else ()
-    rest = _MEMORY_BLOCK.sub("", text) if "<" in text else text
-    lines = _MEMORY_LINE.finditer(rest) if "~" in rest else ()
+    outside = _MEMORY_BLOCK.sub("", text) if "<" in text else text
+    lines = _MEMORY_LINE.finditer(outside) if "~" in outside else ()
     return [match[0].strip() for match in (*blocks, *lines)]
 
 
@@ -99,12 +98,10 @@ def count_images(text: str) -> int:
 
 
 def parse_action(text: str) -> UserText | None:
-    """Returns what the person did where the whole text is a slash command, a shell command or a
-    note, else None.
-    """
-    typed = _PATTERNS["bash_input"].match(text)
-    if typed:
-        return UserText("person", f"! {typed[1].strip()}", False)
+    """Returns the slash command, shell command or note that is the whole text, else None."""
+    shell_command = _PATTERNS["bash_input"].match(text)
+    if shell_command:
+        return UserText("person", f"! {shell_command[1].strip()}", False)
     note = _PATTERNS["memory_input"].match(text)
     if note:
         return UserText("person", note[1].strip(), True)

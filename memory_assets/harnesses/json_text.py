@@ -1,8 +1,7 @@
-"""Edits JSON as text, so that everything else keeps its bytes: order, indentation, line ends,
-spelling.
+"""Edits JSON as text: what is not edited keeps its order, indentation, line ends and spelling.
 
-`parse` finds the place of each value, `insert_members` and `append_items` plan an insertion, `cut`
-removes one member or item with its comma.
+`parse` finds the place of each value. `insert_members` and `append_items` plan an insertion, which
+`apply` carries out. `cut` removes one member or item with its comma.
 """
 
 import json
@@ -26,13 +25,11 @@ class Node:
     value: Any
     keys: tuple[str, ...] = ()
     children: tuple["Node", ...] = ()
-    begin: int = 0
-    """Where its key starts, if it is a member of an object, else its start."""
+    member_start: int = 0
+    """Where its key starts if it is a member of an object; else its own start."""
 
     def index(self, key: str) -> int:
-        """Returns the index of an object's member; the last one where a key repeats, as JSON reads
-        it.
-        """
+        """Returns the index of an object's member; of a repeated key the last, as in `value`."""
         return len(self.keys) - 1 - self.keys[::-1].index(key)
 
     def child(self, key: str) -> "Node | None":
@@ -50,21 +47,18 @@ class Insertion(NamedTuple):
 def parse(text: str) -> Node:
     """Returns the root of the text; raises `ValueError` where it is not JSON."""
     json.loads(text.removeprefix(BOM))
-    begin = len(text) - len(text.removeprefix(BOM))
-    return _parse(text, begin, begin)
+    start = len(text) - len(text.removeprefix(BOM))
+    return _parse(text, start, start)
 
 
 def insert_members(text: str, node: Node, members: Mapping[str, Any]) -> Insertion:
-    """Returns what adds members to the end of an object."""
-    return _insert(
-        text,
-        node,
-        [(f"{json.dumps(key, ensure_ascii=False)}: ", value) for key, value in members.items()],
-    )
+    """Returns the insertion of members at the end of an object."""
+    keys = [f"{json.dumps(key, ensure_ascii=False)}: " for key in members]
+    return _insert(text, node, list(zip(keys, members.values(), strict=True)))
 
 
 def append_items(text: str, node: Node, values: Sequence[Any]) -> Insertion:
-    """Returns what adds items to the end of an array."""
+    """Returns the insertion of items at the end of an array."""
     return _insert(text, node, [("", value) for value in values])
 
 
@@ -81,18 +75,18 @@ def cut(text: str, node: Node, index: int) -> str:
     if index > 0:
         start, end = _skip(text, children[index - 1].end), children[index].end
     elif len(children) > 1:
-        start, end = children[0].begin, children[1].begin
+        start, end = children[0].member_start, children[1].member_start
     else:
         start, end = node.start + 1, node.end - 1
     return text[:start] + text[end:]
 
 
-def _parse(text: str, at: int, begin: int) -> Node:
-    """Returns the value at the place, whose key starts at `begin`."""
+def _parse(text: str, at: int, member_start: int) -> Node:
+    """Returns the value that starts at the place or after blanks; its key is at `member_start`."""
     start = _skip(text, at)
     if text[start] not in "{[":
         value, end = _DECODER.raw_decode(text, start)
-        return Node(start, end, value, begin=begin)
+        return Node(start, end, value, member_start=member_start)
     keys: list[str] = []
     children: list[Node] = []
     is_object = text[start] == "{"
@@ -109,23 +103,24 @@ def _parse(text: str, at: int, begin: int) -> Node:
             at = _skip(text, at + 1)
     values = [child.value for child in children]
     value = dict(zip(keys, values, strict=True)) if is_object else values
-    return Node(start, at + 1, value, tuple(keys), tuple(children), begin)
+    return Node(start, at + 1, value, tuple(keys), tuple(children), member_start)
 
 
-def _insert(text: str, node: Node, added: Sequence[tuple[str, Any]]) -> Insertion:
+def _insert(text: str, node: Node, members: Sequence[tuple[str, Any]]) -> Insertion:
+    """Returns the insertion of members at the end of a node, indented like those before it.
+
+    A member is the text in front of its value (its key and a colon, or nothing), and the value.
+    """
     newline = "\r\n" if "\r\n" in text else "\n"
     indentation = _INDENT.search(text)
     unit = indentation.group(1) if indentation else "  "
     outer = _indent_of_line(text, node.start)
-    indent = (
-        _indent_of_line(text, node.children[-1].begin)
-        if _has_own_lines(text, node)
-        else outer + unit
-    )
-    rendered = (key + json.dumps(value, indent=unit, ensure_ascii=False) for key, value in added)
-    lines = ",".join(
-        newline + indent + member.replace("\n", newline + indent) for member in rendered
-    )
+    indent = outer + unit
+    if _has_own_lines(text, node):
+        indent = _indent_of_line(text, node.children[-1].member_start)
+    line_start = newline + indent
+    texts = (key + json.dumps(value, indent=unit, ensure_ascii=False) for key, value in members)
+    lines = ",".join(line_start + member.replace("\n", line_start) for member in texts)
     if node.children:
         return Insertion(node.children[-1].end, "," + lines)
     is_on_one_line = "\n" not in text[node.start : node.end]
@@ -133,13 +128,18 @@ def _insert(text: str, node: Node, added: Sequence[tuple[str, Any]]) -> Insertio
 
 
 def _has_own_lines(text: str, node: Node) -> bool:
-    return bool(node.children) and not text[: node.children[-1].begin].rpartition("\n")[2].strip()
+    """Returns whether the last member of the node starts a line."""
+    if not node.children:
+        return False
+    return not text[: node.children[-1].member_start].rpartition("\n")[2].strip()
 
 
 def _indent_of_line(text: str, at: int) -> str:
+    """Returns the blanks at the beginning of the line with that place."""
     line = text[:at].removeprefix(BOM).rpartition("\n")[2]
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
 def _skip(text: str, at: int) -> int:
+    """Returns the place after blanks."""
     return next(_SPACE.finditer(text, at)).end()

@@ -1,9 +1,9 @@
 """The normal form of a transcript line, the same for every coding agent.
 
-A reader takes one physical line at a time and gives one `Parsed`. What it must remember between
-lines (which tool a result belongs to) is its state, from which a new reader continues. An
-`Identifier` gives each message an id that forks and replays share. The fields of a format are
-explained in `claude_code`, `codex` and `pi`.
+A reader takes one line of the file at a time and returns one `Parsed`. Between lines it remembers,
+for instance, which tools were called whose results follow; this is its state, from which a new
+reader can continue. An `Identifier` gives each message an id that is the same in forks and replays
+of a session. `claude_code`, `codex` and `pi` explain their formats.
 """
 
 import re
@@ -25,7 +25,7 @@ from memory_assets.text.files import UTF8_BOM
 from memory_assets.text.moments import event_time
 
 REMEMBERED_CALLS = 500
-"""Calls without a result yet that a reader remembers; parallel calls number a few dozen at most."""
+"""Calls that a reader remembers until their result comes; at most a few dozen run in parallel."""
 
 _LONE_HIGH = re.compile(rb"(?<!\\)((?:\\\\)*)\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])")
 _LONE_LOW = re.compile(
@@ -46,27 +46,25 @@ class Parsed:
     text: str = ""
     """The text of the message without reasoning, harness scaffolding and injected memories."""
     identity: str | None = None
-    """How the harness identifies the message; None where only its position among the others does.
-    """
+    """How the harness identifies the message; None where only the messages before it do."""
     content: str | None = None
-    """The content as written, where `text` was made from it; ids hash this, so that better rules
-    keep the ids.
+    """The content as written, where `text` was made from it. Ids hash the content, so that they
+    stay when the rules that make `text` change.
     """
     is_turn: bool = False
-    """In the user's role, whoever wrote it: advances the chain of content-identified messages."""
+    """Whether it is in the user's role, whoever wrote it (see `Identifier`)."""
     tool_name: str | None = None
     call_id: str | None = None
     is_error: bool = False
     is_user_turn: bool = False
+    """Whether the owner wrote it to ask the agent for something."""
     image_count: int = 0
     boundary: str | None = None
     """`compaction` where the harness compacted the context."""
     kept_from: str | None = None
     """The `native_id` of the first entry that a compaction kept."""
     native_id: str | None = None
-    """The harness's id of the line, else its number among the entries where the harness counts
-    those.
-    """
+    """The harness's id of the line; without ids, its number, where the harness counts entries."""
     parent_session_id: str | None = None
     cwd: str | None = None
     branch: str | None = None
@@ -82,9 +80,7 @@ class Parsed:
     def message(
         cls, record_type: str, author: Author, kind: MessageKind, content: str, **fields: Any
     ) -> "Parsed":
-        """Returns a message with the content as its text, injected memories removed; `fields` are
-        further fields.
-        """
+        """Returns a message whose text is the content without injected memories."""
         text = strip_memories(content)
         return cls(
             record_type, "message", author=author, kind=kind, content=content, text=text, **fields
@@ -92,16 +88,14 @@ class Parsed:
 
     @classmethod
     def not_a_message(cls, record_type: str, is_known: bool) -> "Parsed":
-        """Returns a record that is no message, of a type that the reader knows or of a new one."""
+        """Returns a record that is no message; `is_known` says whether its type is expected."""
         return cls(record_type, "known" if is_known else "unknown")
 
     @classmethod
     def user_message(
         cls, record_type: str, text: str, images: int, identity: str | None = None
     ) -> "Parsed":
-        """Returns the message of a text in the user's role: the owner's words, or text from the
-        harness.
-        """
+        """Returns the message of a text in the user's role, which may be the harness's."""
         words = parse_user_text(text)
         is_person = words.voice == "person" or (images > 0 and not text.strip())
         return cls(
@@ -118,20 +112,21 @@ class Parsed:
         )
 
     def to_owner(self, text: str, *, is_user_turn: bool = False) -> None:
-        """Makes it a text of the owner."""
+        """Makes this message a text of the owner."""
         self.author = "owner"
         self.kind = "text"
         self.text = text
         self.is_user_turn |= is_user_turn
 
     def to_injected(self) -> None:
-        """Makes it a text that the harness or another agent put in the user's role."""
+        """Makes this message one that the harness or another agent put in the user's role."""
         self.author = "injected"
         self.is_user_turn = False
 
     def to_subagent(self) -> "Parsed":
-        """Returns it as a message of a sub-agent's thread: its instructions come from another
-        agent, not from the owner.
+        """Makes this message one of a sub-agent's thread, and returns it.
+
+        The instructions there come from another agent and not from the owner.
         """
         self.is_user_turn = False
         if self.author in ("owner", "assistant"):
@@ -161,22 +156,22 @@ class TranscriptReader(ABC):
 
     @staticmethod
     def session_of_path(path: str, stem: str, records: Sequence[Mapping[str, Any]]) -> str | None:
-        """Returns the session where the path decides; `stem` is the file's name without suffixes,
-        `records` are the first of the file.
+        """Returns the session if the path decides it, else None.
+
+        `stem` is the file's name without suffixes, `records` are the first of the file.
         """
         return None
 
     @classmethod
     def seed_of(cls, session_id: str, first_lines: Sequence[bytes]) -> str:
-        """Returns the seed of the file's message ids: the session at the root of its forks, else
-        its own.
+        """Returns the seed of the file's message ids.
+
+        It is the session at the root of its forks; of a file that is no fork, its own session.
         """
         return session_id
 
     def read(self, line: bytes) -> Parsed:
-        """Returns the line in normal form; never raises: a line that cannot be read has another
-        status.
-        """
+        """Returns the line in normal form; never raises: the status says that it cannot be read."""
         line = line.removeprefix(UTF8_BOM)
         try:
             record = orjson.loads(line)
@@ -189,8 +184,7 @@ class TranscriptReader(ABC):
         try:
             return self.parse(record)
         except (AttributeError, IndexError, KeyError, TypeError, ValueError):
-            # A known type with fields of another shape is as new as a new type, and is counted as
-            # one.
+            # A known type whose fields have another shape counts as a new type.
             name = f"{record.get('type')}/malformed"
             return Parsed(name, "unknown", event_time(record.get("timestamp")))
 
@@ -199,10 +193,9 @@ class TranscriptReader(ABC):
         """Returns the record in normal form; may raise where a field has an unexpected shape."""
 
     def remember_call(self, call_id: str | None, tool: str, arguments: Any) -> CallEffect:
-        """Remembers which tool was called and who is the author of its result; returns what the
-        call does.
-        """
-        call, calls = describe_call(tool, arguments), self.state["calls"]
+        """Remembers the tool and the author of its result, and returns what the call does."""
+        call = describe_call(tool, arguments)
+        calls = self.state["calls"]
         if call_id:
             calls[call_id] = [tool, call.author]
         if len(calls) > REMEMBERED_CALLS:
@@ -210,9 +203,7 @@ class TranscriptReader(ABC):
         return call
 
     def tool_result(self, record_type: str, call_id: Any, output: Any) -> Parsed:
-        """Returns the result of a call, without `text`; its author depends on the tool that was
-        called.
-        """
+        """Returns the result of a call, without `text`; the called tool decides its author."""
         content, images = join_blocks(output)
         known_id = text_or_none(call_id)
         tool, author = self.state["calls"].pop(known_id or "", (None, "tool"))
@@ -226,8 +217,9 @@ class TranscriptReader(ABC):
     def assistant_message(
         self, record_type: str, texts: Sequence[str], calls: Sequence[tuple[str, str, Any]]
     ) -> Parsed:
-        """Returns a message of an assistant: its texts, and the tools that it called as id, name
-        and arguments.
+        """Returns a message of an assistant.
+
+        It has texts and calls of tools; a call is its id, the tool's name and the arguments.
         """
         rendered = (render_call(tool, arguments) for _, tool, arguments in calls)
         kind = "text" if texts else "tool_call"
@@ -249,12 +241,15 @@ def join_blocks(content: Any) -> tuple[str, int]:
         content = content.get("content") or content.get("output")
     if content is None or isinstance(content, str):
         return content or "", 0
-    texts = (
-        f"[tool {b.get('tool_name')}]" if b.get("type") == "tool_reference" else b.get("text")
-        for b in content
-    )
-    joined = "\n".join(text for text in texts if isinstance(text, str))
-    return joined, sum(b.get("type") in ("image", "input_image") for b in content)
+    joined = "\n".join(text for text in map(_text_of, content) if isinstance(text, str))
+    image_blocks = [block for block in content if block.get("type") in ("image", "input_image")]
+    return joined, len(image_blocks)
+
+
+def _text_of(block: Mapping[str, Any]) -> Any:
+    if block.get("type") == "tool_reference":
+        return f"[tool {block.get('tool_name')}]"
+    return block.get("text")
 
 
 def as_blocks(content: Any) -> Any:
@@ -265,13 +260,14 @@ def as_blocks(content: Any) -> Any:
 class Identifier:
     """Gives each message an id that is the same in every fork and replay of it.
 
-    A message with an identity of its own is hashed with its content. One without is identified by
-    the turns before it: the chain starts from the root session's id and advances with each turn of
-    the user's role, so that forks that leave out tool calls, or whose harness instructions differ,
-    still agree on the turns.
+    The id of a message with an identity of its own is the hash of the identity and the content.
+    The id of any other message depends on the turns before it. Their chain of hashes starts from
+    the root session's id and advances with each message in the user's role. So forks that leave out
+    tool calls, or whose harness instructions differ, still agree on the turns.
     """
 
     def __init__(self, seed: str, state: str | None = None) -> None:
+        # The hash of the latest turn, and that of the latest message after the turn.
         self._turn, _, self._aside = (state or f"{_hash(seed)} ").partition(" ")
 
     @property
@@ -301,9 +297,7 @@ def _hash(*parts: str) -> str:
 
 
 def _loads_with_lone_surrogates(line: bytes) -> Any:
-    r"""Returns the value of a line that is JSON but for half an emoji (`\ud83d` alone), else
-    None.
-    """
+    r"""Returns the value of a line that would be JSON without half an emoji (`\ud83d` alone)."""
     if b"\\ud" not in line and b"\\uD" not in line:
         return None
     try:

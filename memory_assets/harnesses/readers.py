@@ -1,6 +1,4 @@
-"""Selects the reader of a transcript, and finds its session, from the path and the first lines of
-the file.
-"""
+"""Selects the reader of a transcript, and finds its session by the path and the first lines."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -17,8 +15,8 @@ from memory_assets.schema.vocabulary import Harness
 from memory_assets.text.files import UTF8_BOM
 
 HEADER_LINES = 50
-"""First lines that `session_id_of` and `seed_of` need: a fork of forks repeats one header per
-generation.
+"""First lines that `session_id_of` and `seed_of` need: a fork repeats the header of each session
+that it was forked from.
 """
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
@@ -39,20 +37,19 @@ def open_reader(
     *,
     session_id: str | None = None,
 ) -> TranscriptReader:
-    """Returns a reader for the transcript at the path, continuing from the state where one is
-    given.
+    """Returns a reader for the transcript at the path, which continues from the state.
 
-    The session is that of the path, if no other is given.
+    Without a `session_id`, the session is the one that the path names.
     """
     session_id = session_id or session_id_of(harness, path, ())
     return READERS[harness].open(session_id, path, state)
 
 
 def session_id_of(harness: Harness, path: str, first_lines: Sequence[bytes]) -> str:
-    """Returns the id of the session in the file: the one in its name, else the one in its first
-    records.
+    """Returns the id of the session in the file.
 
-    A name may have words around the id, or several ids: then the one that the records have, too.
+    It is in the file's name, maybe among other words, or else in the first records. Of several ids
+    in the name, the one that the records also have counts, else the last.
     """
     reader = READERS[harness]
     stem = _SUFFIX.sub("", PureWindowsPath(path).name)
@@ -70,9 +67,7 @@ def session_id_of(harness: Harness, path: str, first_lines: Sequence[bytes]) -> 
 
 
 def seed_of(harness: Harness, path: str, first_lines: Sequence[bytes]) -> str:
-    """Returns the seed of the file's message ids: the session at the root of its forks, else its
-    own.
-    """
+    """Returns the seed of the file's message ids (`TranscriptReader.seed_of`)."""
     session_id = session_id_of(harness, path, first_lines)
     return READERS[harness].seed_of(session_id, first_lines)
 

@@ -1,8 +1,7 @@
-"""Recognises the harness that wrote a file, by one of its records or by the tables of an SQLite
-file.
+"""Recognises the harness that wrote a file, by one of its records or by the tables of SQLite.
 
-Harnesses whose transcripts cannot be read yet have a rule, too, so that their files are not taken
-for those of another harness.
+Harnesses whose transcripts cannot be read yet have a rule, too. Otherwise their files would be
+taken for those of another harness.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -28,12 +27,12 @@ class Recogniser:
 
 
 def recognise(record: Record) -> Recogniser | None:
-    """Returns the harness that writes such records; None where none is known to."""
+    """Returns the harness that writes such records, or None."""
     return next((recogniser for recogniser in RECOGNISERS if recogniser.is_record(record)), None)
 
 
 def recognise_tables(names: Collection[str]) -> Recogniser | None:
-    """Returns the harness that keeps its sessions in such tables, if one is known to."""
+    """Returns the harness that keeps its sessions in such tables, or None."""
     with_tables = (recogniser for recogniser in RECOGNISERS if recogniser.tables)
     return next((recogniser for recogniser in with_tables if recogniser.tables <= set(names)), None)
 
@@ -103,4 +102,4 @@ RECOGNISERS = (
     Recogniser("Claude Code", _is_claude_code, harness="claude_code"),
     Recogniser("pi", _is_pi, harness="pi"),
 )
-"""The first that fits counts."""
+"""The first one that matches a file counts."""

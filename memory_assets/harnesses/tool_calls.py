@@ -1,6 +1,6 @@
-"""What a tool call does: its text, the files it touches, and the author of its result.
+"""Describes what a tool call does: its text, the files it touches, and the author of its result.
 
-Takes the name of a tool and its arguments, as any of the three harnesses give them.
+Takes the name of a tool and its arguments, as any of the three harnesses writes them.
 """
 
 import re
@@ -43,18 +43,16 @@ class CallEffect:
     """What a call does: the author of its result, and the files that it names."""
 
     author: Author
-    """`file`, `web`, `injected` for our own memory's words, else `tool`."""
+    """`file`, `web`, `injected` for what our own memory answers, else `tool`."""
     files_read: tuple[str, ...] = ()
     files_modified: tuple[str, ...] = ()
 
 
 def render_call(tool: str, arguments: Any) -> str:
-    """Returns the call as `[toolCall name(args)]`, the arguments cut."""
-    text = (
-        arguments
-        if isinstance(arguments, str)
-        else orjson.dumps(arguments).decode("utf-8", "replace")
-    )
+    """Returns the call as `[toolCall name(args)]`; long arguments are cut."""
+    text = arguments
+    if not isinstance(arguments, str):
+        text = orjson.dumps(arguments).decode("utf-8", "replace")
     cut = f"{text[:ARGUMENT_CHARS]}…" if len(text) > ARGUMENT_CHARS else text
     return f"[toolCall {tool}({cut})]"
 
@@ -80,17 +78,16 @@ def describe_call(tool: str, arguments: Any) -> CallEffect:
 
 
 def shell_command(arguments: Any) -> str:
-    """Returns the command line in a shell tool's arguments; they may be a script with one
-    command.
+    """Returns the command line in a shell tool's arguments.
+
+    Arguments that are a text may be a script; its command counts if it has exactly one.
     """
     if isinstance(arguments, str):
         commands = _SCRIPT_COMMAND.findall(arguments)
         return str(orjson.loads(commands[0])) if len(commands) == 1 else arguments
-    value = (
-        arguments.get("command") or arguments.get("cmd") or ""
-        if isinstance(arguments, Mapping)
-        else ""
-    )
+    value: Any = ""
+    if isinstance(arguments, Mapping):
+        value = arguments.get("command") or arguments.get("cmd") or ""
     if isinstance(value, list):
         words = [str(word) for word in value]
         return words[-1] if len(words) == 3 and words[1] in ("-c", "-lc") else " ".join(words)
@@ -98,8 +95,9 @@ def shell_command(arguments: Any) -> str:
 
 
 def files_read_by(command: str) -> tuple[str, ...]:
-    """Returns the files that a plain `cat`, `sed -n` or the like prints; none for a pipeline or a
-    longer command.
+    """Returns the files that a plain `cat`, `sed -n` or the like prints.
+
+    A pipeline, or a command of more than 500 characters, gives none.
     """
     command = command.strip()
     if len(command) > 500 or command.partition(" ")[0] not in _READERS or _JOINED.search(command):
@@ -111,14 +109,14 @@ def files_read_by(command: str) -> tuple[str, ...]:
 
 
 def files_patched_by(command: str) -> tuple[str, ...]:
-    """Returns the files named by the headers of an `apply_patch` text, also inside a string of a
-    script.
+    """Returns the files that the headers of an `apply_patch` text name.
+
+    The text may be inside a string of a script, where a line ends with a backslash and an n.
     """
     if "*** " not in command:
         return ()
-    return tuple(
-        dict.fromkeys(name.partition("\\n")[0].strip() for name in _PATCHED.findall(command))
-    )
+    names = [name.partition("\\n")[0].strip() for name in _PATCHED.findall(command)]
+    return tuple(dict.fromkeys(names))
 
 
 def _describe_command(command: str) -> CallEffect:
@@ -134,9 +132,7 @@ def _describe_command(command: str) -> CallEffect:
 
 
 def _paths(arguments: Any) -> tuple[str, ...]:
-    named = (
-        (arguments.get(key) for key in ("file_path", "path", "notebook_path"))
-        if isinstance(arguments, Mapping)
-        else ()
-    )
-    return tuple(path for path in named if isinstance(path, str) and path)[:1]
+    if not isinstance(arguments, Mapping):
+        return ()
+    values = [arguments.get(key) for key in ("file_path", "path", "notebook_path")]
+    return tuple(path for path in values if isinstance(path, str) and path)[:1]

@@ -1,6 +1,4 @@
-"""Our parts of Claude Code's settings: hooks, rules for the tools that only read, and the server of
-tools.
-"""
+"""Our parts of Claude Code's settings: hooks, rules that allow reading tools, a server of tools."""
 
 from memory_assets.harnesses.homes import CLAUDE_FOLDER
 from memory_assets.harnesses.hook_commands import HookTarget
@@ -8,9 +6,10 @@ from memory_assets.harnesses.hook_events import COMPACTING
 from memory_assets.harnesses.hook_parts import SERVER, HookPart, JsonHooks, JsonServer
 
 MATCHERS = {COMPACTING: "auto"}
-"""Where a hook is not for every occasion. Claude Code puts a line with the command of a PreCompact
-hook into the context of a session that its person compacts; there, the start after the compaction
-has the transcript read."""
+"""The hook runs before automatic compactions only. When a person compacts a session, Claude Code
+would put a line with the command of the hook into the context; the hook at the start after the
+compaction has the transcript read instead.
+"""
 
 
 def hook_parts(target: HookTarget) -> tuple[HookPart, ...]:

@@ -1,11 +1,11 @@
-"""Reads Claude Code's transcripts: `projects/<slug>/<session>.jsonl` and
-`<session>/subagents/agent-<id>.jsonl`.
+"""Reads Claude Code's transcripts.
 
-One record per line, one content block per assistant record. A person's words are also in queued
-attachments, answers to questions and reasons for refusing a tool call. The last two count only
-where `toolUseResult`, which Claude Code writes, has them: the text of a result may be any tool's.
-Sidechains are sub-agents, in files of their own or, in old versions, among the lines of the main
-thread.
+They are `projects/<slug>/<session>.jsonl` and `<session>/subagents/agent-<id>.jsonl`, with one
+record per line and one content block per assistant record. A person's words are also in queued
+attachments, in answers to questions and in reasons for refusing a tool call. Answers and reasons
+count only if `toolUseResult` has them, too: Claude Code itself writes this field, while any tool
+may write the text of a result. Sidechains are sub-agents. They have files of their own; old
+versions wrote them among the lines of the main thread.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,18 +27,17 @@ from memory_assets.text.patterns import words_beside
 _KNOWN = words_beside(__file__)
 
 SYNTHETIC = "<synthetic>"
-"""The model of what Claude Code itself wrote in the assistant's role."""
+"""The name of the model where Claude Code itself wrote in the assistant's role."""
 
 _BLOCKS = frozenset({"text", "tool_use", "server_tool_use", "thinking", "redacted_thinking"})
 
 _ASKING = "AskUserQuestion"
 _REFUSAL_STARTS, _REFUSAL_ENDS = "The user doesn't want to ", " the user said:"
-"""The first line of the result of a call that the person refused with a reason; the reason follows.
-"""
+"""Begin and end of the first line of a result if the person refused the call; a reason follows."""
 
 _REFUSAL_NOTE = "\n\nNote: The user's next message may contain"
 _MCP = "mcp"
-"""In the names of all tools of MCP servers and of those that read from such a server."""
+"""Part of the names of all tools that call or read from an MCP server."""
 
 
 class ClaudeCodeReader(TranscriptReader):
@@ -47,8 +46,8 @@ class ClaudeCodeReader(TranscriptReader):
     def __init__(
         self, session_id: str, state: Mapping[str, Any] | None = None, *, is_subagent: bool = False
     ) -> None:
-        first = {"custom_title": None, "is_boundary_open": False, "has_branch": False}
-        super().__init__(session_id, {**first, **(state or {})})
+        initial = {"custom_title": None, "is_boundary_open": False, "has_branch": False}
+        super().__init__(session_id, {**initial, **(state or {})})
         self._is_subagent = is_subagent
 
     @classmethod
@@ -87,16 +86,16 @@ class ClaudeCodeReader(TranscriptReader):
         parsed.branch = None if branch == "HEAD" else branch
         self.state["has_branch"] |= parsed.branch is not None
         # A sub-agent's records name their parent's session.
-        named = text_or_none(record.get("sessionId"))
-        parsed.parent_session_id = None if named == self.session_id else named
+        session_id = text_or_none(record.get("sessionId"))
+        parsed.parent_session_id = None if session_id == self.session_id else session_id
         is_subagent = self._is_subagent or record.get("isSidechain")
         return parsed.to_subagent() if parsed.status == "message" and is_subagent else parsed
 
     def _assistant(self, record: dict[str, Any]) -> Parsed:
         answer = record["message"]
         blocks = as_blocks(answer["content"])
-        written = (block["text"] for block in blocks if block["type"] == "text")
-        texts = list(filter(None, written))
+        text_blocks = [block for block in blocks if block["type"] == "text"]
+        texts = [block["text"] for block in text_blocks if block["text"]]
         calls = [block for block in blocks if block["type"] in ("tool_use", "server_tool_use")]
         if not texts and not calls:
             return _without_words(blocks)
@@ -133,6 +132,7 @@ class ClaudeCodeReader(TranscriptReader):
         return parsed
 
     def _results(self, record: dict[str, Any], blocks: list[dict[str, Any]]) -> Parsed:
+        """Returns the results of one record as one message, with text that is beside them."""
         results = [block for block in blocks if block["type"] == "tool_result"]
         text, image_count = _join_results(results)
         others = [block for block in blocks if block["type"] != "tool_result"]
@@ -150,7 +150,7 @@ class ClaudeCodeReader(TranscriptReader):
     def _find_words(
         self, parsed: Parsed, record: Mapping[str, Any], text: str, beside: str
     ) -> None:
-        """Makes results the owner's where they typed text beside them, answered or refused."""
+        """Makes the message the owner's if they typed text beside results, answered or refused."""
         typed = parse_user_text(beside)
         answers = _answers(parsed.tool_name, record.get("toolUseResult"))
         reason = _refusal_reason(parsed, text, record.get("toolUseResult"))
@@ -211,8 +211,8 @@ def _questions(call: Mapping[str, Any]) -> list[str]:
     arguments = call.get("input")
     if call.get("name") != _ASKING or not isinstance(arguments, Mapping):
         return []
-    listed = arguments.get("questions") or ()
-    texts = (entry.get("question") for entry in listed if isinstance(entry, Mapping))
+    questions = arguments.get("questions") or ()
+    texts = (entry.get("question") for entry in questions if isinstance(entry, Mapping))
     return [str(text) for text in texts if text]
 
 
@@ -232,15 +232,16 @@ def _without_words(blocks: Sequence[Mapping[str, Any]]) -> Parsed:
 
 
 def _answers(tool: str | None, outcome: Any) -> str:
-    """Returns what the person answered, without the questions, which are the assistant's."""
+    """Returns what the person answered, without the assistant's questions."""
     answers = outcome.get("answers") if tool == _ASKING and isinstance(outcome, Mapping) else None
     texts = answers.values() if isinstance(answers, Mapping) else ()
     return "\n".join(text for text in texts if isinstance(text, str))
 
 
 def _refusal_reason(parsed: Parsed, text: str, outcome: Any) -> str:
-    """Returns why the person refused a call of a tool of Claude Code itself; what a server of tools
-    returns is never theirs.
+    """Returns why the person refused a call of one of Claude Code's own tools, else an empty text.
+
+    What a server of tools returns is never taken for the person's words.
     """
     is_own_tool = parsed.tool_name is not None and _MCP not in parsed.tool_name.lower()
     if not (is_own_tool and parsed.is_error and outcome in (text, f"Error: {text}")):
@@ -253,8 +254,9 @@ def _refusal_reason(parsed: Parsed, text: str, outcome: Any) -> str:
 
 
 def _is_automatic(entry: Mapping[str, Any]) -> bool:
-    """Returns whether the harness, a schedule or another agent wrote a record or a queued prompt in
-    the user's role.
+    """Returns whether no person wrote an entry in the user's role.
+
+    The entry is a record or a queued prompt, written by the harness, a schedule or another agent.
     """
     origin = entry.get("origin")
     kind = origin.get("kind") if isinstance(origin, Mapping) else None
@@ -274,9 +276,7 @@ def _kept_from(metadata: Mapping[str, Any]) -> str | None:
 
 
 def _is_subagent_file(path: str) -> bool:
-    """Returns whether it is a sub-agent's: `<session>/subagents/agent-<id>.jsonl`, flat in old
-    versions.
-    """
+    """Returns whether the file is a sub-agent's; in old versions these are not in `subagents/`."""
     return PureWindowsPath(path).name.startswith("agent-")
 
 

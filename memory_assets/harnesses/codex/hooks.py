@@ -1,8 +1,7 @@
-"""The parts that are ours in Codex's files: one line and one table of `config.toml`, and hooks that
-Codex has to trust.
+"""Our parts of Codex's files: one line and one table of `config.toml`, and hooks in `hooks.json`.
 
-Codex runs a hook of `hooks.json` only if `config.toml` has its hash. Nothing here reads or writes a
-file.
+Codex runs a hook only if a person trusted it: then `config.toml` has the hash of the hook. Nothing
+here reads or writes a file.
 """
 
 import hashlib
@@ -31,8 +30,8 @@ _TABLE = re.compile(
     rf"+{re.escape(MARK)}.*(?:\n(?!\[(?!mcp_servers\.{SERVER}\.)).*)*\n?",
     re.MULTILINE,
 )
-"""Our table with everything up to the next one: what somebody added there would otherwise become
-part of the table before.
+"""Our table with everything up to the next table. If only our own lines were removed, lines that
+somebody added to them would become part of the table before.
 """
 
 
@@ -51,15 +50,16 @@ def hook_parts(target: HookTarget) -> tuple[HookPart, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class CodexConfig(HookPart):
-    """Our table in Codex's `config.toml`, a server of tools, and the line that makes it call us
-    after each turn.
+    """Our table in `config.toml` with the server of tools, and our line `notify`.
 
-    Another `notify`, and another server of this name, stay.
+    With the line, Codex calls us after each turn. Another `notify`, and another server of the same
+    name, stay.
     """
 
     notify: Sequence[str]
+    """The words of the command that Codex calls after each turn."""
     server: Sequence[str]
-    """The words of both commands."""
+    """The words of the command that starts the server of tools."""
 
     def store_in(self, text: str) -> str | None:
         """Returns the store of our line, or of our table."""
@@ -69,7 +69,7 @@ class CodexConfig(HookPart):
         return bound_to(line or table or ())
 
     def note(self, text: str, beside: str = "") -> str:
-        """Returns what is not ours and stays."""
+        """Returns a sentence about each `notify` and server that is not ours and stays."""
         settings = self._read(text)
         notes = []
         if self._has_other_notify(text, settings):
@@ -85,20 +85,21 @@ class CodexConfig(HookPart):
         return " ".join(notes)
 
     def is_current(self, text: str) -> bool | None:
-        """Returns whether our line and our table are as they would be added now; None if neither is
-        there.
+        """Returns whether our line and our table are as they would be added now.
+
+        Returns None if neither is there.
         """
         if not (_NOTIFY.search(text) or _TABLE.search(text)):
             return None
         settings = self._read(text)
         is_line_current = self._line in text.splitlines() or self._has_other_notify(text, settings)
         present = settings.get("mcp_servers", {}).get(SERVER)
-        wanted = {"command": self.server[0], "args": list(self.server[1:])}
-        is_table_current = isinstance(present, dict) and wanted.items() <= present.items()
+        expected = {"command": self.server[0], "args": list(self.server[1:])}
+        is_table_current = isinstance(present, dict) and expected.items() <= present.items()
         return is_line_current and (is_table_current or self._has_other_server(text, settings))
 
     def add(self, text: str) -> list[Insertion]:
-        """Returns what adds the line above the first table, and the table at the end."""
+        """Returns the insertions of the line at the top, and of the table at the end."""
         settings = self._read(text)
         newline = "\r\n" if "\r\n" in text else "\n"
         content = text.removeprefix(BOM)
@@ -107,8 +108,10 @@ class CodexConfig(HookPart):
         if not (line or table):
             raise NotOursError(self.note(text))
         if table and (content or line):
-            is_torn = not f"\n{content}".endswith("\n")
-            table = newline * (1 + is_torn) + table
+            has_open_line = not f"\n{content}".endswith("\n")
+            table = newline + table
+            if has_open_line:
+                table = newline + table
         start = len(text) - len(content)
         if not content:
             return [Insertion(start, line + table)]
@@ -154,10 +157,10 @@ TRUST = "Run `/hooks` in Codex and trust them."
 
 @dataclass(frozen=True, kw_only=True)
 class CodexHooks(JsonHooks):
-    """Hooks in Codex's `hooks.json`; `config.toml` beside it says which of them are trusted."""
+    """Hooks in `hooks.json`; `config.toml` beside it says which of them a person trusted."""
 
     def note(self, text: str, beside: str = "") -> str:
-        """Returns whether Codex runs our hooks, and what to do where it does not."""
+        """Returns whether Codex runs our hooks, and what to do if it does not."""
         states = list(self._states(text, beside))
         untrusted = [event for event, state in states if state == "untrusted"]
         disabled = [event for event, state in states if state == "disabled"]
@@ -178,9 +181,7 @@ class CodexHooks(JsonHooks):
         return " ".join(filter(None, notes))
 
     def _states(self, text: str, config: str) -> Iterator[tuple[str, str]]:
-        """Yields each event of our hooks, and whether Codex runs the hook: trusted, untrusted or
-        disabled.
-        """
+        """Yields the event of each hook of ours, and `trusted`, `untrusted` or `disabled`."""
         hook_states = _hook_states(config)
         for event, place, index, hook, matcher in self.find(root_of(text, self.path)):
             paths = {str(self.path), os.path.realpath(self.path)}
@@ -195,9 +196,7 @@ class CodexHooks(JsonHooks):
 
 
 def hash_of_hook(event: str, hook: Mapping[str, Any], matcher: str | None) -> str:
-    """Returns the hash by which Codex recognises a hook that a person trusted (as of release
-    0.169).
-    """
+    """Returns the hash by which Codex (since release 0.169) knows a hook that a person trusted."""
     handler = {
         "type": "command",
         "command": hook["command"],
@@ -217,7 +216,7 @@ def snake_case(event: str) -> str:
 
 
 def _hook_states(config: str) -> dict[str, Any]:
-    """Returns what Codex noted of each hook; nothing where its settings cannot be read."""
+    """Returns what Codex noted about each hook; nothing if its settings cannot be read."""
     try:
         hooks = _parse_toml(config).get("hooks")
     except tomllib.TOMLDecodeError:

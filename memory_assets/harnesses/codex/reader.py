@@ -1,10 +1,10 @@
-"""Reads Codex' transcripts: `sessions/YYYY/MM/DD/rollout-<time>-<uuid>.jsonl`, flat in
-`archived_sessions/`, or `.zst`.
+"""Reads Codex' transcripts.
 
-Two logs interleave in a file. The conversation is read from `response_item`; `event_msg` repeats it
-and is read only for the files that commands read and patches changed. A fork repeats its parent's
-lines after the header, with new times; in a sub-agent's fork everything after that copy comes from
-another agent.
+They are `sessions/YYYY/MM/DD/rollout-<time>-<uuid>.jsonl`, or in `archived_sessions/` without
+folders of days; both may be compressed (`.zst`). Two logs are mixed in a file. The conversation is
+read from `response_item`. `event_msg` repeats it, and is read only for the files that commands read
+and that patches changed. A fork repeats its parent's lines after the header, with new times. In a
+sub-agent's fork, everything after that copy comes from another agent.
 """
 
 import re
@@ -36,10 +36,12 @@ KNOWN = words_beside(__file__)
 """Names of records, of their items and of events."""
 
 NEWLY_SPAWNED = "You are the newly spawned agent."
-"""How the result of `spawn_agent` starts in the sub-agent's copy of the history."""
+"""Beginning of the result of `spawn_agent` in the sub-agent's copy of the history."""
+
 BEGINNING_GAP = timedelta(milliseconds=250)
-"""A fork's copied lines are written at once (at most 19 ms for 705 records in real files); the
-first answer takes a model's time."""
+"""A longer pause between two lines ends the copy at the beginning of a fork. Copied lines are
+written at once (at most 19 ms for 705 records in real files); the first answer takes longer.
+"""
 
 _EXIT_CODE = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d+)$", re.M)
 _OUTPUT_HEADER = re.compile(
@@ -54,9 +56,9 @@ class CodexReader(TranscriptReader):
     """Reads one Codex file."""
 
     def __init__(self, session_id: str, state: Mapping[str, Any] | None = None) -> None:
-        first = {"root": session_id, "header_count": 0, "is_header": True, "is_subagent": False}
-        first |= {"beginning_until": None, "model": None}
-        super().__init__(session_id, {**first, **(state or {})})
+        initial = {"root": session_id, "header_count": 0, "is_header": True, "is_subagent": False}
+        initial |= {"beginning_until": None, "model": None}
+        super().__init__(session_id, {**initial, **(state or {})})
 
     @staticmethod
     def session_in(record: Mapping[str, Any]) -> str | None:
@@ -76,14 +78,17 @@ class CodexReader(TranscriptReader):
 
     def parse(self, record: dict[str, Any]) -> Parsed:
         """Returns the record in normal form."""
-        record_type, payload = str(record["type"]), record.get("payload") or {}
+        record_type = str(record["type"])
+        payload = record.get("payload") or {}
         at = event_time(record.get("timestamp"))
         if record_type == "session_meta":
             parsed = self._session_meta(payload, at)
         else:
             self.state["is_header"] = False
-            copied = self.state["beginning_until"]
-            is_copy = copied and at and at - datetime.fromisoformat(copied) < BEGINNING_GAP
+            copied_until = self.state["beginning_until"]
+            is_copy = False
+            if copied_until and at:
+                is_copy = at - datetime.fromisoformat(copied_until) < BEGINNING_GAP
             self._begin_copy(at if is_copy else None)
             parsed = self._parse_later(record_type, payload)
         parsed.event_at = at
@@ -106,12 +111,12 @@ class CodexReader(TranscriptReader):
         return parsed
 
     def _session_meta(self, payload: dict[str, Any], at: datetime | None) -> Parsed:
-        named = text_or_none(payload.get("id"))
+        header_id = text_or_none(payload.get("id"))
         git = payload.get("git") or {}
         parsed = Parsed(
             "session_meta",
             "known",
-            native_id=named,
+            native_id=header_id,
             cwd=text_or_none(payload.get("cwd")),
             version=text_or_none(payload.get("cli_version")),
             branch=text_or_none(git.get("branch")),
@@ -119,29 +124,32 @@ class CodexReader(TranscriptReader):
         )
         if self.state["is_header"]:
             if self.state["header_count"] == 0:
-                parsed.parent_session_id = self._begin(payload, named, at)
+                parsed.parent_session_id = self._begin(payload, header_id, at)
             else:
-                self.state["root"] = named or self.state["root"]
+                self.state["root"] = header_id or self.state["root"]
                 self._begin_copy(at)
             self.state["header_count"] += 1
         return parsed
 
-    def _begin(self, payload: dict[str, Any], named: str | None, at: datetime | None) -> str | None:
-        """Reads the file's own header and returns the session that this one was forked from or
-        spawned by.
+    def _begin(
+        self, payload: dict[str, Any], header_id: str | None, at: datetime | None
+    ) -> str | None:
+        """Reads the file's own header.
+
+        Returns the session that this one was forked from or spawned by, or None.
         """
-        source, forked_from = payload.get("source"), text_or_none(payload.get("forked_from_id"))
+        forked_from = text_or_none(payload.get("forked_from_id"))
+        source = payload.get("source")
         subagent = source.get("subagent") if isinstance(source, Mapping) else None
-        self.state["is_subagent"] = (
-            subagent is not None or payload.get("thread_source") == "subagent"
-        )
-        self.state["root"] = forked_from or named or self.state["root"]
+        is_in_subagent_thread = payload.get("thread_source") == "subagent"
+        self.state["is_subagent"] = subagent is not None or is_in_subagent_thread
+        self.state["root"] = forked_from or header_id or self.state["root"]
         self._begin_copy(at if forked_from else None)
         parent = forked_from or text_or_none(payload.get("parent_thread_id")) or _spawner(subagent)
         return parent if parent != self.session_id else None
 
     def _begin_copy(self, at: datetime | None) -> None:
-        """Stores the time of the last line copied from the parent; None outside of such a copy."""
+        """Stores the time of the latest line copied from the parent; None outside of the copy."""
         self.state["beginning_until"] = at.isoformat() if at else None
 
     def _item(self, payload: dict[str, Any]) -> Parsed:
@@ -159,9 +167,9 @@ class CodexReader(TranscriptReader):
         return Parsed.not_a_message(name, item_type in KNOWN["items"])
 
     def _call(self, name: str, payload: dict[str, Any]) -> Parsed:
-        tool, arguments = _called(payload)
+        tool, arguments = _tool_and_arguments(payload)
         call_id = text_or_none(payload.get("call_id")) or text_or_none(payload.get("id"))
-        call = self.remember_call(call_id, tool, _decoded(arguments))
+        call = self.remember_call(call_id, tool, _decode(arguments))
         rendered = render_call(tool, arguments)
         return Parsed(
             name,
@@ -191,9 +199,7 @@ class CodexReader(TranscriptReader):
 
 
 def read_output(output: str) -> tuple[str, bool]:
-    """Returns the output of a command without the header that Codex adds, and whether the command
-    failed.
-    """
+    """Returns a command's output without the header that Codex adds, and whether it failed."""
     if output.startswith('{"output":'):
         try:
             inner = orjson.loads(output)
@@ -209,7 +215,8 @@ def read_output(output: str) -> tuple[str, bool]:
 
 
 def _message(payload: dict[str, Any]) -> Parsed:
-    role, blocks = payload.get("role"), as_blocks(payload["content"])
+    role = payload.get("role")
+    blocks = as_blocks(payload["content"])
     name = f"response_item/message/{role}"
     content, images = join_blocks(blocks)
     if not content.strip() and not images:
@@ -222,9 +229,7 @@ def _message(payload: dict[str, Any]) -> Parsed:
 
 
 def _find_words(parsed: Parsed, blocks: list[dict[str, Any]]) -> None:
-    """Makes the message the owner's, with the words of the blocks that a person typed, where there
-    are any.
-    """
+    """Makes the message the owner's if a person typed one of its blocks or gave an image."""
     words = _words_in(blocks)
     typed_text = "\n".join(part.text for part in words if part.voice == "person")
     parsed.image_count = max(parsed.image_count, count_images(typed_text))
@@ -247,20 +252,20 @@ def _event(payload: dict[str, Any]) -> Parsed:
     parsed = Parsed.not_a_message(f"event_msg/{event_type}", event_type in KNOWN["events"])
     if event_type == "exec_command_end":
         commands = payload.get("parsed_cmd") or []
-        parsed.files_read = tuple(
-            c["path"] for c in commands if c.get("type") == "read" and text_or_none(c.get("path"))
-        )
+        paths = [command.get("path") for command in commands if command.get("type") == "read"]
+        parsed.files_read = tuple(filter(text_or_none, paths))
     elif event_type == "patch_apply_end":
-        changed = payload.get("changes") if payload.get("success", True) else None
-        parsed.files_modified = tuple(str(path) for path in changed or ())
+        changes = payload.get("changes") if payload.get("success", True) else None
+        parsed.files_modified = tuple(str(path) for path in changes or ())
     elif event_type == "thread_name_updated":
         parsed.title = text_or_none(payload.get("thread_name"))
     return parsed
 
 
 def _compacted(payload: dict[str, Any]) -> Parsed:
-    """Returns the boundary; its summary is a message where it can be read (remote compaction
-    encrypts it).
+    """Returns the boundary, as a message if its summary can be read.
+
+    A compaction on the vendor's server encrypts the summary.
     """
     summary = text_or_none(payload.get("message"))
     if summary is None:
@@ -268,7 +273,7 @@ def _compacted(payload: dict[str, Any]) -> Parsed:
     return Parsed.message("compacted", "injected", "summary", summary, boundary="compaction")
 
 
-def _called(payload: dict[str, Any]) -> tuple[str, Any]:
+def _tool_and_arguments(payload: dict[str, Any]) -> tuple[str, Any]:
     """Returns the name of the called tool and its arguments as written."""
     action = payload.get("action") or {}
     if payload["type"] == "web_search_call":
@@ -282,7 +287,8 @@ def _called(payload: dict[str, Any]) -> tuple[str, Any]:
     return ".".join(names), payload.get("arguments", payload.get("input")) or ""
 
 
-def _decoded(arguments: Any) -> Any:
+def _decode(arguments: Any) -> Any:
+    """Returns the object of arguments that are JSON, and other arguments as they are."""
     if isinstance(arguments, str) and arguments.startswith("{"):
         with suppress(orjson.JSONDecodeError):
             return orjson.loads(arguments)
@@ -290,7 +296,7 @@ def _decoded(arguments: Any) -> Any:
 
 
 def repository_name(url: Any) -> str | None:
-    """Returns `owner/name` of a remote's address, or the address where it has another form."""
+    """Returns `owner/name` of a remote's address, or an address of another form as it is."""
     if not isinstance(url, str) or not url:
         return None
     match = re.search(r"[/:]([^/:\s]+/[^/\s]+?)(?:\.git)?/?$", url)
@@ -298,5 +304,6 @@ def repository_name(url: Any) -> str | None:
 
 
 def _spawner(subagent: Any) -> str | None:
+    """Returns the session that spawned a sub-agent, as its header names it."""
     spawn = subagent.get("thread_spawn") if isinstance(subagent, Mapping) else None
     return text_or_none(spawn.get("parent_thread_id")) if isinstance(spawn, Mapping) else None

@@ -14,8 +14,9 @@ NOT_RECALLING = RECALLING.replace("true", "false")
 def hook_parts(target: HookTarget) -> tuple[HookPart, ...]:
     """Returns the parts for the target.
 
-    The extension starts the server that answers prompts: releases without a client have none else.
-    With the exposure `direct` the model sees the tools, instead of having to search for them.
+    The extension itself starts the server that answers prompts, because releases of pi without a
+    client for MCP would start none. With the exposure `direct` the model sees the tools and need
+    not search for them.
     """
     path = target.folder / "extensions" / EXTENSION_FILE
     entry = {**target.server_entry(is_recalling=False), "exposure": "direct"}

@@ -1,9 +1,8 @@
-"""Reads pi's transcripts: `sessions/--<folder>--/<time>_<uuid>.jsonl`, versions 1 (linear), 2 and 3
-(trees with entry ids).
+"""Reads pi's transcripts: `sessions/--<folder>--/<time>_<uuid>.jsonl`.
 
-All branches of a tree are read, each entry once. Entries keep their time and content when a session
-is forked or when a newer pi rewrites an old file with ids, so entries are identified by these two
-and not by their ids.
+Version 1 of the format is linear; versions 2 and 3 are trees of entries with ids. All branches of a
+tree are read, each entry once. When a session is forked, or when a newer pi rewrites an old file
+with ids, entries keep their time and content. So these two identify an entry, and not its id.
 """
 
 import re
@@ -26,11 +25,11 @@ _ENTRIES = words_beside(__file__)["entries"]
 INJECTED_ROLES = frozenset({"custom", "hookMessage"})
 SUMMARY_ROLES = frozenset({"branchSummary", "compactionSummary"})
 SYSTEM_ROLE = "system"
-"""The prompt and the tools, as they changed (from 0.87)."""
+"""Role of a message with the changed prompt and tools (since pi 0.87)."""
 
 REMEMBERED_ENTRIES = 500
-"""Latest entries among which the start of a compaction's `retainedTail` is looked up (it keeps some
-20,000 tokens).
+"""Latest entries that are remembered. The first entry of a compaction's `retainedTail` is looked up
+among them; such a tail holds some 20,000 tokens.
 """
 
 _SESSION_IN_NAME = re.compile(r"_([^_/\\]+?)\.jsonl$")
@@ -44,10 +43,10 @@ class PiReader(TranscriptReader):
 
     def parse(self, record: dict[str, Any]) -> Parsed:
         """Returns the record in normal form."""
-        native_id = text_or_none(record.get("id")) if record.get("type") != "session" else None
-        # Version 1 has no ids; its compactions name the first kept entry by number, the header
-        # being 0.
-        native_id = native_id or str(self.state["entry_count"])
+        is_header = record.get("type") == "session"
+        entry_id = None if is_header else text_or_none(record.get("id"))
+        # Version 1 has no ids. Its compactions name entries by number; the header has number 0.
+        native_id = entry_id or str(self.state["entry_count"])
         self.state["entry_count"] += 1
         parsed = self._entry(str(record.get("type")), record)
         parsed.native_id = native_id
@@ -133,13 +132,11 @@ class PiReader(TranscriptReader):
         return parsed
 
     def _first_retained(self, tail: Any) -> str | None:
-        """Returns the id of the entry that a retained tail starts with, found by its time and
-        role.
-        """
+        """Returns the id of the first entry of a retained tail, found by its time and role."""
         if not isinstance(tail, list) or not tail:
             return None
-        wanted = [tail[0].get("timestamp"), tail[0].get("role")]
-        entries = (id for *entry, id in reversed(self.state["recent"]) if entry == wanted)
+        first = [tail[0].get("timestamp"), tail[0].get("role")]
+        entries = (id for *entry, id in reversed(self.state["recent"]) if entry == first)
         return next(entries, None)
 
     def _remember_entry(self, record: dict[str, Any], native_id: str) -> None:
@@ -150,8 +147,9 @@ class PiReader(TranscriptReader):
 
 
 def _bash(name: str, entry: dict[str, Any]) -> Parsed:
-    """Returns a command that the person ran themselves, with its output, as the tool's words."""
-    command, output = str(entry.get("command") or ""), str(entry.get("output") or "")
+    """Returns a command that the person ran, with its output, as a message of the tool."""
+    command = str(entry.get("command") or "")
+    output = str(entry.get("output") or "")
     parsed = Parsed.message(name, "tool", "tool_result", f"{command}\n{output}", tool_name="bash")
     parsed.text = strip_memories(f"$ {command}\n{output}".rstrip())
     parsed.is_error = entry.get("exitCode") not in (0, None)
