@@ -1,3 +1,5 @@
-"""The words of a language, one module a concept: changes of state, opposites, forms of words, other
-names of things, small words that tell a language.
+"""The words of languages, mostly of English.
+
+There is a module each for changes of state, for opposites, for the forms of words, for other names
+of things, and for the small words by which a language is recognised.
 """

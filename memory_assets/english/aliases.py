@@ -1,6 +1,6 @@
-"""Other names for the same thing: k8s and kubernetes, gha and GitHub Actions.
+"""Finds other names for the same thing: k8s and kubernetes, gha and GitHub Actions.
 
-Takes the words of a question, or a name, and gives the other names. The table is `aliases.toml`;
+Takes the words of a question, or a name, and returns the other names. The table is `aliases.toml`;
 the owner adds to it in `memory.toml` under `[aliases]`, in the same format.
 """
 
@@ -11,8 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 
+from memory_assets.text.words import squeezed
+
 ALIAS_WEIGHT = 0.5
-"""Weight of another name, which may mean something else; the name in the question has 1."""
+"""Weight of another name, which may mean something else; the name in the question has weight 1."""
 
 LONGEST_ALIAS = 4
 """Words of the longest name that is looked up in a question."""
@@ -20,6 +22,7 @@ LONGEST_ALIAS = 4
 SMALL_WORDS = frozenset({"and", "as", "for", "of", "on", "to"})
 
 Own = Mapping[str, Sequence[str]]
+"""The owner's table: full name → other names."""
 Group = tuple[str, ...]
 """The names of one thing, the full one first."""
 
@@ -32,45 +35,53 @@ def words_in(question: str) -> list[str]:
 
 
 def expand(words: Iterable[str], own: Own | None = None) -> list[tuple[str, float]]:
-    """Returns the words of other names for the names among the words, each once with its weight
-    (below 1).
+    """Returns the words of other names for the names in a question, with weights below 1.
 
-    The words are in the order of the question, so that names of several words are found; the words
-    of a longer name share its weight. Words of the question are not returned.
+    Takes the words in the order of the question, so that names of several words are found. Each
+    word is returned once; the words of a name share its weight. Words of the question are left out.
     """
-    asked = [word.lower().strip(".,;:!?'\"`()") for word in words]
+    question_words = [word.lower().strip(".,;:!?'\"`()") for word in words]
     groups = _groups(own)
-    found = dict[str, float]()
-    for name in _names_in(asked, groups):
-        for other in (one for group in groups[name] for one in group if one != name):
-            parts = [part for part in other.split() if part not in SMALL_WORDS]
+    weights = dict[str, float]()
+    for name in _names_in(question_words, groups):
+        aliases = [alias for group in groups[name] for alias in group if alias != name]
+        for alias in aliases:
+            parts = [part for part in alias.split() if part not in SMALL_WORDS]
             for part in parts:
-                found[part] = max(found.get(part, 0.0), ALIAS_WEIGHT / len(parts))
-    return [(word, weight) for word, weight in found.items() if word not in asked]
+                weights[part] = max(weights.get(part, 0.0), ALIAS_WEIGHT / len(parts))
+    return [(word, weight) for word, weight in weights.items() if word not in question_words]
 
 
 def names_of(name: str, own: Own | None = None) -> Group:
-    """Returns all names for the same thing, lower-case, the full one first; the name alone where no
-    other is known.
+    """Returns all names for the same thing in lower case, the full one first.
+
+    Without other names, returns the name alone.
     """
-    low = " ".join(name.lower().split())
+    low = squeezed(name.lower())
     return _groups(own).get(low, [(low,)])[0]
 
 
 def _names_in(words: Sequence[str], groups: Mapping[str, list[Group]]) -> Iterator[str]:
-    """Yields the known names among the words, a longer one instead of its parts."""
+    """Yields the names of the groups among the words, a longer name instead of its parts."""
     at = 0
     while at < len(words):
-        spans = (
-            " ".join(words[at : at + length])
-            for length in range(min(LONGEST_ALIAS, len(words) - at), 0, -1)
-        )
-        known = next(
-            ((span, name) for span in spans for name in _forms(span) if name in groups), None
-        )
-        if known:
-            yield known[1]
-        at += len(known[0].split()) if known else 1
+        name, word_count = _first_name(words[at : at + LONGEST_ALIAS], groups)
+        if name:
+            yield name
+        at += word_count
+
+
+def _first_name(words: Sequence[str], groups: Mapping[str, list[Group]]) -> tuple[str, int]:
+    """Returns the longest name that the words begin with, and how many words it has.
+
+    Returns an empty name of one word if they begin with none.
+    """
+    for length in range(len(words), 0, -1):
+        span = " ".join(words[:length])
+        for name in _forms(span):
+            if name in groups:
+                return name, len(span.split())
+    return "", 1
 
 
 def _forms(name: str) -> Iterator[str]:
@@ -83,23 +94,25 @@ def _forms(name: str) -> Iterator[str]:
 
 
 def _groups(own: Own | None) -> dict[str, list[Group]]:
-    """Returns the groups of each name, the owner's first."""
-    return _grouped(tuple((full, tuple(others)) for full, others in (own or {}).items()))
+    """Returns each name with the groups that it is in, the owner's groups first."""
+    return _groups_of_tables(tuple((full, tuple(others)) for full, others in (own or {}).items()))
 
 
 @cache
-def _grouped(own: tuple[tuple[str, Group], ...]) -> dict[str, list[Group]]:
-    shipped = _shipped()
-    mine = [(full, (*others, *shipped.get(full.lower(), ()))) for full, others in own]
-    found: dict[str, list[Group]] = defaultdict(list)
-    for full, others in (*mine, *shipped.items()):
-        group = tuple(dict.fromkeys(" ".join(name.lower().split()) for name in (full, *others)))
+def _groups_of_tables(own: tuple[tuple[str, Group], ...]) -> dict[str, list[Group]]:
+    """Returns the groups of the owner's table and of ours; an owner's name keeps our aliases."""
+    shipped = _shipped_table()
+    owners = [(full, (*others, *shipped.get(full.lower(), ()))) for full, others in own]
+    groups: dict[str, list[Group]] = defaultdict(list)
+    for full, others in (*owners, *shipped.items()):
+        names = [squeezed(name.lower()) for name in (full, *others)]
+        group = tuple(dict.fromkeys(names))
         for name in group:
-            found[name].append(group)
-    return dict(found)
+            groups[name].append(group)
+    return dict(groups)
 
 
 @cache
-def _shipped() -> dict[str, Group]:
+def _shipped_table() -> dict[str, Group]:
     text = files("memory_assets.english").joinpath("aliases.toml").read_text("utf-8")
     return {full: tuple(others) for full, others in tomllib.loads(text)["same"].items()}

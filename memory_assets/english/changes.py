@@ -1,4 +1,4 @@
-"""Reads which name a sentence says was replaced or given up, and by what.
+"""Reads from a sentence which name was replaced or given up, and which name replaced it.
 
 "We moved from Jenkins to Buildkite", "uses Redis, not Memcached", "uv instead of pip": both names
 are in one clause, next to words of change. "Jenkins is gone", "we no longer use Jenkins" and "we
@@ -13,31 +13,34 @@ from functools import lru_cache
 from itertools import chain
 
 from memory_assets.text.patterns import patterns_beside, words_beside
+from memory_assets.text.words import squeezed
 
 _PATTERNS = patterns_beside(__file__)
 AT = _PATTERNS["at"].pattern
 WAYS = _PATTERNS["ways"].pattern
-"""Where, and with what, things are done; the name follows behind `AT`."""
+"""Verbs that say where or with what something is done; `AT` follows, then the name."""
 
 CUES = _PATTERNS["cues"].pattern
-"""Words without which no text states a change of state."""
+"""A text that states a change of state has one of these words."""
 
 _MOVES = tuple(patterns_beside(__file__, "moves").values())
 _CHOICES = tuple(patterns_beside(__file__, "choices").values())
 _DEPARTURES = tuple(patterns_beside(__file__, "departures").values())
 _RETURNS = tuple(patterns_beside(__file__, "returns").values())
 _UNDONE = _PATTERNS["undone"]
-"""In front of words of change: they deny it, or make it a plan, a condition, a story, hearsay or
-somebody else's.
+"""Words in front of a change that deny it, or make it a plan, a condition, hearsay, or something
+that somebody else did.
 """
 
 _NOT_NOW = _PATTERNS["not_now"]
-"""Says of a change that it lies ahead, is the time of something else, or does not last."""
+"""Words by which a change lies ahead, is only the time of something else, or does not last."""
 
 _COMMON_NOUN = re.compile(r"(?i:the|an?|our)\s+[a-z]+$")
 _BEGINS = re.compile(r"[;:—–]\s|,\s+(?:(?:so|and|but)\s|(?=no longer\b))")
 _ENDS = _PATTERNS["ends"]
-"""Where a reason or another statement begins, in front of a change and behind it."""
+"""`_BEGINS`: the end of another statement in front of a change; `_ENDS`: the beginning of a reason
+or of another statement behind it.
+"""
 
 _IDEA = _PATTERNS["idea"]
 _SENTENCE = re.compile(r"(?<=[.;!?])\s+(?=[\"“`A-Z(—-])|\n+|\s—\s")
@@ -52,8 +55,9 @@ _ADVERB = re.compile(r"[a-z]{4,}ly")
 
 @dataclass(frozen=True)
 class Change:
-    """The old and the new name, in lower case, and the words that say so; a name that is not said
-    is empty.
+    """The old and the new name, in lower case, and the words that say so.
+
+    A name that the words do not mention is empty.
     """
 
     gone: str
@@ -76,45 +80,38 @@ def read_changes(text: str) -> tuple[Change, ...]:
 
 @lru_cache(maxsize=16_384)
 def read_state_changes(text: str) -> tuple[Change, ...]:
-    """Returns the changes that the text states as done or under way, in order; one of the names can
-    be missing.
+    """Returns the changes that the text states as done or under way, in order.
+
+    One of the two names can be missing.
     """
-    found: list[Change] = []
+    changes: list[Change] = []
     for clause in clauses(text):
         moves = list(_changes_in(clause, _MOVES))
-        found += moves or [*_changes_in(clause, _DEPARTURES), *_changes_in(clause, _RETURNS)]
-    return tuple(dict.fromkeys(found))
+        changes += moves or [*_changes_in(clause, _DEPARTURES), *_changes_in(clause, _RETURNS)]
+    return tuple(dict.fromkeys(changes))
 
 
 def _changes_in(clause: str, patterns: Sequence[re.Pattern[str]]) -> Iterator[Change]:
     clause = _PATTERNS["not_any_more"].sub(r"no longer \g<what>", clause)
-    for match in (match for pattern in patterns for match in pattern.finditer(clause)):
+    for match in chain.from_iterable(pattern.finditer(clause) for pattern in patterns):
         phrases = match.groupdict()
-        gone, came = (_name(phrases.get(side, "")) for side in ("gone", "came"))
+        gone = _name(phrases.get("gone", ""))
+        came = _name(phrases.get("came", ""))
         is_done = not (_UNDONE.search(clause[: match.start()]) or _NOT_NOW.search(clause))
-        is_named = (
-            bool(gone and came)
-            if len(phrases) > 1
-            else not any(map(_COMMON_NOUN.match, phrases.values()))
-        )
+        if len(phrases) > 1:
+            is_named = bool(gone and came)
+        else:
+            is_named = not any(map(_COMMON_NOUN.match, phrases.values()))
         if is_done and is_named and gone != came:
             yield Change(gone, came, _about(clause, match))
 
 
 def _about(clause: str, match: re.Match[str]) -> str:
-    """Returns the part of the clause that says what changed: no reasons and no other statements
-    beside it.
-    """
-    start = max(
-        (
-            end
-            for end in (found.end() for found in _BEGINS.finditer(clause))
-            if end <= match.start()
-        ),
-        default=0,
-    )
-    ends = _ENDS.search(clause, match.end())
-    return clause[start : ends.start() if ends else None]
+    """Returns the part of the clause that says what changed: no reasons, no other statements."""
+    starts = [beginning.end() for beginning in _BEGINS.finditer(clause)]
+    start = max((place for place in starts if place <= match.start()), default=0)
+    ending = _ENDS.search(clause, match.end())
+    return clause[start : ending.start() if ending else None]
 
 
 def clauses(text: str) -> tuple[str, ...]:
@@ -123,10 +120,10 @@ def clauses(text: str) -> tuple[str, ...]:
 
 
 def _name(phrase: str) -> str:
-    """Returns the name in lower case without article and quotes; empty if it begins with an empty
-    word, or is an adverb.
+    """Returns the name in lower case without article and quotes.
+
+    Returns an empty text if it begins with a word that names nothing, or is an adverb.
     """
-    name = " ".join(
-        _LEADING.sub("", _TRAILING.sub("", phrase.strip())).lower().rstrip(".,:;-").split()
-    )
+    bare_phrase = _LEADING.sub("", _TRAILING.sub("", phrase.strip()))
+    name = squeezed(bare_phrase.lower().rstrip(".,:;-"))
     return "" if not name or name.split()[0] in _EMPTY or _ADVERB.fullmatch(name) else name

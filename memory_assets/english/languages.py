@@ -1,5 +1,6 @@
-"""Tells the language of a text by its small words or its script: enough to see that two texts
-differ.
+"""Recognises the language of a text by its small words or its script.
+
+This is precise enough to see that two texts have different languages.
 """
 
 import re
@@ -19,7 +20,7 @@ _SCRIPTS = (
     ("arabic", re.compile(r"[\u0590-\u06ff]")),
 )
 SCRIPT_SHARE = 0.3
-"""Share of letters from which a text is in that script."""
+"""A text with this share of its letters in a script is in that script."""
 
 
 def language_of(text: str) -> str:
@@ -32,7 +33,5 @@ def language_of(text: str) -> str:
     words = [word.lower() for word in _WORD.findall(bare)]
     counts = {name: sum(word in small for word in words) for name, small in _SMALL_WORDS.items()}
     best, count = max(counts.items(), key=lambda entry: entry[1])
-    is_clear = count >= FEWEST_WORDS and all(
-        count > other for name, other in counts.items() if name != best
-    )
-    return best if is_clear else ""
+    is_tie = list(counts.values()).count(count) > 1
+    return best if count >= FEWEST_WORDS and not is_tie else ""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from memory_assets.text.patterns import data_beside
 
 NEGATING = ("un", "in", "im", "ir", "non", "non-", "dis", "de", "mis")
-"""Prefixes that negate; only compared with the same word without them."""
+"""Prefixes that negate. A word with one is compared only with the same word without it."""
 
 _PAIRS = data_beside(__file__)
 """`states`: of one thing only one can be said; `sides`: both can, of two moments or sides of it."""
@@ -15,8 +15,10 @@ _PAIRS = data_beside(__file__)
 def opposites_by(
     form: Callable[[str], str], *, of_states: bool = False
 ) -> dict[str, frozenset[str]]:
-    """Returns the opposites of each word, all in the given form (a stem); only those of states
-    where asked.
+    """Returns the opposites of each word.
+
+    `form` brings every word into one form, such as its stem. With `of_states`, only opposites are
+    returned of which one alone can be true of a thing.
     """
     opposites: dict[str, set[str]] = defaultdict(set)
     pairs = _PAIRS["states"] if of_states else f"{_PAIRS['states']},{_PAIRS['sides']}"

@@ -1,5 +1,7 @@
-"""Tokens of a statement, and what each counts as: a value, a root, a family of words that say the
-same; nothing for grammar.
+"""Splits a statement into tokens, and says what each counts as when statements are compared.
+
+An identifier or a number counts as its value, another word as its root, or as a name for all words
+that say the same. Words of grammar count as nothing.
 """
 
 import re
@@ -12,7 +14,7 @@ from memory_assets.text.words import word_set
 
 _TOKEN = re.compile(r"[\w./:@#~+-]*\w[\w./:@#~+-]*", re.UNICODE)
 SPECIFIC = re.compile(r"\d|[/_@#~]|\w\.\w|[a-z][A-Z]|^--?\w")
-"""In an identifier, a path, a flag or a number."""
+"""A part of a token by which it is an identifier, a path, a flag or a number."""
 
 _WORDS = data_beside(__file__)
 NUMBERS: dict[str, str] = dict(
@@ -30,10 +32,10 @@ LIGHT = word_set(_WORDS["light"])
 
 IRREGULAR: dict[str, str] = dict(pair.split(":") for pair in _WORDS["irregular_forms"].split())
 _INFLECTIONS = (("ations", 5), ("ation", 5), ("ing", 3), ("ed", 3), ("es", 3), ("ly", 4), ("s", 3))
-"""Endings, with the letters that remain at least."""
+"""Endings, and how many letters must remain without each."""
 
 _LEAST = 4
-"""Letters that remain without an ending that makes another kind of word."""
+"""Fewest letters that remain without an ending that makes another kind of word."""
 
 _DERIVATIONS = tuple((ending, _LEAST) for ending in _WORDS["derivations"].split())
 
@@ -51,9 +53,7 @@ def value_of(token: str) -> str:
 
 @lru_cache(maxsize=65_536)
 def form_of(token: str) -> str:
-    """Returns what a token counts as: a value as it is, a word by its root, nothing if it has no
-    content.
-    """
+    """Returns what a token counts as: its value, or the root of a word; empty without content."""
     low = token.lower().replace("’", "'")
     if SPECIFIC.search(token):
         return value_of(token)
@@ -78,17 +78,18 @@ def root(word: str) -> str:
 
 
 def _ending(word: str, endings: Iterable[tuple[str, int]]) -> str:
-    """Returns the first ending that leaves as many letters as it needs; empty if none does."""
-    fitting = (
-        end for end, least in endings if word.endswith(end) and len(word) - len(end) >= least
-    )
-    return next(fitting, "")
+    """Returns the first ending of the word that leaves enough letters; empty if none does."""
+    for ending, least in endings:
+        if word.endswith(ending) and len(word) - len(ending) >= least:
+            return ending
+    return ""
 
 
 @lru_cache(maxsize=65_536)
 def family_of(form: str) -> str:
-    """Returns a name for the word, its abbreviation, its synonyms and its relatives: "fail",
-    "failure" and "crash".
+    """Returns one name for a word, its abbreviations, its synonyms and words derived from it.
+
+    "fail", "failure" and "crash" have the same.
     """
     full = names_of(form)[0]
     word = root(full) if full != form and _is_abbreviation(form, full) else form

@@ -1,1 +1,1 @@
-"""Sentences, words, tokens and files: what every stage uses and no stage owns."""
+"""Sentences, words, search terms, files and vectors: what several stages use, and none owns."""

@@ -1,5 +1,4 @@
-"""JSON objects that end with a checksum of their bytes, so that a changed byte is noticed although
-the rest is valid JSON.
+"""Adds a checksum to JSON objects, and checks it: a changed byte may leave valid JSON.
 
 The checksum is the last member, `"crc": "1c291ca3"`: the CRC-32 of every byte before it. It guards
 against faulty disks and slips of an editor, not against an attacker.
@@ -10,39 +9,34 @@ import zlib
 
 _TAIL = re.compile(rb',\s*"crc": "([0-9a-f]{8})"\s*\}\Z')
 _TAIL_BYTES = 64
-"""More than the last member and its white space."""
+"""Bytes at the end that are searched; the member with its white space is shorter."""
 
 
 def with_checksum(record: bytes) -> bytes:
-    """Returns the JSON object with its checksum as the last member, on a line of its own if the
-    others are.
+    """Returns the JSON object with its checksum as the last member.
+
+    The member is on a line of its own if the closing bracket is.
     """
     body = record.rstrip().removesuffix(b"}")
     content = body.rstrip()
     space = body[len(content) :]
-    return (
-        content
-        + b","
-        + (space + b" " if space else b" ")
-        + b'"crc": "%08x"' % zlib.crc32(content)
-        + space
-        + b"}"
-    )
+    member = b' "crc": "%08x"' % zlib.crc32(content)
+    return content + b"," + space + member + space + b"}"
 
 
 def is_intact(record: bytes) -> bool:
-    """Returns whether the object's bytes fit its checksum; one without a checksum, of an earlier
-    release, passes.
+    """Returns whether the object's bytes match its checksum.
+
+    An object without a checksum, which an earlier release wrote, passes.
     """
     checksum = _find(record)
     return checksum is None or int(checksum[1], 16) == zlib.crc32(record[: checksum.start()])
 
 
 def with_new_checksums(old_content: bytes, new_content: bytes) -> bytes:
-    """Returns `new_content`, a changed copy of `old_content` of the same length, with new checksums
-    of the records that differ.
+    """Returns `new_content` with new checksums of the records that differ from `old_content`.
 
-    Both are one object, or lines with one object each.
+    Both have the same length, and are one object, or lines with one object each.
     """
     if _find(old_content):
         return _with_new_checksum(old_content, new_content)

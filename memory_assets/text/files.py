@@ -1,5 +1,6 @@
-"""Writes files so that no reader, and no killed process, leaves or sees half of one; folders 0700,
-files 0600.
+"""Writes files whole: no reader sees half of one, and no killed process leaves half of one.
+
+Folders get the mode 0700, files 0600.
 """
 
 import errno
@@ -30,7 +31,7 @@ def stamp_of(path: Path) -> Stamp | None:
 
 
 def stamp(status: os.stat_result) -> Stamp:
-    """Returns the stamp in what the system says of a file."""
+    """Returns the stamp of a file, given its status."""
     return status.st_ino, status.st_size, status.st_mtime_ns
 
 
@@ -61,28 +62,27 @@ def write_atomically(path: Path, content: bytes, mode: int = 0o600) -> None:
 
 
 def replace_if_same(path: Path, expected: bytes | None, content: bytes, mode: int = 0o600) -> bool:
-    """Replaces the file atomically if it still has the expected content (None: does not exist);
-    returns whether it did.
+    """Replaces the file atomically if it still has the expected content; returns whether it did.
 
-    A change that is saved at the same moment is found in the displaced file, which is then
-    restored.
+    The expected content None means that the file does not exist. If somebody saves the file at the
+    same moment, their content is found in the displaced file, which is then put back.
     """
     make_folder(path.parent)
-    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    new_file = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     displaced = path.with_name(f".{path.name}.displaced.tmp")
     if bytes_of(path) != expected:
         return False
     try:
-        write_atomically(beside, content, mode)
+        write_atomically(new_file, content, mode)
         displaced.unlink(missing_ok=True)
         if expected is not None:
             os.link(path, displaced)
-        os.replace(beside, path)
+        os.replace(new_file, path)
         if expected is not None and displaced.read_bytes() != expected:
             os.replace(displaced, path)
             return False
     finally:
-        beside.unlink(missing_ok=True)
+        new_file.unlink(missing_ok=True)
         displaced.unlink(missing_ok=True)
     sync_folder(path.parent)
     return True
@@ -108,23 +108,20 @@ def write_where_changed(path: Path, text: str) -> bool:
 
 def write_json(path: Path, value: Any) -> None:
     """Replaces the file with the value as JSON."""
-    write_atomically(
-        path, (json.dumps(value, ensure_ascii=False, sort_keys=True, indent=1) + "\n").encode()
-    )
+    text = json.dumps(value, ensure_ascii=False, sort_keys=True, indent=1)
+    write_atomically(path, f"{text}\n".encode())
 
 
 def append_line(path: Path, line: bytes) -> None:
-    """Appends one line and flushes it to disk; ends a torn line before it first."""
+    """Appends one line and flushes it to disk; a last line without an end is ended first."""
     make_folder(path.parent)
     descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
     try:
         size = os.fstat(descriptor).st_size
-        torn = (
-            size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
-            if hasattr(os, "pread")
-            else False
-        )
-        content = (b"\n" if torn else b"") + line.rstrip(b"\n") + b"\n"
+        start = b""
+        if size > 0 and hasattr(os, "pread") and os.pread(descriptor, 1, size - 1) != b"\n":
+            start = b"\n"
+        content = start + line.rstrip(b"\n") + b"\n"
         if os.write(descriptor, content) != len(content):
             # A full disk writes a part, and only the count shows it.
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
@@ -140,18 +137,19 @@ def overwrite_records(path: Path, change: Callable[[bytes], bytes]) -> bool:
 
     Changed records get new checksums. The length must not change. Nothing is renamed, so lines that
     another process appends at the same time are kept, and the old bytes do not survive in an
-    unlinked file. The last block is written first: a record ends with its checksum, so that the
-    same change, made again after a killed process, still finds something to change in it.
+    unlinked file. The last block is written first, because a record ends with its checksum: after a
+    killed process, a record with a new checksum still has the old words, and the same change is
+    made again.
     """
     with path.open("r+b") as file:
         old_content = file.read()
-        changed = change(old_content)
-        if len(changed) != len(old_content):
-            raise ValueError(
-                f"{path} would change its length from {len(old_content)} to {len(changed)}"
-            )
-        new_content = with_new_checksums(old_content, changed)
-        for start in reversed(range(0, len(old_content), BLOCK_BYTES)):
+        edited_content = change(old_content)
+        old_size = len(old_content)
+        new_size = len(edited_content)
+        if new_size != old_size:
+            raise ValueError(f"{path} would change its length from {old_size} to {new_size}")
+        new_content = with_new_checksums(old_content, edited_content)
+        for start in reversed(range(0, old_size, BLOCK_BYTES)):
             block = slice(start, start + BLOCK_BYTES)
             if old_content[block] != new_content[block]:
                 file.seek(start)

@@ -1,7 +1,8 @@
 """Reads the regular expressions and word lists of a module from the TOML file beside it.
 
 A text of several lines is one expression: its lines are joined. `<<name>>` stands for the text of
-that name above it; names that begin with `_` are such parts.
+that name further up in the file. A text whose name begins with `_` is only a part of others, or is
+not an expression at all, and is not compiled.
 """
 
 import re
@@ -18,27 +19,27 @@ def data_beside(module: str) -> dict[str, Any]:
 
 
 def texts_beside(module: str, table: str = "") -> dict[str, str]:
-    """Returns the texts of that file, or of one of its tables, by name."""
+    """Returns the texts of the file, or of one of its tables, by name, with parts inserted."""
     content = data_beside(module)
     texts: dict[str, str] = {}
 
-    def _whole(text: str) -> str:
+    def _expand(text: str) -> str:
         return re.sub(r"<<(\w+)>>", lambda part: texts[part[1]], text.replace("\n", ""))
 
     for name, text in content.items():
         if isinstance(text, str):
-            texts[name] = _whole(text)
-    return {name: _whole(text) for name, text in content[table].items()} if table else texts
+            texts[name] = _expand(text)
+    return {name: _expand(text) for name, text in content[table].items()} if table else texts
 
 
 def patterns_beside(module: str, table: str = "") -> dict[str, re.Pattern[str]]:
-    """Returns the regular expressions of that file, or of one of its tables, by name."""
+    """Returns the regular expressions of the file, or of one of its tables, by name."""
     texts = texts_beside(module, table)
     return {name: re.compile(text) for name, text in texts.items() if not name.startswith("_")}
 
 
 def byte_patterns_beside(module: str, table: str = "") -> dict[str, re.Pattern[bytes]]:
-    """Returns the same for bytes."""
+    """Returns the regular expressions, as `patterns_beside` does, for bytes."""
     texts = texts_beside(module, table)
     return {
         name: re.compile(text.encode()) for name, text in texts.items() if not name.startswith("_")
@@ -46,7 +47,7 @@ def byte_patterns_beside(module: str, table: str = "") -> dict[str, re.Pattern[b
 
 
 def words_beside(module: str) -> dict[str, frozenset[str]]:
-    """Returns the word lists of that file by name."""
+    """Returns the texts of the file as word lists, by name."""
     return {
         name: frozenset(words.split())
         for name, words in data_beside(module).items()

@@ -1,7 +1,7 @@
 """Splits the text of a message into sentences.
 
-Takes Markdown of agents and people; gives the sentences in order, without the marks, each with the
-line that introduces it (a heading, a bold title, "The fix is:") and the kind of block it is in:
+Takes Markdown of agents and people. Returns the sentences in order, without Markdown's marks. Each
+has the line that introduces it (a heading, a bold title, "The fix is:") and the kind of its block:
 prose, bullet, quotation, code or table.
 """
 
@@ -19,12 +19,12 @@ LEAD_CHARS = 90
 """A longer line that ends with a colon is a sentence of its own, not a title."""
 
 COMMAND_CHARS = 160
-"""A code block of one line up to this length is a command or a value and belongs to the sentence
+"""A code block of one line up to this length is a command or a value. It may belong to the sentence
 before it.
 """
 
 CALL = "[toolCall "
-"""How tool calls are written below a text; they are not prose."""
+"""Beginning of a tool call, which is written below the text of its message; it is not prose."""
 
 _FENCE = re.compile(r"^\s{0,12}(```|~~~)")
 _BULLET = re.compile(r"^(\s*)(?:[-*+•–]|\(?\d{1,2}[.)]|\(?[a-hA-H][.)])\s+(?=\S)")
@@ -41,7 +41,7 @@ _END = re.compile(r"""(?<=[.!?])["'”’)\]`]*\s+(?=["'“‘(\[`*]*[A-Z0-9`/~_
 _LINE_END = re.compile(r"\n(?![ \t]*[a-z])")
 _COMMON_WORD = re.compile(r"[a-z][a-z']*(?:[:,\s]|\.?(?:\s|$))")
 STRAIGHT = str.maketrans("‘’‛′", "'" * 4)
-"""Typographic apostrophes to plain ones, one to one, so that offsets in the text stay valid."""
+"""Typographic apostrophes → plain ones; one letter for one, so that offsets stay valid."""
 
 _NO_END = re.compile(
     r"(?:\b(?:e\.g|i\.e|vs|etc|cf|approx|resp|incl|no|fig|St|Dr|Mr|Ms)\.|\b[A-Za-z]\."
@@ -58,7 +58,7 @@ class Sentence:
     place: Place = "prose"
     lead: str = ""
     block: int = 0
-    """Sentences of one paragraph or bullet share it."""
+    """The number of its block; sentences of one paragraph or bullet have the same number."""
 
 
 def split_message(text: str) -> list[Sentence]:
@@ -75,39 +75,37 @@ def split_message(text: str) -> list[Sentence]:
             lead = ""
         elif place != "blank" and cleaned:
             if place == "prose":
-                lead = cleaned[:-1] if cleaned.endswith(":") and len(cleaned) <= LEAD_CHARS else ""
-            introduction = (lead if place == "bullet" else "") or title
-            sentences += (
-                Sentence(sentence, place, introduction, number)
-                for sentence in split_sentences(cleaned)
-            )
+                is_lead = cleaned.endswith(":") and len(cleaned) <= LEAD_CHARS
+                lead = cleaned[:-1] if is_lead else ""
+            introduction = lead if lead and place == "bullet" else title
+            for sentence in split_sentences(cleaned):
+                sentences.append(Sentence(sentence, place, introduction, number))
     return sentences
 
 
 def written_sentences(text: str, places: Sequence[Place] = ("prose", "bullet")) -> list[str]:
-    """Returns the sentences of the message in these places as they are written, Markdown's marks
-    included.
-    """
-    written = (squeezed(content) for place, content in _blocks(text) if place in places)
-    return [sentence for content in written for sentence in split_sentences(content)]
+    """Returns the sentences of the message in these places, with Markdown's marks."""
+    contents = (squeezed(content) for place, content in _blocks(text) if place in places)
+    return [sentence for content in contents for sentence in split_sentences(content)]
 
 
 def excerpt(text: str, sentences: Iterable[str]) -> str:
-    """Returns these sentences as the text has them, on one line; `…` stands wherever something is
-    left out.
-    """
+    """Returns these sentences as the text has them, on one line, with `…` for what is left out."""
     whole = squeezed(text)
     pieces = list[str]()
     end = 0
-    searched = whole.translate(STRAIGHT)
+    straight = whole.translate(STRAIGHT)
     for sentence in sentences:
-        start = searched.find(sentence.translate(STRAIGHT), end)
+        start = straight.find(sentence.translate(STRAIGHT), end)
         if start < 0:
             continue
-        pieces += ["…"] if whole[end:start].strip() else []
+        if whole[end:start].strip():
+            pieces.append("…")
         end = start + len(sentence)
         pieces.append(whole[start:end])
-    return " ".join([*pieces, *(["…"] if pieces and whole[end:].strip() else [])])
+    if pieces and whole[end:].strip():
+        pieces.append("…")
+    return " ".join(pieces)
 
 
 def split_sentences(text: str) -> list[str]:
@@ -116,8 +114,9 @@ def split_sentences(text: str) -> list[str]:
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
-    """Returns the spans of the sentences of a text; one goes on in the next line only where that
-    begins with a small letter.
+    """Returns the spans (start, end) of the sentences of a text.
+
+    A sentence continues in the next line only if that line begins with a small letter.
     """
     starts = [0, *(line_end.end() for line_end in _LINE_END.finditer(text))]
     lines = zip(starts, [*starts[1:], len(text)], strict=True)
@@ -138,8 +137,9 @@ def _spans(text: str, begin: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def capitalised(text: str) -> str:
-    """Returns the text with a capital, unless it begins with a name in code, such as `pkg/`,
-    `useState` or `x86`.
+    """Returns the text with a capital letter at its beginning.
+
+    A text that begins with a name in code, such as `pkg/`, `useState` or `x86`, stays as it is.
     """
     return f"{text[:1].upper()}{text[1:]}" if _COMMON_WORD.match(text) else text
 
@@ -152,9 +152,7 @@ def plain(text: str) -> str:
 
 
 def _blocks(text: str) -> list[tuple[_Kind, str]]:
-    """Returns (kind, content) of each paragraph, bullet, title, quotation, table row and code
-    block.
-    """
+    """Returns kind and content of each block: of a paragraph, a bullet, a table row and so on."""
     blocks: list[tuple[_Kind, list[str]]] = []
     is_code = False
     last: _Kind = "blank"
@@ -177,7 +175,7 @@ def _blocks(text: str) -> list[tuple[_Kind, str]]:
 
 
 def _continues(last: _Kind, kind: _Kind, line: str) -> bool:
-    """Returns whether it is prose that goes on in the block before it."""
+    """Returns whether a line is prose that belongs to the block before it, of the kind `last`."""
     return kind == "prose" and (last == "prose" or (last == "bullet" and line[:1].isspace()))
 
 
@@ -200,9 +198,7 @@ def _kind_of(line: str) -> tuple[_Kind, str]:
 
 
 def _with_command(sentences: list[Sentence], code: str) -> list[Sentence]:
-    """Returns the sentences; a code block of one line completes the last one if it introduces
-    it.
-    """
+    """Returns the sentences; code of one line is appended to the last, if that introduces it."""
     stripped = map(str.strip, code.strip().splitlines())
     lines = [line for line in stripped if line and not line.startswith("#")]
     if not sentences or len(lines) != 1 or len(lines[0]) > COMMAND_CHARS:

@@ -2,9 +2,9 @@
 
 A path, an identifier, a flag, a version or an id is one term as a whole and further terms for its
 pieces, so that `src/fooBar.py` is found by the path, by `fooBar.py`, by `fooBar`, and by foo or
-bar. Words are stemmed (Snowball, English); accents and case are ignored. Scripts without spaces
-give each pair of neighbouring characters. Question words and a full list of stop words are removed
-from queries only (worth six points of recall@5 on dialogue).
+bar. Words are stemmed (Snowball, English); accents and case are ignored. In scripts without spaces,
+each pair of neighbouring characters is a term. Question words and other stop words are removed from
+queries only (worth six points of recall@5 on dialogue).
 
 `bm25` scores words in every search. k1 and b are those of Robertson and Zaragoza 2009 for short
 texts (1.2, 0.4): b at the usual 0.75 loses two points of recall@10 on dialogue.
@@ -33,23 +33,21 @@ def idf(total: int, matching: int) -> float:
 
 
 def bm25_norms(lengths: np.ndarray, mean_length: float) -> np.ndarray:
-    """Returns what `bm25` adds to the counts of texts of these lengths: more for longer ones."""
+    """Returns what `bm25` adds to the counts in texts of these lengths: more for longer texts."""
     return K1 * (1 - B + B * lengths / mean_length)
 
 
 def bm25(
     counts: np.ndarray, norms: np.ndarray, total: int, matching: int | None = None
 ) -> np.ndarray:
-    """Returns the scores of one term for the texts that contain it, given its count in each and
-    their `bm25_norms`.
+    """Returns the scores of one term for texts that contain it.
 
-    `matching` says how many of all texts these are, where only some are scored.
+    Takes its count in each of these texts, their `bm25_norms`, and the number of all texts.
+    `matching` is the number of all texts that contain the term, if only some of them are scored.
     """
-    return (
-        counts
-        / (counts + norms)
-        * (idf(total, len(counts) if matching is None else matching) * (K1 + 1))
-    )
+    text_count = len(counts) if matching is None else matching
+    weight = idf(total, text_count) * (K1 + 1)
+    return counts / (counts + norms) * weight
 
 
 LONGEST_QUERY = 64
@@ -86,7 +84,7 @@ _PLURAL = re.compile(r"[A-Z]+s")
 _UNSPACED = re.compile(
     "([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+)"
 )
-"""Scripts without spaces; splitting by it gives other text and runs of them in turn."""
+"""A run of a script without spaces. Split by it, a text gives other text and runs in turn."""
 _MARKS = re.compile("[\u00ad\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670\u200b-\u200d\ufeff]")
 
 _local = threading.local()
@@ -98,32 +96,33 @@ def text_terms(text: str) -> list[str]:
 
 
 def query_terms(query: str) -> list[str]:
-    """Returns the terms of a question without stop words, each once, in order; with them if there
-    are no others.
+    """Returns the terms of a question, each once, in order.
+
+    Stop words are left out, unless the question has nothing else.
     """
     pairs = [pair for token in _tokens(query) for pair in _expand(token)]
-    worth = dict.fromkeys(
-        term for term, word in pairs if word not in STOP_WORDS and word not in _CUT_OFF
-    )
-    return list(worth or dict.fromkeys(term for term, _ in pairs))[:LONGEST_QUERY]
+    content = [term for term, word in pairs if word not in STOP_WORDS and word not in _CUT_OFF]
+    terms = content or [term for term, _ in pairs]
+    return list(dict.fromkeys(terms))[:LONGEST_QUERY]
 
 
 @lru_cache(maxsize=65_536)
 def key_of(term: str) -> int:
     """Returns the term's hash, the same in every process and release."""
-    return int.from_bytes(
-        blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little"
-    )
+    digest = blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "little")
 
 
 def count_terms(texts: Sequence[str]) -> pl.DataFrame:
-    """Returns `text` (its number), `key` (hash of a term) and `count` of all terms of all texts,
-    sorted by text and key.
+    """Returns how often each text has each of its terms, sorted by text and term.
+
+    The columns are `text` (its number), `key` (the hash of a term) and `count`.
     """
-    counted = [Counter(chain.from_iterable(map(_keys_of, _tokens(text)))) for text in texts]
-    numbers = np.repeat(np.arange(len(counted)), [len(counts) for counts in counted])
-    keys = np.fromiter(chain.from_iterable(counted), dtype=np.uint64)
-    counts = np.fromiter(chain.from_iterable(counts.values() for counts in counted), dtype=np.int64)
+    counters = [Counter(chain.from_iterable(map(_keys_of, _tokens(text)))) for text in texts]
+    numbers = np.repeat(np.arange(len(counters)), list(map(len, counters)))
+    keys = np.fromiter(chain.from_iterable(counters), dtype=np.uint64)
+    term_counts = chain.from_iterable(counter.values() for counter in counters)
+    counts = np.fromiter(term_counts, dtype=np.int64)
     return pl.DataFrame({"text": numbers, "key": keys, "count": counts}).sort("text", "key")
 
 
@@ -142,9 +141,7 @@ def _without_marks(text: str) -> str:
 
 
 def _expand(token: str) -> Iterator[tuple[str, str]]:
-    """Yields the terms of a token, each with the plain word that it comes from, or itself if there
-    is none.
-    """
+    """Yields the terms of a token, each with the word that it is made of: a name with itself."""
     whole = token.rstrip("./:@~-_\\")
     words = _WORD.findall(whole)
     if not words:
@@ -152,12 +149,13 @@ def _expand(token: str) -> Iterator[tuple[str, str]]:
     if len(words) > 1 or whole != words[0]:
         yield from ((name, name) for name in _names(whole))
     for word in words:
-        yield from _of_word(word)
+        yield from _word_terms(word)
 
 
 def _names(whole: str) -> Iterable[str]:
-    """Returns the compound and its pieces that are still compounds, and versions from the first two
-    numbers on.
+    """Returns the compound, and its pieces that are compounds, too.
+
+    A version gives its first two numbers, its first three, and so on.
     """
     if len(whole) > LONGEST_WHOLE:
         return ()
@@ -174,6 +172,7 @@ def _names(whole: str) -> Iterable[str]:
 
 
 def _forms(piece: str) -> Iterable[str]:
+    """Returns a compound in lower case, with and without its leading dashes."""
     if piece.isalnum() or _UNSPACED.search(piece):
         return ()
     match = _NAME.search(piece)
@@ -183,9 +182,9 @@ def _forms(piece: str) -> Iterable[str]:
     return [form for form in dict.fromkeys((name, name.lstrip("-"))) if not form.isalnum()]
 
 
-def _of_word(word: str) -> Iterator[tuple[str, str]]:
+def _word_terms(word: str) -> Iterator[tuple[str, str]]:
     if _UNSPACED.search(word):
-        yield from _of_unspaced(word)
+        yield from _unspaced_terms(word)
         return
     yield _stem(word.casefold()), word.casefold()
     parts = _CAMEL.split(word)
@@ -193,13 +192,13 @@ def _of_word(word: str) -> Iterator[tuple[str, str]]:
         yield from ((_stem(part), part) for part in map(str.casefold, parts))
 
 
-def _of_unspaced(word: str) -> Iterator[tuple[str, str]]:
+def _unspaced_terms(word: str) -> Iterator[tuple[str, str]]:
     for index, part in enumerate(_UNSPACED.split(word)):
-        if index % 2:
+        if index % 2:  # a run of a script without spaces
             pairs = [part[at : at + 2] for at in range(len(part) - 1)] or [part]
             yield from ((pair, pair) for pair in pairs)
         elif part:
-            yield from _of_word(part)
+            yield from _word_terms(part)
 
 
 @lru_cache(maxsize=262_144)

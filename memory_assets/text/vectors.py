@@ -1,10 +1,10 @@
-"""Compares a vector with many: by products, and by signs, a 32nd of their size and enough to find
-candidates for the nearest.
+"""Compares a vector with many others, by products or by signs.
 
-What is computed of many rows is divided among the cores, and computed of a few rows at once, so
-that it stays in the cache of the processor. Products are those of single rows: a matrix product
-would wake threads of its library, which keep every core busy for a while after it, so that a
-question took twice as much of the processor.
+The signs of the components take a 32nd of the vectors' size, and are enough to find candidates for
+the nearest vectors. Work on many rows is divided among the cores; each computes a few rows at a
+time, which stay in the cache of the processor. Products are computed row by row: a matrix product
+wakes threads of its library that keep every core busy for a while after it, and a question would
+take twice as much of the processor.
 """
 
 from collections.abc import Iterator
@@ -14,21 +14,24 @@ import numpy as np
 from memory_assets.text.threads import in_parts
 
 ROWS_AT_ONCE = 65_536
+"""Rows of signs that are compared at a time."""
 
 VECTORS_AT_ONCE = 512
+"""Vectors that are multiplied at a time."""
 
 LEAST_SIGNS, LEAST_VECTORS = 131_072, 2_048
-"""Rows from which a part is worth a thread, of signs and of vectors."""
+"""Fewest rows of signs, and fewest vectors, that are worth a thread."""
 
 SAMPLED = 64
-"""One row of so many says about how many signs the nearest differ in."""
+"""One row in this many is looked at to estimate in how many signs the nearest rows differ."""
 
 
 def signs_of(vectors: np.ndarray) -> np.ndarray:
-    """Returns the signs of the components, 64 in a number, uint64; shape (ceil(dimension / 64),
-    rows).
+    """Returns the signs of the components, 64 in each uint64: ceil(dimension / 64) for each row.
+
+    The first axis counts these numbers, the second the rows.
     """
-    width = -(-vectors.shape[1] // 64)
+    width = -(-vectors.shape[1] // 64)  # rounded up
     packed = np.zeros((width, len(vectors)), dtype=np.uint64)
     for rows in _slices(slice(0, len(vectors)), ROWS_AT_ONCE):
         part = np.packbits(np.asarray(vectors[rows]) > 0, axis=1)
@@ -39,9 +42,7 @@ def signs_of(vectors: np.ndarray) -> np.ndarray:
 
 
 def nearest_by_signs(signs: np.ndarray, vector: np.ndarray, most: int) -> np.ndarray:
-    """Returns about so many rows, and at least that many, that differ in the fewest signs,
-    ascending.
-    """
+    """Returns at least `most` rows, and hardly more, that differ in the fewest signs, ascending."""
     return fewest(count_differing(signs, vector), len(vector), most)
 
 
@@ -64,8 +65,9 @@ def count_differing(signs: np.ndarray, vector: np.ndarray) -> np.ndarray:
 
 
 def fewest(differing: np.ndarray, highest: int, most: int) -> np.ndarray:
-    """Returns about so many rows, or at least that many, that differ least, ascending; those above
-    the highest are left out.
+    """Returns the rows that differ least, ascending: at least `most` of them, and hardly more.
+
+    Rows that differ in more than `highest` signs are left out, even if there are fewer then.
     """
     sample = np.bincount(differing[::SAMPLED], minlength=highest + 1)[: highest + 1]
     limit = min(int(np.searchsorted(np.cumsum(sample), most / SAMPLED)), highest)
@@ -81,13 +83,13 @@ def _count(differing: np.ndarray, limit: int) -> int:
 
 
 def products(vectors: np.ndarray, rows: np.ndarray | None, vector: np.ndarray) -> np.ndarray:
-    """Returns the products of these rows of the vectors, or of all, with the vector, float32."""
+    """Returns the products of the vector with these rows of the vectors, or with all, float32."""
     results = np.empty(len(vectors) if rows is None else len(rows), dtype=np.float32)
 
     def multiply(part: slice) -> None:
-        for some in _slices(part, VECTORS_AT_ONCE):
-            row_vectors = vectors[some if rows is None else rows[some]]
-            np.vecdot(row_vectors.astype(np.float32, copy=False), vector, out=results[some])
+        for block in _slices(part, VECTORS_AT_ONCE):
+            row_vectors = vectors[block if rows is None else rows[block]]
+            np.vecdot(row_vectors.astype(np.float32, copy=False), vector, out=results[block])
 
     in_parts(multiply, len(results), LEAST_VECTORS)
     return results
@@ -105,7 +107,7 @@ def gather(vectors: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 
 def _slices(whole: slice, size: int) -> Iterator[slice]:
-    """Yields consecutive slices of at most that size, which are the whole one together."""
+    """Yields consecutive slices of at most that size, which together are the whole slice."""
     return (
         slice(start, min(start + size, whole.stop))
         for start in range(whole.start, whole.stop, size)

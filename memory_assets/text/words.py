@@ -1,4 +1,4 @@
-"""Words of texts: stems, specific names and values, estimated tokens; hashes of texts."""
+"""Reads the words of a text: stems, specific names and values, estimated tokens, a hash."""
 
 import hashlib
 import re
@@ -24,7 +24,7 @@ _SPECIFIC = re.compile(
 )
 
 CHARS_A_TOKEN = 4
-"""For English prose and code, by the vendors' rule of thumb; each answer reports exact counts."""
+"""The vendors' rule of thumb for English prose and code; models report exact counts afterwards."""
 
 
 def word_set(words: str) -> frozenset[str]:
@@ -38,9 +38,7 @@ def squeezed(text: str) -> str:
 
 
 def shortened(text: str, longest: int) -> str:
-    """Returns the text in at most `longest` characters: a longer one ends behind a word, with
-    "…".
-    """
+    """Returns the text in at most `longest` characters; a longer text is cut behind a word."""
     return text if len(text) <= longest else text[: longest - 1].rsplit(" ", 1)[0] + "…"
 
 
@@ -62,11 +60,11 @@ def stems_of(text: str) -> frozenset[str]:
 
 
 def stem(word: str) -> str:
-    """Returns the word without its ending, so that its forms are equal."""
-    endings = (
-        ending for ending in _ENDINGS if word.endswith(ending) and len(word) - len(ending) >= 4
-    )
-    return word.removesuffix(next(endings, "")) if word.isalpha() else word
+    """Returns the word without its ending, if four letters remain, so that its forms are equal."""
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= 4 and word.isalpha():
+            return word.removesuffix(ending)
+    return word
 
 
 def shared(a: str, b: str) -> float:
