@@ -94,8 +94,8 @@ class ClaudeCodeReader(TranscriptReader):
     def _assistant(self, record: dict[str, Any]) -> Parsed:
         answer = record["message"]
         blocks = as_blocks(answer["content"])
-        text_blocks = [block for block in blocks if block["type"] == "text"]
-        texts = [block["text"] for block in text_blocks if block["text"]]
+        block_texts = [block["text"] for block in blocks if block["type"] == "text"]
+        texts = list(filter(None, block_texts))
         calls = [block for block in blocks if block["type"] in ("tool_use", "server_tool_use")]
         if not texts and not calls:
             return _without_words(blocks)

@@ -108,10 +108,9 @@ class CodexConfig(HookPart):
         if not (line or table):
             raise NotOursError(self.note(text))
         if table and (content or line):
-            has_open_line = not f"\n{content}".endswith("\n")
-            table = newline + table
-            if has_open_line:
-                table = newline + table
+            # A blank line in front of the table, and the missing end of the last line.
+            line_ends = 1 + (not f"\n{content}".endswith("\n"))
+            table = newline * line_ends + table
         start = len(text) - len(content)
         if not content:
             return [Insertion(start, line + table)]
