@@ -1,4 +1,4 @@
-"""Finishes an adoption of a branch that was started and not finished, before a store is updated."""
+"""Finishes an interrupted adoption of a branch before its store is updated."""
 
 from memory_assets.extras.lab.branches import branches_of
 from memory_assets.store.settings import changed_settings
@@ -6,8 +6,9 @@ from memory_assets.store.store import Store
 
 
 def finish_adoption(store: Store) -> Store:
-    """Finishes the adoption, where there is one, and returns the store to update, with its present
-    settings.
+    """Finishes an interrupted adoption, if there is one, and returns the store to update.
+
+    The adoption changes the settings, so that the returned store has those of the branch.
     """
     for place in branches_of(store):
         branch = place.read()

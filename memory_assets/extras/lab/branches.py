@@ -10,8 +10,8 @@ settings.
                   dagster/        its own runs
 
 The archive and the answers of models are shared with the store, so paid answers are kept when the
-branch is deleted. A branch is created and deleted atomically; the name of an unfinished folder of a
-killed process starts with a dot.
+branch is deleted. A branch is filled, and deleted, in a folder whose name starts with a dot, and
+appears or disappears by one rename. Such a folder is left over if the process is killed.
 """
 
 import json
@@ -33,33 +33,35 @@ from memory_assets.text.files import make_folder, write_json
 
 BEFORE = "before"
 COMPARED = ("observations", "memories")
-"""Tables that a branch copies when it is made, to compare with later."""
+"""Tables of which a branch keeps a copy as they are when it is made, to compare with later."""
 
 State = Literal["making", "made", "adopting"]
 
 
 @dataclass(frozen=True)
 class Branch:
-    """The record of a branch; its days are those with messages from the first to the last."""
+    """The record of a branch. Its days are those with messages from `first` to `last`."""
 
     name: str
     first: date
     last: date
     changes: Mapping[str, str]
-    """The changed settings, as they were given."""
+    """Name and value of each changed setting, as a person wrote them."""
     began_at: float
-    """Seconds since the epoch by this machine's clock; later answers were paid for this branch."""
+    """Seconds since the epoch by this machine's clock. Answers of models that came later were paid
+    for this branch.
+    """
     made_by: str
-    """Hash of the prompt and version of the standards, because files named by settings may change
-    later.
+    """Hash of the prompt and version of the standards: the settings only name their files, which
+    may change later.
     """
     state: State = "making"
     seconds: float = 0.0
     leaving: tuple[str, ...] = ()
-    """Proposals by rules whose lines of MEMORY.md have no evidence any more."""
+    """Proposals that rules promoted and whose lines of MEMORY.md have no evidence any more."""
 
     def to_dict(self) -> dict[str, object]:
-        """Returns the branch as one in a list of branches."""
+        """Returns the branch as an item of the list of branches."""
         days = {"first": self.first, "last": self.last}
         return {"name": self.name, **days, "settings": self.changes, "state": self.state}
 
@@ -77,14 +79,14 @@ class BranchFolder:
         return self.store.root / FOLDER / self.name
 
     @property
-    def before(self) -> Path:
-        """The folder of the state that the branch is compared with."""
+    def past(self) -> Path:
+        """The folder with the tables and files at the start, which the branch is compared with."""
         return self.root / BEFORE
 
     @property
-    def tables_before(self) -> ParquetTables:
-        """The tables that the branch is compared with."""
-        return ParquetTables(self.before / "tables")
+    def past_tables(self) -> ParquetTables:
+        """The tables at the start, which the branch is compared with."""
+        return ParquetTables(self.past / "tables")
 
     def open(self, settings: Settings) -> Store:
         """Returns the branch as a store with its own settings and without a remote."""
@@ -109,16 +111,16 @@ class BranchFolder:
 
 
 def begin(place: BranchFolder, branch: Branch) -> Branch:
-    """Creates the branch from the store's tables, ledger and workspace, and returns it."""
-    draft = _draft(place)
-    today = place.store
+    """Creates the folder of the branch from the store's tables, ledger and workspace."""
+    draft = _hidden_folder(place)
+    store = place.store
     try:
-        with today.lock():
-            _link(today.root / "tables", draft / "tables")
+        with store.lock():
+            _link(store.root / "tables", draft / "tables")
             for table in COMPARED:
-                _link(today.root / "tables" / table, draft / BEFORE / "tables" / table)
-            shutil.copytree(today.root / "ledger", draft / "ledger")
-            shutil.copytree(today.workspace, draft / "workspace", symlinks=True)
+                _link(store.root / "tables" / table, draft / BEFORE / "tables" / table)
+            shutil.copytree(store.root / "ledger", draft / "ledger")
+            shutil.copytree(store.workspace, draft / "workspace", symlinks=True)
         workspace = draft / "workspace"
         copies = make_folder(draft / BEFORE / "workspace")
         for path in memory_files(workspace):
@@ -140,9 +142,9 @@ def begin(place: BranchFolder, branch: Branch) -> Branch:
 def drop(place: BranchFolder) -> None:
     """Deletes the branch; raises `UnknownBranchError` where there is none."""
     place.read()
-    draft = _draft(place)
-    place.root.rename(draft)
-    shutil.rmtree(draft)
+    hidden = _hidden_folder(place)
+    place.root.rename(hidden)
+    shutil.rmtree(hidden)
     if not any(place.root.parent.iterdir()):
         place.root.parent.rmdir()
 
@@ -156,12 +158,12 @@ def _row(branch: Branch) -> dict[str, object]:
     return {**asdict(branch), "first": str(branch.first), "last": str(branch.last)}
 
 
-def _draft(place: BranchFolder) -> Path:
-    """Returns a free path beside the branch's folder; deletes what a killed process left there."""
-    draft = place.root.with_name(f".{place.name}")
-    shutil.rmtree(draft, ignore_errors=True)
-    make_folder(draft.parent)
-    return draft
+def _hidden_folder(place: BranchFolder) -> Path:
+    """Returns the path beside the branch's folder; deletes what a killed process left there."""
+    hidden = place.root.with_name(f".{place.name}")
+    shutil.rmtree(hidden, ignore_errors=True)
+    make_folder(hidden.parent)
+    return hidden
 
 
 def _link(source: Path, target: Path) -> None:
@@ -169,8 +171,8 @@ def _link(source: Path, target: Path) -> None:
     make_folder(target)
     for path in source.rglob("*"):
         if path.is_file() and path.suffix != ".tmp":
-            there = make_folder((target / path.relative_to(source)).parent) / path.name
+            copy = make_folder((target / path.relative_to(source)).parent) / path.name
             try:
-                os.link(path, there)
+                os.link(path, copy)
             except OSError:
-                shutil.copy2(path, there)
+                shutil.copy2(path, copy)

@@ -1,7 +1,6 @@
-"""Reads what calibration needs: verdicts, people's decisions, and past windows to judge again with
-other limits.
+"""Compares the verdicts of a store with people's decisions, and judges past rows with other limits.
 
-`extras/lab/calibration.py` counts, `extras/lab/reruling.py` applies the limits.
+This module reads the tables and the ledger. `calibration` counts, `reruling` applies the limits.
 """
 
 from collections.abc import Iterator, Sequence
@@ -54,11 +53,13 @@ class Calibration:
 def calibrate_all(
     store: Store, *, by: By | None = None, limits: Sequence[str] = (), days: Sequence[date] = ()
 ) -> Calibration:
-    """Returns the present calibration of the store; with limits, also the rows of the days that
-    they flip.
+    """Returns the present calibration of the store.
+
+    With limits (`NAME=VALUE`), also the rows of the days whose verdict would change.
     """
     flips = tuple(_flips(store, limits, [day.isoformat() for day in days])) if limits else ()
-    rows = sum_up(calibration_of(store), ["judge", "verdict", *([by] if by else [])])
+    columns = ["judge", "verdict", by] if by else ["judge", "verdict"]
+    rows = sum_up(calibration_of(store), columns)
     return Calibration(tuple(rows.iter_rows(named=True)), by, tuple(limits), flips)
 
 
@@ -78,33 +79,32 @@ def _history_of(store: Store) -> ReviewHistory:
     return ReviewHistory(decisions, store.ledger.events(), entries, rules_of(store.settings))
 
 
-def _flips(store: Store, named: Sequence[str], days: list[str]) -> Iterator[Flip]:
-    """Yields the rows of the days that flip, those of the gate first."""
-    present = standards_of(store.settings)
+def _flips(store: Store, options: Sequence[str], days: list[str]) -> Iterator[Flip]:
+    """Yields the rows of the days that flip: candidates of the gate, then proposals."""
+    standards = standards_of(store.settings)
     history = _history_of(store)
-    limits = parse_limits(named, Limits(gate=present.limits))
+    limits = parse_limits(options, Limits(gate=standards.limits))
     added = line_proposals(read_proposals(store.tables))
     outcomes = find_outcomes(added, history)
-    if any(option.startswith("gate.") for option in named):
+    if any(option.startswith("gate.") for option in options):
         verdicts = store.tables.read("verdicts", days, columns=["candidate_id", "verdict"])
         windows = store.tables.read("windows")
         findings = list(_findings(store, windows, days))
-        asked = outcomes_by_observation(added, outcomes)
+        fact_outcomes = outcomes_by_observation(added, outcomes)
         stored = dict(verdicts.iter_rows())
-        yield from flips_of_gate(findings, windows, limits.gate, stored, asked, present)
+        yield from flips_of_gate(findings, windows, limits.gate, stored, fact_outcomes, standards)
     current = read_current(store.tables)
-    of_days = (row["proposal_id"] for row in added if row["day"].isoformat() in days)
-    proposals = [current[id] for id in of_days]
-    ruled = {id: ruling["state"] for id, ruling in verdicts_of_rules(history.events).items()}
-    yield from flips_of_triage(proposals, limits.triage, history.rules.guarded, ruled, outcomes)
+    proposals = [current[row["proposal_id"]] for row in added if row["day"].isoformat() in days]
+    states = {id: ruling["state"] for id, ruling in verdicts_of_rules(history.events).items()}
+    yield from flips_of_triage(proposals, limits.triage, history.rules.guarded, states, outcomes)
 
 
 def _findings(store: Store, windows: pl.DataFrame, days: Sequence[str]) -> Iterator[WindowFindings]:
-    """Yields what is found in the windows of the days, with the model's stored answers."""
+    """Yields the candidates in each window of the days, by rules or in the stored answers."""
     answers = AnswerStore(store.root / "answers")
     for day in track(days, "Applying the rules again"):
-        answered = answers_by_window(store.tables.read("observer_answers", [day]), answers)
-        of_day = windows.filter(day=date.fromisoformat(day))
-        embedder = open_embedder(store.settings.embedding_model) if answered else None
+        day_answers = answers_by_window(store.tables.read("observer_answers", [day]), answers)
+        day_windows = windows.filter(day=date.fromisoformat(day))
+        embedder = open_embedder(store.settings.embedding_model) if day_answers else None
         messages = store.tables.read("messages", [day])
-        yield from find_in_windows(of_day, messages, answered, embedder)
+        yield from find_in_windows(day_windows, messages, day_answers, embedder)

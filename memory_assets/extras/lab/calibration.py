@@ -1,10 +1,9 @@
-"""Compares verdicts with the decisions of people: the write gate's, those of triage's rules, and of
-a model's reviews.
+"""Compares verdicts of the write gate, of triage's rules and of a model with people's decisions.
 
-Takes the tables and the ledger; gives the rows of the table `calibration`. Only decisions count:
-what nobody was asked about is unseen, and has no precision. A line that rules or a model wrote into
-MEMORY.md was right where people kept it for as long as a review may take, and wrong where somebody
-removed it.
+Takes the tables and the ledger, gives the rows of the table `calibration`. Only decisions count: a
+row that nobody was asked about is unseen, and says nothing about precision. A line that rules or a
+model wrote into MEMORY.md was right if people kept it for the days that a review may take, and
+wrong if somebody removed it.
 """
 
 import re
@@ -31,7 +30,7 @@ from memory_assets.store.ledger import Event
 YES = ("approved", "edited", "kept")
 NO = ("rejected",)
 OUTCOMES = (*YES, *NO, "ignored", "waiting", "unseen")
-"""What people decide about a row; the last three are no decision."""
+"""What became of a row with people; the last three mean that nobody decided."""
 
 AGAINST = ("hold", "discard", "rejected", "merged", "reject")
 """Verdicts that are right where people reject."""
@@ -45,12 +44,12 @@ _COLUMNS = {**dict.fromkeys((*KEY, "outcome"), pl.String), "error": pl.Float64}
 _VERSION = pl.concat_str("observer", "prompt_hash", separator=" ", ignore_nulls=True)
 
 ENOUGH = 20
-"""Least decisions for a meaningful error of confidence."""
+"""Decisions from which the error of confidence is reported: fewer say little."""
 
 Z_90 = 1.645
-"""Of a 90 % interval, as all intervals of this project."""
+"""Standard deviations on each side of a 90 % interval."""
 
-_DIFFERING = (
+_DETAILS = (
     (re.compile(r"\b[fp]-\d{8}-\d{3,}\b"), "another proposal"),
     (re.compile(r"\bentry of \S+ in .+ says the same"), "an entry says the same"),
     (re.compile(r"\bearned trust: .+"), "earned trust"),
@@ -80,15 +79,15 @@ def calibrate(
     reviews: pl.DataFrame,
     history: ReviewHistory,
 ) -> pl.DataFrame:
-    """Returns the table `calibration`, of those proposals that would add a line."""
+    """Returns the table `calibration`. Of proposals, those that would add a line are counted."""
     added = line_proposals(proposals)
     outcomes = find_outcomes(added, history)
-    asked = outcomes_by_observation(added, outcomes)
-    evidence = observations.filter(pl.col("id").is_in(asked.keys()))
+    fact_outcomes = outcomes_by_observation(added, outcomes)
+    evidence = observations.filter(pl.col("id").is_in(fact_outcomes.keys()))
     versions = dict(evidence.select("id", _VERSION).iter_rows())
     rows = _of_proposals(added, outcomes, versions, reviews, history)
     of_proposals = pl.DataFrame(list(rows), schema=_COLUMNS)
-    judged = pl.concat([_of_gate(verdicts, observations, asked), of_proposals])
+    judged = pl.concat([_of_gate(verdicts, observations, fact_outcomes), of_proposals])
     counts = {name: (pl.col("outcome") == name).sum().cast(pl.Int64) for name in OUTCOMES}
     counts["count"] = pl.len().cast(pl.Int64)
     return sum_up(judged.group_by(*KEY).agg(**counts, brier=pl.col("error").mean()), KEY)
@@ -106,15 +105,16 @@ def outcomes_by_observation(added: Sequence[Row], outcomes: Mapping[str, str]) -
 
 
 def sum_up(calibration: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
-    """Returns the sums of the rows of `calibration` by these columns, the other columns empty, with
-    the precision.
+    """Returns the sums of the rows of `calibration` by these columns, with precision and error.
+
+    The other columns of the key are empty.
     """
     sums = [pl.col(name).sum() for name in ("count", *OUTCOMES)]
-    decided = pl.sum_horizontal(*YES, *NO)
-    error = (pl.col("brier") * decided).sum().alias("_error")
-    plain = dict.fromkeys(KEY, "")
+    decision_count = pl.sum_horizontal(*YES, *NO)
+    error = (pl.col("brier") * decision_count).sum().alias("_error")
+    empty_key = dict.fromkeys(KEY, "")
     groups = calibration.group_by(*by).agg(*sums, error)
-    rows = [_with_precision({**plain, **row}) for row in groups.iter_rows(named=True)]
+    rows = [_with_precision(empty_key | row) for row in groups.iter_rows(named=True)]
     return schemas.frame_of("calibration", rows).sort(*KEY)
 
 
@@ -132,8 +132,9 @@ def _with_precision(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def interval_of(right: int, total: int) -> tuple[float, float]:
-    """Returns the 90 % Wilson interval of a share, which is sound for small counts and shares near
-    0 or 1.
+    """Returns the 90 % Wilson interval of `right` in `total`.
+
+    It is sound for small counts, too, and for shares near 0 or 1.
     """
     share = right / total
     spread = Z_90**2 / total
@@ -143,7 +144,7 @@ def interval_of(right: int, total: int) -> tuple[float, float]:
 
 
 def find_outcomes(added: Sequence[Row], history: ReviewHistory) -> dict[str, str]:
-    """Returns the outcome of each proposal."""
+    """Returns the outcome of each proposal, by its id."""
     events: dict[str, list[Event]] = defaultdict(list)
     for event in history.events:
         events[event.target].append(event)
@@ -152,12 +153,13 @@ def find_outcomes(added: Sequence[Row], history: ReviewHistory) -> dict[str, str
     outcomes = {}
     for row in added:
         id = row["proposal_id"]
-        outcomes[id] = _by_person(row, events[id]) or _by_itself(decisions.get(id), lines)
+        by_person = _outcome_by_person(row, events[id])
+        outcomes[id] = by_person or _outcome_without_person(decisions.get(id), lines)
     return outcomes
 
 
-def _by_person(proposal: Row, events: Sequence[Event]) -> str | None:
-    """Returns the first decision of a person, or None where nobody decided."""
+def _outcome_by_person(proposal: Row, events: Sequence[Event]) -> str | None:
+    """Returns the outcome of a person's first decision; None where nobody decided."""
     proposed = wording = line_of(proposal["text"])
     for event in events:
         if event.kind == decided.REJECTED:
@@ -170,7 +172,7 @@ def _by_person(proposal: Row, events: Sequence[Event]) -> str | None:
     return None
 
 
-def _by_itself(decision: Row | None, lines: "_Lines") -> str:
+def _outcome_without_person(decision: Row | None, lines: "_Lines") -> str:
     """Returns the outcome of a proposal that no person decided."""
     state = decision["state"] if decision else "pending"
     if decision and state == decided.PROMOTED:
@@ -191,8 +193,9 @@ class _Lines:
         self._reviewed_before = history.rules.now - timedelta(days=history.rules.review_days)
 
     def outcome_of(self, proposal_id: str, decided_at: datetime) -> str:
-        """Returns `kept`, `edited` or `rejected`; `waiting` until a review is due, `unseen` for a
-        line that we replaced.
+        """Returns `kept`, `edited` or `rejected` for a promoted proposal.
+
+        `waiting` while its review may still come, `unseen` where this program replaced the line.
         """
         line = self._written.get(proposal_id)
         if line is None:
@@ -207,12 +210,12 @@ class _Lines:
 
 
 def _of_gate(
-    verdicts: pl.DataFrame, observations: pl.DataFrame, asked: Mapping[str, str]
+    verdicts: pl.DataFrame, observations: pl.DataFrame, fact_outcomes: Mapping[str, str]
 ) -> pl.DataFrame:
-    """Returns a row for each candidate; people are only asked about allowed ones."""
+    """Returns a row for each candidate. People are only asked about allowed ones."""
     facts = observations.select("category", "prompt_hash", candidate_id="id")
     schema = {"candidate_id": pl.String, "outcome": pl.String}
-    outcomes = pl.DataFrame(list(asked.items()), schema=schema, orient="row")
+    outcomes = pl.DataFrame(list(fact_outcomes.items()), schema=schema, orient="row")
     candidates = verdicts.join(facts, on="candidate_id", how="left")
     candidates = candidates.join(outcomes, on="candidate_id", how="left")
     is_asked = (pl.col("verdict") == "allow") & pl.col("outcome").is_not_null()
@@ -234,27 +237,26 @@ def _of_proposals(
     reviews: pl.DataFrame,
     history: ReviewHistory,
 ) -> Iterator[dict[str, Any]]:
-    """Yields, for each proposal, the verdict of rules, those of models, and its confidence by
-    tenths.
+    """Yields a row for each verdict of rules or a model on a proposal, and for its confidence.
 
-    Rules have a reason where they left it to a person, too; the reasons of models are free text,
-    and left out. The error of the confidence is the square of its distance from the decision of
-    people.
+    Rules give a reason also where they leave the proposal to a person. The reasons of models are
+    free text and are left out. Confidence is grouped by tenths; its error is the square of its
+    distance from 1 (people wanted the line) or 0.
     """
-    by_rules = verdicts_of_rules(history.events)
+    rulings = verdicts_of_rules(history.events)
     for row in added:
         id = row["proposal_id"]
         outcome = outcomes[id]
-        plain = {"reason": "", "category": row["category"], "outcome": outcome, "error": None}
-        yield plain | _of_rules(row, by_rules.get(id), history.rules)
+        common = {"reason": "", "category": row["category"], "outcome": outcome, "error": None}
+        yield common | _of_rules(row, rulings.get(id), history.rules)
         for review in reviews.filter(proposal_id=id).iter_rows(named=True):
-            by = f"{review['model']} {review['prompt_hash']}"
-            yield plain | {"judge": "model", "verdict": review["verdict"], "version": by}
-        # 0.7 lies in the tenth that begins with it.
+            version = f"{review['model']} {review['prompt_hash']}"
+            yield common | {"judge": "model", "verdict": review["verdict"], "version": version}
+        # 1e-9 outweighs the rounding of floats: 0.7 belongs to the tenth from 0.7, not from 0.6.
         tenth = min(int(row["confidence"] * 10 + 1e-9), 9)
         verdict = f"{tenth / 10:.1f} to {(tenth + 1) / 10:.1f}"
         recorded = (versions[id] for id in row["observation_ids"] if id in versions)
-        confidence = plain | {"judge": "confidence", "verdict": verdict}
+        confidence = common | {"judge": "confidence", "verdict": verdict}
         confidence["version"] = next(recorded, UNRECORDED)
         if outcome in (*YES, *NO):
             confidence["error"] = (row["confidence"] - (outcome in YES)) ** 2
@@ -271,11 +273,12 @@ def _of_rules(row: Row, ruling: Row | None, rules: TriageRules) -> dict[str, str
         missing = missing_for_promotion(row, rules.guarded)
         reason = "; ".join(missing) or "nobody ruled on it yet"
         version = TRIAGE_VERSION
-    return {"judge": "rules", "verdict": verdict, "reason": _named(reason), "version": version}
+    reason = _without_details(reason)
+    return {"judge": "rules", "verdict": verdict, "reason": reason, "version": version}
 
 
 def verdicts_of_rules(events: Sequence[Event]) -> dict[str, dict[str, Any]]:
-    """Returns the verdicts of rules, by proposal."""
+    """Returns the payloads of the rules' decisions, by proposal."""
     return {
         event.target: event.payload
         for event in events
@@ -283,7 +286,8 @@ def verdicts_of_rules(events: Sequence[Event]) -> dict[str, dict[str, Any]]:
     }
 
 
-def _named(reason: str) -> str:
-    for pattern, name in _DIFFERING:
+def _without_details(reason: str) -> str:
+    """Returns the reason without the parts that differ between proposals."""
+    for pattern, name in _DETAILS:
         reason = pattern.sub(name, reason)
     return reason

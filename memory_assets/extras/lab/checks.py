@@ -16,10 +16,11 @@ def _limit(
 ) -> dg.AssetCheckResult:
     """Returns whether all sessions together keep the limit, and which sessions do not."""
     rows = store.tables.read("evaluation").filter(measure=measure)
-    missed = rows.filter(pl.col("value") < limit if is_floor else pl.col("value") > limit)
+    value = pl.col("value")
+    missed = rows.filter(value < limit) if is_floor else rows.filter(value > limit)
     is_all = pl.col("session_id") == ALL
-    sessions = missed.filter(~is_all).select("session_id", pl.col("value").round(3))
-    figures = rows.filter(is_all).select(pl.col("value").round(4), "low", "high").to_dicts()
+    sessions = missed.filter(~is_all).select("session_id", value.round(3))
+    figures = rows.filter(is_all).select(value.round(4), "low", "high").to_dicts()
     metadata = {key: value for row in figures for key, value in row.items() if value is not None}
     return verdict(missed.filter(is_all).is_empty(), sessions, limit=limit, **metadata)
 

@@ -132,21 +132,22 @@ def what_if(
         return None
     request = (MemoryAgent().store, day_of(first), day_of(last), _changes(settings or ()), name)
     if dry_run:
-        return shown(view.render_estimate, _runs().estimate(*request))
-    return shown(partial(view.render_what_if, most=limit), _runs().make(*request))
+        return shown(view.render_estimate, _what_if().estimate(*request))
+    return shown(partial(view.render_what_if, most=limit), _what_if().make(*request))
 
 
 @what_if_app.command("list", epilog="Example: `memory lab what-if list`")
 def what_if_list(as_json: Json = False) -> Reply:
     """List the branches."""
-    branches = _runs().listed(MemoryAgent().store)
+    branches = _what_if().list_branches(MemoryAgent().store)
     return shown(view.render_branches, branches, next_step=view.after_branches(branches))
 
 
 @what_if_app.command("show", epilog="Example: `memory lab what-if show least_useful-0.6`")
 def what_if_show(name: Branch, limit: RowCount = 20, as_json: Json = False) -> Reply:
     """Compare a branch with the tables it started from."""
-    return shown(partial(view.render_what_if, most=limit), _runs().show(MemoryAgent().store, name))
+    branch = _what_if().show(MemoryAgent().store, name)
+    return shown(partial(view.render_what_if, most=limit), branch)
 
 
 @what_if_app.command("adopt", epilog="Example: `memory lab what-if adopt least_useful-0.6`")
@@ -154,13 +155,13 @@ def what_if_adopt(name: Branch, as_json: Json = False) -> Reply:
     """Write a branch's settings into memory.toml and rebuild the tables with them; stored answers
     cost nothing.
     """
-    return shown(view.render_adopted, _runs().adopt(MemoryAgent().store, name))
+    return shown(view.render_adopted, _what_if().adopt(MemoryAgent().store, name))
 
 
 @what_if_app.command("drop", epilog="Example: `memory lab what-if drop least_useful-0.6`")
 def what_if_drop(name: Branch, as_json: Json = False) -> Reply:
     """Delete a branch."""
-    _runs().drop(MemoryAgent().store, name)
+    _what_if().drop(MemoryAgent().store, name)
     return Reply({"name": name}, [f"The branch {name} was deleted; the tables were not changed."])
 
 
@@ -169,6 +170,7 @@ add(app, verbs.TRIGGERS, path="lab triggers")
 
 
 def _changes(settings: Sequence[str]) -> dict[str, str]:
+    """Returns the value of each setting; raises `QuestionError` for what is not NAME=VALUE."""
     changes = {}
     for setting in settings:
         name, _, value = setting.partition("=")
@@ -179,8 +181,8 @@ def _changes(settings: Sequence[str]) -> dict[str, str]:
     return changes
 
 
-def _runs() -> ModuleType:
-    """Returns the module that builds branches; importing it loads Dagster."""
+def _what_if() -> ModuleType:
+    """Returns the module that builds branches; it is imported late because it loads Dagster."""
     from memory_assets.extras.lab import what_if
 
     return what_if

@@ -1,9 +1,9 @@
 """Compares two versions of the tables `observations` and `memories`: which rows were added, lost or
 changed.
 
-Only allowed observations and current memories are compared: a fact that is held now is lost, and
-one that was held before is added. Rows are matched by their stable id; facts with other words for
-the same messages are one reworded fact, and so are the memories with such facts.
+Only allowed observations and current memories are compared: a fact that is held now counts as lost,
+a fact that was held before as added. Rows are matched by id. Two facts with different words that
+rest on the same messages are one reworded fact, and their memories are one memory.
 """
 
 from collections.abc import Iterator, Mapping
@@ -24,37 +24,38 @@ Kind = Literal["added", "lost", "changed"]
 
 @dataclass(frozen=True)
 class RowChange:
-    """One fact or memory that differs."""
+    """A fact or memory that was added, lost or changed."""
 
     kind: Kind
     id: str
-    """Of the present row, or of the lost one."""
+    """Id of the present row; of a lost one, of the past row."""
     day: str
     text: str
     category: str
     priority: str
     why: str
-    """The columns that differ, or why it was added or lost."""
+    """The columns that differ, or the reason why the row was added or lost."""
     was_id: str | None = None
     was_text: str | None = None
 
 
 @dataclass(frozen=True)
 class _Version:
-    """The rows of a table that are compared."""
+    """The past or the present rows of a table."""
 
     rows: Mapping[str, Row]
+    """The rows that are compared, by id."""
     excluded: Mapping[str, str]
-    """Id of a row that is not compared → why."""
+    """Id of a row that is not compared → the reason."""
 
     def reason_of(self, id: str, pairs: Mapping[str, str]) -> str | None:
-        """Returns why the row, or the one that it is paired with, is not compared."""
+        """Returns why the row, or the row that `pairs` names for it, is not compared."""
         return self.excluded.get(id) or self.excluded.get(pairs.get(id, ""))
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """The numbers of rows before and after, and the changes."""
+    """The number of compared rows before and after, and the changes."""
 
     before: int
     after: int
@@ -65,18 +66,19 @@ class Comparison:
         return sum(change.kind == kind for change in self.changes)
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns it for programs."""
+        """Returns the comparison for JSON."""
         counts = {kind: self.count(kind) for kind in ("added", "lost", "changed")}
         return {"before": self.before, "after": self.after, **counts, "changes": self.changes}
 
 
 def compare_observations(past: pl.DataFrame, present: pl.DataFrame) -> Comparison:
     """Returns the differences of the allowed facts."""
-    old, new = (
-        _Version(_by_id(facts.filter(kind="fact", gate="allow")), held_reasons(facts))
-        for facts in (past, present)
-    )
-    return _compare(old, new, reworded(past, present))
+    return _compare(_allowed(past), _allowed(present), reworded(past, present))
+
+
+def _allowed(observations: pl.DataFrame) -> _Version:
+    facts = observations.filter(kind="fact", gate="allow")
+    return _Version(_by_id(facts), held_reasons(observations))
 
 
 def compare_memories(
@@ -85,10 +87,10 @@ def compare_memories(
     pairs: Mapping[str, str],
     reasons: tuple[Mapping[str, str], Mapping[str, str]] = ({}, {}),
 ) -> Comparison:
-    """Returns the differences of the current memories; `pairs` are reworded observations, old →
-    new.
+    """Returns the differences of the current memories.
 
-    `reasons` say why observations were and are held (`held_reasons`).
+    `pairs` are the reworded observations, past id → present id. `reasons` say why observations were
+    held in the past and are held now (`held_reasons`).
     """
     old = _current(past, reasons[0])
     new = _current(present, reasons[1])
@@ -108,8 +110,9 @@ def compare_memories(
 
 def _current(memories: pl.DataFrame, held: Mapping[str, str]) -> _Version:
     is_current = pl.col("state").is_in(VALID_STATES)
-    others = memories.filter(~is_current).select("id", "state").iter_rows()
-    excluded = {id: held.get(id, state) if state == "held" else state for id, state in others}
+    others = memories.filter(~is_current).select("id", "state")
+    excluded = dict(others.iter_rows())
+    excluded |= {id: held[id] for id, state in excluded.items() if state == "held" and id in held}
     return _Version(_by_id(memories.filter(is_current, kind="fact")), excluded)
 
 
@@ -123,8 +126,9 @@ def _successor(memory: Row, memory_of: Mapping[str, str], pairs: Mapping[str, st
 
 
 def reworded(past: pl.DataFrame, present: pl.DataFrame) -> dict[str, str]:
-    """Returns facts that rest on the same messages with other words, old → new; the most similar
-    are paired.
+    """Returns the facts that rest on the same messages in other words, past id → present id.
+
+    Each fact is in one pair at most; the most similar facts are paired first.
     """
     lost = past.filter(kind="fact").join(present, on="id", how="anti")
     added = present.filter(kind="fact").join(past, on="id", how="anti")
@@ -136,28 +140,32 @@ def reworded(past: pl.DataFrame, present: pl.DataFrame) -> dict[str, str]:
 
 
 def _similarities(lost: pl.DataFrame, added: pl.DataFrame) -> Iterator[tuple[float, str, str]]:
+    """Yields the similarity and both ids of each two facts that have a message in common."""
     for old in lost.iter_rows(named=True):
         for new in added.filter(window_id=old["window_id"]).iter_rows(named=True):
             old_ids = set(old["message_ids"])
             new_ids = set(new["message_ids"])
             if old_ids & new_ids:
                 texts = (old["text"].lower().split(), new["text"].lower().split())
-                alike = SequenceMatcher(None, *texts).ratio()
-                yield len(old_ids & new_ids) / len(old_ids | new_ids) + alike, old["id"], new["id"]
+                likeness = SequenceMatcher(None, *texts).ratio()
+                overlap = len(old_ids & new_ids) / len(old_ids | new_ids)
+                yield overlap + likeness, old["id"], new["id"]
 
 
 def _compare(old: _Version, new: _Version, pairs: Mapping[str, str]) -> Comparison:
     same = {id: id for id in old.rows if id in new.rows}
-    same |= {was: now for was, now in pairs.items() if was in old.rows and now in new.rows}
+    same |= {
+        past: present for past, present in pairs.items() if past in old.rows and present in new.rows
+    }
     changes = list(_changes(old, new, same))
     for id in old.rows.keys() - same.keys():
-        now = new.reason_of(id, pairs)
-        why = f"now {now}" if now else "nothing says it any more"
+        reason = new.reason_of(id, pairs)
+        why = f"now {reason}" if reason else "nothing says it any more"
         changes.append(_change("lost", old.rows[id], why))
-    originals = {now: was for was, now in pairs.items()}
+    originals = {present: past for past, present in pairs.items()}
     for id in new.rows.keys() - same.values():
-        was = old.reason_of(id, originals)
-        why = f"was {was}" if was else "nothing said it before"
+        reason = old.reason_of(id, originals)
+        why = f"was {reason}" if reason else "nothing said it before"
         changes.append(_change("added", new.rows[id], why))
     changes.sort(key=lambda change: (change.day, change.text, change.id))
     return Comparison(len(old.rows), len(new.rows), tuple(changes))
@@ -165,13 +173,22 @@ def _compare(old: _Version, new: _Version, pairs: Mapping[str, str]) -> Comparis
 
 def _changes(old: _Version, new: _Version, same: Mapping[str, str]) -> Iterator[RowChange]:
     for old_id, new_id in same.items():
-        was = old.rows[old_id]
-        now = new.rows[new_id]
-        values = ((name, _rounded(was[name]), _rounded(now[name])) for name in COMPARED)
-        differing = [f"{name} {a} → {b}" for name, a, b in values if a != b]
-        why = ["text" if difference.startswith("text ") else difference for difference in differing]
+        past = old.rows[old_id]
+        present = new.rows[new_id]
+        differences = (_difference(name, past[name], present[name]) for name in COMPARED)
+        why = ", ".join(filter(None, differences))
         if why:
-            yield _change("changed", now, ", ".join(why), was)
+            yield _change("changed", present, why, past)
+
+
+def _difference(name: str, past: object, present: object) -> str:
+    """Returns the column and both values, for `text` the column alone; empty if both are equal."""
+    if isinstance(past, float) and isinstance(present, float):
+        past = round(past, 2)
+        present = round(present, 2)
+    if past == present:
+        return ""
+    return name if name == "text" else f"{name} {past} → {present}"
 
 
 def _change(kind: Kind, row: Row, why: str, old: Row | None = None) -> RowChange:
@@ -182,13 +199,9 @@ def _change(kind: Kind, row: Row, why: str, old: Row | None = None) -> RowChange
 
 
 def held_reasons(observations: pl.DataFrame) -> dict[str, str]:
-    """Returns why each observation that is not allowed is held."""
+    """Returns, by id, why each observation that is not allowed is held."""
     rows = observations.filter(pl.col("gate") != "allow").select("id", "gate_reason").iter_rows()
     return {id: f"held: {reason}" for id, reason in rows}
-
-
-def _rounded(value: object) -> object:
-    return round(value, 2) if isinstance(value, float) else value
 
 
 def _by_id(frame: pl.DataFrame) -> dict[str, Row]:

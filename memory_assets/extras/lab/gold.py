@@ -1,14 +1,14 @@
-"""Scores the observations of a store, or recorded facts, against labelled sessions; reports every
-label's and fact's outcome.
+"""Scores the observations of a store against labelled sessions, and lists labels and facts that
+disagree.
 
-Takes the tables and labels, gives an `Evaluation` and the rows of the table `evaluation`. Sessions
-that the store does not have are listed and left out of the figures; a captured session without
-observations counts as nothing found.
+Takes the tables and the labels, gives an `Evaluation` and the rows of the table `evaluation`.
+Labelled sessions that the store does not have are listed and left out of the figures. In a captured
+session without observations, no label counts as found.
 
-The store can be compared with the facts of another extractor as JSON Lines, or with a model's raw
-answers: files of a folder, one for each session, named `<session>.answer.xml` (or with another
-ending). They go through parser, grounding and gate against the session's messages as one window, so
-that the extraction alone is measured.
+The facts of another extractor can be scored beside those of the store: a file of JSON Lines, or a
+folder with one raw answer of a model for each session, named `<session>.answer.xml` (or with
+another ending). Such an answer goes through parser, grounding and gate, with all messages of the
+session as one window, so that only the model's extraction differs.
 """
 
 import json
@@ -43,13 +43,14 @@ MEASURES = ("recall", "recall_high", "recall_owner_rules", "precision", "noise",
 """Figures of an evaluation, in their order; each is an attribute of `Counts`."""
 
 ALL = "all"
-"""In place of a session: the figures of all sessions."""
+"""Stands for a session in the rows with the figures of all sessions."""
 
 COUNTS = ("allowed", "judged", "right", "noisy")
+"""Numbers of facts in the table; each is an attribute of `Counts`."""
 
 FLOORS = {"recall": 0.10, "recall_owner_rules": 0.30, "precision": 0.40}
-"""What the rules must reach on sessions of usual difficulty. They keep few facts; a model recalls
-several times as many.
+"""The least that the rules should reach on sessions of usual difficulty. They are low because rules
+keep few facts; a model finds several times as many.
 """
 
 CEILINGS = {"noise": 0.06}
@@ -58,13 +59,14 @@ CEILINGS = {"noise": 0.06}
 
 @dataclass(frozen=True)
 class Finding:
-    """One label or fact with a wrong outcome, and why."""
+    """A label that no fact covers, or a fact that is wrong or noise."""
 
     session: str
     what: str
-    """The label's id, or the observation's."""
+    """Id of the label or of the observation."""
     text: str
     lines: tuple[int, ...]
+    """Record numbers in the transcript."""
     why: str
 
 
@@ -91,7 +93,7 @@ class Evaluation:
         return (*low, *high)
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns the evaluation for programs."""
+        """Returns the evaluation for JSON."""
         per_session = [
             {"session": paired.session, **_measures(paired.counts), **asdict(paired.counts)}
             for paired in self.score.sessions
@@ -115,11 +117,10 @@ def evaluate_store(
     against: Path | None = None,
     show: Shown | None = None,
 ) -> Evaluation:
-    """Returns how well the observations of the agent's store cover the labelled sessions of the
-    folder, by default of the setting `gold`.
+    """Returns how well the observations of the agent's store cover labelled sessions.
 
-    `against` is a file with the facts of another extractor; `show` lists missed labels, wrong facts
-    or noise.
+    `labels` is their folder, by default that of the setting `gold`. `against` is a file or folder
+    with the facts of another extractor. `show` lists missed labels, wrong facts or noise.
     """
     folder = labels or agent.settings.gold
     if folder is None:
@@ -133,8 +134,9 @@ def evaluate_store(
 def evaluate(
     tables: ParquetTables, folder: Path, *, against: Path | None = None, show: Shown | None = None
 ) -> Evaluation:
-    """Returns how well the store covers the labels of the folder; raises `LabelsError` where it has
-    none of the sessions.
+    """Returns how well the store covers the labels of the folder.
+
+    Raises `LabelsError` where the store has none of the sessions.
     """
     labelled = read_labels(folder)
     captured = {session_id(session): session for session in sessions_in(tables)}
@@ -174,8 +176,8 @@ _FACT_COLUMNS = ("session_id", "text", "lines", "gate", "id", "gate_reason")
 
 
 def _facts_in(observations: pl.DataFrame) -> Iterator[Fact]:
-    for session, text, lines, *others in observations.select(_FACT_COLUMNS).iter_rows():
-        yield Fact(session, text, tuple(lines), *others)
+    for session, text, lines, gate, id, reason in observations.select(_FACT_COLUMNS).iter_rows():
+        yield Fact(session, text, tuple(lines), gate, id, reason)
 
 
 def find_faults(
@@ -199,8 +201,9 @@ def _misses(paired: Paired, facts: Sequence[Fact]) -> Iterator[Finding]:
 
 
 def _wrong_facts(labels: LabelledSession, paired: Paired, show: Shown) -> Iterator[Finding]:
+    """Yields the facts that match noise; for `wrong`, also those that match no label."""
     for fact, outcome in paired.outcomes:
-        why = "no label says it" if outcome == show == "wrong" else ""
+        why = "no label says it" if outcome == "wrong" and show == "wrong" else ""
         noise = find_noise(fact, labels.noise) if outcome == "noise" else None
         if noise:
             why = f"noise: {noise.why or 'labelled as such'}"
@@ -209,19 +212,21 @@ def _wrong_facts(labels: LabelledSession, paired: Paired, show: Shown) -> Iterat
 
 
 def _why_missed(label: LabelledFact, facts: Sequence[Fact]) -> str:
-    """Returns where the label was lost: held, found elsewhere, taken by another label, worded
-    otherwise, or never found.
+    """Returns why no allowed fact covers the label.
+
+    A fact that says it may be held, match another label better, or come from other records.
+    Otherwise the most similar fact from the same records is named.
     """
-    alike = [fact for fact in facts if likeness(fact.text, label.text, label.key_terms)]
+    saying = [fact for fact in facts if likeness(fact.text, label.text, label.key_terms)]
     near = [fact for fact in facts if is_placed(fact, label)]
-    both = [fact for fact in alike if fact in near]
-    held = next((fact for fact in both if fact.gate != "allow"), None)
+    candidates = [fact for fact in saying if fact in near]
+    held = [fact for fact in candidates if fact.gate != "allow"]
     if held:
-        return f"held as {held.id} ({held.reason})"
-    if both:
-        return f"{both[0].id} says it, and says another label better"
-    if alike:
-        return f"{alike[0].id} says it, from other records"
+        return f"held as {held[0].id} ({held[0].reason})"
+    if candidates:
+        return f"{candidates[0].id} says it, and says another label better"
+    if saying:
+        return f"{saying[0].id} says it, from other records"
     return _describe_nearest(label, near)
 
 
@@ -237,7 +242,7 @@ def _describe_nearest(label: LabelledFact, near: Sequence[Fact]) -> str:
 
 
 def sessions_in(tables: ParquetTables) -> set[str]:
-    """Returns the sessions of the store."""
+    """Returns the ids of the sessions of the store."""
     return set(tables.read("windows", columns=["session_id"])["session_id"])
 
 
@@ -260,15 +265,16 @@ def _measures(counts: Counts) -> dict[str, float]:
 def evaluation_rows(
     evaluation: Evaluation, *, version: str, labels_hash: str
 ) -> Iterator[dict[str, Any]]:
-    """Yields a row of `evaluation` for each session and measure; `version` is that of the rules of
-    distillation.
+    """Yields a row of `evaluation` for each session and measure.
+
+    `version` is that of the rules that extract facts.
     """
     scored = evaluation.score
     counts_of = {ALL: scored.counts}
     counts_of |= {paired.session: paired.counts for paired in scored.sessions}
     for session, counts in counts_of.items():
+        intervals = scored.intervals if session == ALL else {}
         for measure in (*MEASURES, *COUNTS):
-            intervals = scored.intervals if session == ALL else {}
             low, high = intervals.get(measure, (None, None))
             yield {
                 "session_id": session,
@@ -283,9 +289,7 @@ def evaluation_rows(
 
 
 def read_against(path: Path, tables: ParquetTables, sessions: Sequence[str]) -> list[Fact]:
-    """Returns the facts of a file of JSON Lines, or of a folder of raw answers about the
-    sessions.
-    """
+    """Returns the facts in a file of JSON Lines, or in a folder of raw answers."""
     if path.is_dir():
         return list(_answers(path, tables, sessions))
     lines = enumerate(_text(path).splitlines(), start=1)
@@ -296,7 +300,8 @@ def _answers(folder: Path, tables: ParquetTables, sessions: Sequence[str]) -> It
     session_of = {session_id(session): session for session in sessions}
     files = dict[str, Path]()
     for file in sorted(folder.iterdir()):
-        session = session_of.get(session_id(file.name.split(".")[0]))
+        name = file.name.partition(".")[0]
+        session = session_of.get(session_id(name))
         if session:
             files.setdefault(session, file)
     if not files:
@@ -309,6 +314,10 @@ def _answers(folder: Path, tables: ParquetTables, sessions: Sequence[str]) -> It
 
 
 def _read_as_one_window(session: str, answer: str, tables: ParquetTables) -> Iterator[Fact]:
+    """Yields the facts of a model's answer about the session, as one window with all messages.
+
+    The window is the first one of the session, under the session's id.
+    """
     window_id = pl.lit(session)
     windows = tables.scan("windows").filter(pl.col("day").is_not_null(), session_id=session)
     window = windows.sort("started_at", "window_id").head(1).collect()

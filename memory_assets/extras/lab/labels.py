@@ -1,9 +1,8 @@
-"""Reads sessions that people labelled: one JSON file a session, with facts to keep and noise to
-leave out.
+"""Reads the labels of sessions: which facts a person wants remembered, and what is noise.
 
-Takes a folder, gives `LabelledSession`s in order of their files; `docs/operating.md` describes the
-format. The error of an invalid file names the place in it and what to do. Unknown fields are
-ignored.
+Takes a folder with one JSON file a session, gives `LabelledSession`s in the order of the files.
+`docs/operating.md` describes the format; unknown fields are ignored. The error about an invalid
+file names the place in it and what to do.
 """
 
 import hashlib
@@ -19,10 +18,10 @@ from memory_assets.schema.records import Verdict
 from memory_assets.schema.vocabulary import Priority
 
 SHOWN = 3
-"""Errors of one file that are reported at once."""
+"""Errors of a file that its message lists; the others are counted."""
 
 Line = Annotated[int, Field(ge=0)]
-"""Physical 0-based record number in the decompressed transcript."""
+"""Number of a record (line) in the decompressed transcript, from 0."""
 
 
 class _Labels(BaseModel):
@@ -30,17 +29,17 @@ class _Labels(BaseModel):
 
 
 class LabelledFact(_Labels):
-    """A fact that a reader wants remembered of a session."""
+    """A fact of a session that the person who labelled it wants remembered."""
 
     id: str = ""
     text: Annotated[str, Field(min_length=1)]
     kind: str = "fact"
-    """`rule`, `preference` and `correction` of the owner are counted separately; other kinds are
-    free.
+    """`rule`, `preference` or `correction`, which are counted separately if the owner said them, or
+    any other word.
     """
     priority: Priority
     gate: Verdict = "allow"
-    """`hold`: neither wanted nor wrong."""
+    """`hold`: a fact that is neither wanted nor wrong; it does not count."""
     said_by: Literal["owner", "assistant", "tool", "file", "web"] = "assistant"
     evidence: Annotated[tuple[Line, ...], Field(min_length=1)]
     key_terms: tuple[str, ...] = ()
@@ -52,7 +51,7 @@ class LabelledFact(_Labels):
 
 
 class LabelledNoise(_Labels):
-    """Something that a naive extractor would keep and should not."""
+    """Something that an extractor may take for a fact, and that should not be kept."""
 
     text: Annotated[str, Field(min_length=1)]
     evidence: tuple[Line, ...]
@@ -73,15 +72,14 @@ class LabelledSession(_Labels):
 
 
 def session_id(name: str) -> str:
-    """Returns a session's id without the day that some publishers of transcripts put in front of
-    it.
-    """
+    """Returns the session's id without the day that some published transcripts have in front."""
     return re.sub(r"^\d{4}-\d\d-\d\d-", "", name)
 
 
 def read_labels(folder: Path) -> tuple[LabelledSession, ...]:
-    """Returns the labelled sessions of the folder; raises `LabelsError` where there are none or a
-    file cannot be used.
+    """Returns the labelled sessions of the folder.
+
+    Raises `LabelsError` where there are none, or where a file cannot be used.
     """
     files = label_files(folder)
     if not files:
@@ -90,14 +88,16 @@ def read_labels(folder: Path) -> tuple[LabelledSession, ...]:
             f"There are no labelled sessions: {folder} {what}. docs/operating.md describes "
             "how to label some."
         )
-    by_id: dict[str, tuple[Path, LabelledSession]] = {}
+    sessions: dict[str, LabelledSession] = {}
+    names: dict[str, str] = {}
     for path in files:
         labelled = _read(path)
-        if labelled.id in by_id:
-            other = by_id[labelled.id][0].name
-            raise _unusable(path, f"session {labelled.session} is labelled in {other} already")
-        by_id[labelled.id] = (path, labelled)
-    return tuple(labelled for _, labelled in by_id.values())
+        if labelled.id in names:
+            fault = f"session {labelled.session} is labelled in {names[labelled.id]} already"
+            raise _unusable(path, fault)
+        sessions[labelled.id] = labelled
+        names[labelled.id] = path.name
+    return tuple(sessions.values())
 
 
 def label_files(folder: Path) -> list[Path]:
@@ -106,7 +106,7 @@ def label_files(folder: Path) -> list[Path]:
 
 
 def hash_of_labels(folder: Path) -> str:
-    """Returns a short hash of the folder's labels: what an evaluation was made with."""
+    """Returns a short hash of the names and contents of the folder's files of labels."""
     digest = hashlib.sha256()
     for path in label_files(folder):
         digest.update(f"{path.name}\0".encode() + path.read_bytes() + b"\0")
@@ -131,13 +131,14 @@ def _read(path: Path) -> LabelledSession:
 
 
 def _faults(error: ValidationError) -> list[str]:
-    """Returns the place of each error and what is expected there, without the text."""
+    """Returns the place of each error and what is expected there; quotes nothing of the file."""
     faults = error.errors(include_input=False, include_url=False)
     shown = [
         f"{'.'.join(map(str, fault['loc'])) or 'the whole file'}: {fault['msg']}"
         for fault in faults[:SHOWN]
     ]
-    return [*shown, f"and {len(faults) - SHOWN} more"] if len(faults) > SHOWN else shown
+    hidden = len(faults) - SHOWN
+    return [*shown, f"and {hidden} more"] if hidden > 0 else shown
 
 
 def _unusable(path: Path, fault: str) -> LabelsError:

@@ -1,10 +1,12 @@
-"""Applies other limits to past rows and reports which verdicts would change, beside what people
-decided about them.
+"""Judges past rows again with other limits, and reports the verdicts that would change.
 
-Takes the candidates of windows, or proposals, with named limits (`gate.least_useful=0.75`); gives
-flips. Nothing is written and no model is asked. The share of each session is planned again, so one
-row may flip because of another. A proposal is judged alone: a merged or repeated one keeps its
-state. Rows whose past verdict the present rules do not reproduce are left out.
+Takes the candidates of windows, or proposals, with limits by name (`gate.least_useful=0.75`); gives
+a `Flip` for each changed verdict, with what people decided about the row. Nothing is written and no
+model is asked.
+
+A session may add only so many facts, so a candidate can flip because another candidate of the
+session did. Each proposal is judged alone: one that was merged or repeated keeps its state. Rows
+whose stored verdict the present rules do not reproduce are left out.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,7 +31,7 @@ from memory_assets.stages.triage.wording import line_of
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of both judges."""
+    """The limits of the write gate and of triage."""
 
     gate: GateLimits = field(default_factory=GateLimits)
     triage: TriageLimits = field(default_factory=TriageLimits)
@@ -39,16 +41,16 @@ NAMES = (
     *(f"gate.{field.name}" for field in fields(GateLimits)),
     *(f"triage.{field.name}" for field in fields(TriageLimits)),
 )
-"""The limits that can be named, with the judge before the dot."""
+"""The names of all limits, each with its judge before the dot."""
 
 
 @dataclass(frozen=True)
 class Flip:
-    """A past row that gets another verdict with other limits."""
+    """A past row that gets another verdict under other limits."""
 
     judge: Literal["gate", "triage"]
     id: str
-    """The candidate, or the proposal."""
+    """Id of the candidate or of the proposal."""
     text: str
     category: str
     was: str
@@ -60,8 +62,9 @@ class Flip:
 
 
 def parse_limits(named: Sequence[str], present: Limits = Limits()) -> Limits:
-    """Returns the present limits but those named as NAME=VALUE; raises `QuestionError` with the
-    names that there are.
+    """Returns the present limits, changed by each `NAME=VALUE`.
+
+    Raises `QuestionError` for an unknown name, with the known names, or for a wrong value.
     """
     limits = present
     for option in named:
@@ -71,9 +74,10 @@ def parse_limits(named: Sequence[str], present: Limits = Limits()) -> Limits:
                 f"There is no limit '{name}'; name one as NAME=VALUE: {', '.join(NAMES)}."
             )
         judge, _, limit = name.partition(".")
-        of_judge = getattr(limits, judge)
-        number = _number(name, value, type(getattr(of_judge, limit)))
-        limits = replace(limits, **{judge: replace(of_judge, **{limit: number})})
+        judge_limits = getattr(limits, judge)
+        number = _number(name, value, type(getattr(judge_limits, limit)))
+        changed = replace(judge_limits, **{limit: number})
+        limits = replace(limits, **{judge: changed})
     return limits
 
 
@@ -96,18 +100,18 @@ def flips_of_gate(
     outcomes: Mapping[str, str],
     present: Standards = DEFAULT_STANDARDS,
 ) -> Iterator[Flip]:
-    """Yields the candidates that flip; `stored` are the verdicts by candidate, `outcomes` those of
-    proposals by observation.
+    """Yields the candidates in the findings that flip.
 
-    `windows` are all of the store: the share of each depends on those before it. `present` are the
-    standards of today.
+    `windows` are all windows of the store, because what a window may add depends on earlier ones.
+    `stored` has the verdict of each candidate, `outcomes` what people decided about each
+    observation, by id. `present` are today's standards.
     """
-    present_results, other_results = (
-        judge_windows(findings, plan_allowances(windows, judge.limits.most_allowed), judge)
-        for judge in (present, replace(present, limits=limits))
-    )
-    for (window, past), (_, now) in zip(present_results, other_results, strict=True):
-        for was, becomes in zip(past, now, strict=True):
+    past_allowances = plan_allowances(windows, present.limits.most_allowed)
+    past_results = judge_windows(findings, past_allowances, present)
+    new_allowances = plan_allowances(windows, limits.most_allowed)
+    new_results = judge_windows(findings, new_allowances, replace(present, limits=limits))
+    for (window, past), (_, new) in zip(past_results, new_results, strict=True):
+        for was, becomes in zip(past, new, strict=True):
             id = candidate_id(was.candidate, window.segments)
             if was.verdict != becomes.verdict and stored.get(id) == was.verdict:
                 outcome = outcomes.get(id, "unseen") if was.verdict == "allow" else "unseen"
@@ -119,19 +123,20 @@ def flips_of_triage(
     proposals: Iterable[Row],
     limits: TriageLimits,
     guarded: frozenset[str],
-    ruled: Mapping[str, str],
+    states: Mapping[str, str],
     outcomes: Mapping[str, str],
 ) -> Iterator[Flip]:
-    """Yields the proposals (with all later confirmations) that flip; `ruled` are their verdicts by
-    rules, by id.
+    """Yields the proposals that flip; each has all its later confirmations.
 
-    Without a verdict a proposal is `pending`: left to a model or a person.
+    `states` has the verdict of rules on each proposal, by id. A proposal without one is `pending`:
+    it was left to a model or a person.
     """
     for row in proposals:
-        plain = {**row, "text": line_of(row["text"]), "said": row["text"], "memory_state": "active"}
-        was = decide(plain, guarded=guarded)
-        becomes = decide(plain, guarded=guarded, limits=limits)
+        text = line_of(row["text"])
+        proposal = {**row, "text": text, "said": row["text"], "memory_state": "active"}
+        was = decide(proposal, guarded=guarded)
+        becomes = decide(proposal, guarded=guarded, limits=limits)
         id = row["proposal_id"]
-        if was.state != becomes.state and ruled.get(id, "pending") == was.state:
+        if was.state != becomes.state and states.get(id, "pending") == was.state:
             change = (was.state, was.reason, becomes.state, becomes.reason, outcomes[id])
-            yield Flip("triage", id, plain["text"], row["category"], *change)
+            yield Flip("triage", id, text, row["category"], *change)

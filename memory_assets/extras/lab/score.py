@@ -1,10 +1,10 @@
-"""Scores facts against labelled sessions: recall by priority, the owner's rules, precision and
-noise, with intervals.
+"""Scores facts against labelled sessions: recall by priority, recall of the owner's rules,
+precision and noise, with intervals.
 
-Takes labels and facts of any extractor; gives figures, and the outcome of every fact and label. A
-fact is right when it says what a label says, neither denies what the other says plainly, and its
-lines lie near the label's evidence. Labels and facts are paired one to one, best first; the second
-fact for a label is neither right nor wrong, further ones are wrong.
+Takes labels and the facts of any extractor, gives figures and the outcome of every fact and label.
+A fact matches a label if both say the same (`text_agreement.likeness`) and one of its lines is near
+the label's evidence. Labels and facts are paired one to one, the most similar first, and a paired
+fact is right. A second fact for the same label is neither right nor wrong; further ones are wrong.
 """
 
 import random
@@ -27,23 +27,23 @@ WEIGHTS = {"high": 3, "medium": 2, "low": 1}
 """Weight of a label of each priority in recall."""
 
 REACH = 3
-"""Records between a fact's lines and a label's evidence that count as the same place."""
+"""Most records between a fact's lines and a label's evidence for both to be at the same place."""
 
 MOST_LINES = 12
-"""A fact with more records matches no label."""
+"""A fact that names more records as its evidence matches no label."""
 
 SAYS_NOISE = 0.5
-"""Agreement with a noise label from which a fact is noise."""
+"""Agreement in words with a noise label from which a fact is noise."""
 
 NEAR_NOISE = 0.2
-"""The same for a fact on the same records."""
+"""The same for a fact whose evidence has a record in common with the label."""
 
 RESAMPLES = 400
-"""Of the bootstrap over sessions."""
+"""Samples of the sessions that the bootstrap draws for an interval."""
 
 LOW = 20
 HIGH = 380
-"""Places of the 5th and the 95th percentile among them."""
+"""Positions of the 5th and the 95th percentile among the sorted samples."""
 
 Outcome = Literal["right", "repeat", "neutral", "wrong", "noise"]
 
@@ -63,20 +63,23 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What was wanted and found; counts of several sessions can be added."""
+    """Numbers of wanted labels and of facts; counts of several sessions can be added.
+
+    `want` are wanted labels, `got` those that a fact covers.
+    """
 
     want: int = 0
     got: int = 0
-    """Both weighted by priority."""
+    """Like `want`, weighted by priority."""
     want_high: int = 0
     got_high: int = 0
     rules_want: int = 0
     rules_got: int = 0
-    """The owner's rules, preferences and corrections."""
+    """Like `rules_want`, of the owner's rules, preferences and corrections only."""
     allowed: int = 0
     judged: int = 0
-    """Allowed facts that are right or wrong; those that match a held label or repeat a right one
-    are neither.
+    """Allowed facts that are right, wrong or noise; not those that match a held label or repeat a
+    right fact.
     """
     right: int = 0
     noisy: int = 0
@@ -124,7 +127,7 @@ class Paired:
     outcomes: tuple[tuple[Fact, Outcome], ...]
     """Allowed facts, in order."""
     label_of: Mapping[int, LabelledFact]
-    """Place of a fact among the outcomes → the label that it matches."""
+    """Position of a fact in `outcomes` → the label that it matches."""
     missed: tuple[LabelledFact, ...]
     """Wanted labels without an allowed fact."""
 
@@ -140,12 +143,12 @@ class Score:
 
     @property
     def most_in_a_session(self) -> int:
-        """Allowed facts of the session that has most of them."""
+        """The largest number of allowed facts in a session."""
         return max(paired.counts.allowed for paired in self.sessions)
 
     @property
     def allowed_per_session(self) -> float:
-        """Mean number of allowed facts."""
+        """Mean number of allowed facts in a session."""
         return self.counts.allowed / len(self.sessions)
 
     @property
@@ -155,7 +158,7 @@ class Score:
 
 
 def score(labelled: Sequence[LabelledSession], facts: Sequence[Fact], *, seed: int = 0) -> Score:
-    """Returns how well the facts cover the labels of at least one session."""
+    """Returns how well the facts cover the labels, which are of one session at least."""
     facts_of: defaultdict[str, list[Fact]] = defaultdict(list)
     for fact in facts:
         facts_of[session_id(fact.session)].append(fact)
@@ -165,6 +168,7 @@ def score(labelled: Sequence[LabelledSession], facts: Sequence[Fact], *, seed: i
 
 
 def _intervals(counts: Sequence[Counts], seed: int) -> dict[str, tuple[float, float]]:
+    """Returns the 90 % intervals of a bootstrap: figures of sessions drawn with replacement."""
     rng = random.Random(seed)
     samples = [sum(rng.choices(counts, k=len(counts)), Counts()) for _ in range(RESAMPLES)]
     intervals = {}
@@ -175,39 +179,43 @@ def _intervals(counts: Sequence[Counts], seed: int) -> dict[str, tuple[float, fl
 
 
 def pair(labels: LabelledSession, facts: Sequence[Fact]) -> Paired:
-    """Returns what became of each label and each allowed fact of a session."""
+    """Returns the outcome of each label and each allowed fact of a session."""
     allowed = [fact for fact in facts if fact.gate == "allow"]
     place_of, repeats = _matched(labels.facts, allowed)
     label_of = {number: labels.facts[place] for number, place in place_of.items()}
     outcomes: list[tuple[Fact, Outcome]] = []
     for number, fact in enumerate(allowed):
-        repeats_label = number in repeats
-        outcomes.append((fact, _outcome(fact, labels, label_of.get(number), repeats_label)))
+        outcome = _outcome(fact, labels, label_of.get(number), is_repeat=number in repeats)
+        outcomes.append((fact, outcome))
+    matched = frozenset(place_of.values())
     wanted = [(place, label) for place, label in enumerate(labels.facts) if label.gate != "hold"]
-    met = [label for place, label in wanted if place in place_of.values()]
-    missed = tuple(label for place, label in wanted if place not in place_of.values())
-    counts = _counts(met, missed, [outcome for _, outcome in outcomes])
+    covered = [label for place, label in wanted if place in matched]
+    missed = tuple(label for place, label in wanted if place not in matched)
+    counts = _counts(covered, missed, [outcome for _, outcome in outcomes])
     return Paired(labels.session, counts, tuple(outcomes), label_of, missed)
 
 
 def _matched(
     labels: Sequence[LabelledFact], facts: Sequence[Fact]
 ) -> tuple[dict[int, int], set[int]]:
-    """Returns the place of the label that each fact matches, one to one, and the facts that repeat
-    such a label.
+    """Returns the position of the label that each fact matches, one to one, and the facts that
+    repeat such a label; facts are named by their position.
     """
     pairs = []
     for (number, fact), (place, label) in product(enumerate(facts), enumerate(labels)):
+        similarity = 0.0
         if is_placed(fact, label):
-            pairs.append((likeness(fact.text, label.text, label.key_terms), number, place))
-    pairs = sorted((pair for pair in pairs if pair[0]), reverse=True)
+            similarity = likeness(fact.text, label.text, label.key_terms)
+        if similarity:
+            pairs.append((similarity, number, place))
+    pairs.sort(reverse=True)
     place_of = _one_to_one((number, place) for _, number, place in pairs)
     repeats = _one_to_one((number, place) for _, number, place in pairs if number not in place_of)
     return place_of, set(repeats)
 
 
 def _one_to_one(pairs: Iterable[tuple[int, int]]) -> dict[int, int]:
-    """Returns the first pairs without a side that an earlier pair has."""
+    """Returns the pairs, except those of which an earlier pair has one of the two sides."""
     place_of: dict[int, int] = {}
     for number, place in pairs:
         if number not in place_of and place not in place_of.values():
@@ -217,13 +225,13 @@ def _one_to_one(pairs: Iterable[tuple[int, int]]) -> dict[int, int]:
 
 def is_placed(fact: Fact, label: LabelledFact) -> bool:
     """Returns whether the fact has few enough records, one of them near the label's evidence."""
-    return 1 <= len(fact.lines) <= MOST_LINES and any(
-        abs(a - b) <= REACH for a in fact.lines for b in label.evidence
-    )
+    if len(fact.lines) > MOST_LINES:
+        return False
+    return any(abs(line - record) <= REACH for line in fact.lines for record in label.evidence)
 
 
 def _outcome(
-    fact: Fact, labels: LabelledSession, label: LabelledFact | None, is_repeat: bool
+    fact: Fact, labels: LabelledSession, label: LabelledFact | None, *, is_repeat: bool
 ) -> Outcome:
     if label:
         return "neutral" if label.gate == "hold" else "right"
@@ -233,28 +241,30 @@ def _outcome(
 
 
 def find_noise(fact: Fact, noise: Sequence[LabelledNoise]) -> LabelledNoise | None:
-    """Returns the first noise label that the fact matches, or matches in part on the same
-    records.
+    """Returns the first noise label that the fact agrees with.
+
+    Less agreement is enough where both name the same records.
     """
     words = content_words(fact.text)
     for label in noise:
         is_near = not set(fact.lines).isdisjoint(label.evidence)
-        if agreement(words, content_words(label.text)) >= (NEAR_NOISE if is_near else SAYS_NOISE):
+        least = NEAR_NOISE if is_near else SAYS_NOISE
+        if agreement(words, content_words(label.text)) >= least:
             return label
     return None
 
 
 def _counts(
-    met: Sequence[LabelledFact], missed: Sequence[LabelledFact], outcomes: Sequence[Outcome]
+    covered: Sequence[LabelledFact], missed: Sequence[LabelledFact], outcomes: Sequence[Outcome]
 ) -> Counts:
-    wanted = [*met, *missed]
+    wanted = [*covered, *missed]
     return Counts(
         want=sum(WEIGHTS[label.priority] for label in wanted),
-        got=sum(WEIGHTS[label.priority] for label in met),
+        got=sum(WEIGHTS[label.priority] for label in covered),
         want_high=sum(label.priority == "high" for label in wanted),
-        got_high=sum(label.priority == "high" for label in met),
+        got_high=sum(label.priority == "high" for label in covered),
         rules_want=sum(label.is_owners_rule for label in wanted),
-        rules_got=sum(label.is_owners_rule for label in met),
+        rules_got=sum(label.is_owners_rule for label in covered),
         allowed=len(outcomes),
         judged=sum(outcome in ("right", "wrong", "noise") for outcome in outcomes),
         right=outcomes.count("right"),

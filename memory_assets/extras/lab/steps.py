@@ -1,4 +1,4 @@
-"""Builds the measures on labelled sessions, and against what people decided."""
+"""Builds the tables `evaluation` and `calibration`."""
 
 import shutil
 import subprocess
@@ -16,38 +16,26 @@ from memory_assets.extras.lab.gold import (
     evaluation_rows,
     sessions_in,
 )
-from memory_assets.extras.lab.labels import hash_of_labels, read_labels
-from memory_assets.runs.inputs import fingerprint
+from memory_assets.extras.lab.labels import hash_of_labels, read_labels, session_id
 from memory_assets.runs.results import Rows, per_partition
-from memory_assets.schema.declarations import WHOLE, Table
-from memory_assets.schema.frames import empty, frame_of, hash_of
+from memory_assets.schema.frames import empty, frame_of
 from memory_assets.schema.tables import version_of
 from memory_assets.store.places import CHECKOUT
 from memory_assets.store.store import Store
 
 
-def evaluation_inputs(store: Store, table: Table) -> dict[str, str]:
-    """The windows, the observations and the labels; nothing where no labelled sessions are
-    named.
-    """
-    observed = store.tables.parts("observations")
-    if store.settings.gold is None or not observed:
-        return {}
-    parts = (f"{day}={info.fingerprint}" for day, info in observed.items())
-    windows = fingerprint(store.tables.parts("windows"), WHOLE)
-    versions = (table.version, version_of("observations"))
-    return {WHOLE: hash_of(*versions, hash_of_labels(store.settings.gold), windows, *parts)}
-
-
 @per_partition
 def evaluation(store: Store, _: str) -> Rows:
-    """Scores the observations against the labelled sessions, where the setting names some; raises
-    `LabelsError`.
+    """Scores the observations against the labelled sessions in the folder of the setting `gold`.
+
+    Has no rows without that setting, or if the store has none of the sessions. Raises `LabelsError`
+    for labels that cannot be used.
     """
     folder = store.settings.gold
     if folder is None:
         return _no_rows("name their folder in MEMORY_GOLD")
-    if sessions_in(store.tables).isdisjoint(labels.session for labels in read_labels(folder)):
+    captured_ids = map(session_id, sessions_in(store.tables))
+    if {labels.id for labels in read_labels(folder)}.isdisjoint(captured_ids):
         return _no_rows(f"none of those in {folder} is in this store")
     scored = evaluate(store.tables, folder)
     version = version_of("observations")
@@ -60,7 +48,7 @@ def _no_rows(reason: str) -> Rows:
 
 
 def _scores(evaluation: Evaluation) -> dict[str, Any]:
-    """Returns the scores to plot, and the versions and labels that they belong to."""
+    """Returns the scores that Dagster plots, and the versions and labels that they belong to."""
     score = evaluation.score
     return {
         **{name: round(getattr(score.counts, name), 4) for name in MEASURES},
@@ -92,7 +80,7 @@ def _commit() -> str:
 
 @per_partition
 def calibration(store: Store, _: str) -> Rows:
-    """Compares every verdict with people's decisions."""
+    """Counts for each verdict what people decided about the same rows."""
     frame = calibration_of(store)
     return Rows(frame, precision_of(frame))
 
@@ -108,18 +96,18 @@ def precision_of(frame: pl.DataFrame) -> dict[str, Any]:
         for judge, verdict, share in decided.select("judge", "verdict", "precision").iter_rows()
     }
     tenths = sum_up(frame.filter(judge="confidence"), ["judge", "verdict"])
-    wanted = {
+    percents = {
         verdict: round(100 * share)
         for verdict, share in tenths.select("verdict", "precision").drop_nulls().iter_rows()
     }
-    enough = sum_up(tenths, ["judge"]).filter(pl.sum_horizontal(*YES, *NO) >= ENOUGH)
+    decision_count = pl.sum_horizontal(*YES, *NO)
+    confidence = sum_up(tenths, ["judge"]).filter(decision_count >= ENOUGH)
     figures: dict[str, Any] = dict(precision)
-    if wanted:
-        figures["percent_wanted_by_confidence"] = wanted
-    if not enough.is_empty():
-        figures["brier"] = round(enough["brier"].item(), 4)
+    if percents:
+        figures["percent_wanted_by_confidence"] = percents
+    if not confidence.is_empty():
+        figures["brier"] = round(confidence["brier"].item(), 4)
     return figures
 
 
 BUILDERS = {"evaluation": evaluation, "calibration": calibration}
-INPUTS = {"evaluation": evaluation_inputs}

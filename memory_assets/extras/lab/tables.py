@@ -8,7 +8,7 @@ TABLES = (
         "evaluation",
         "quality",
         ("evaluate",),
-        "evaluation/2",
+        "evaluation/3",
         record=EvaluationRow,
         made_from=("windows", "observations"),
         settings=("gold",),

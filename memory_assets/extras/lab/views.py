@@ -1,6 +1,4 @@
-"""Renders measurements and trials: evaluations, sampled facts, calibration, what-if branches and
-what they change.
-"""
+"""Renders the answers of `memory lab`: evaluations, calibration, what-if branches."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -30,7 +28,7 @@ NAMES = {
     "noise": "noise",
     "f1": "F1",
 }
-"""Measures as people read them."""
+"""Name of a measure → its label in the table."""
 
 PER_SESSION = (
     "recall", "owner's rules", "precision", "noise", "right", "wrong", "noisy", "allowed",
@@ -43,12 +41,12 @@ CHANGE_MARKS: "dict[Kind, tuple[str, str]]" = {
 """Kind of change → its sign and colour, in the order of the view."""
 
 AROUND = 1
-"""Lines of context around a difference."""
+"""Unchanged lines that are shown before and after a difference."""
 
 
 def render_evaluation(evaluation: "Evaluation") -> Parts:
-    """Renders the measures of each session, those of all sessions with intervals and limits, and
-    the listed findings.
+    """Renders the figures of each session, then those of all sessions with intervals and limits,
+    then the findings that `--show` lists.
     """
     yield _sessions(evaluation.score)
     yield ""
@@ -58,7 +56,7 @@ def render_evaluation(evaluation: "Evaluation") -> Parts:
 
 
 def render_calibration(calibration: "Calibration") -> Parts:
-    """Renders people's decisions on each verdict, and the rows that other thresholds would flip."""
+    """Renders people's decisions on each verdict, then the rows that other limits would flip."""
     yield from _rulings(calibration)
     if calibration.limits:
         yield ""
@@ -66,9 +64,7 @@ def render_calibration(calibration: "Calibration") -> Parts:
 
 
 def render_what_if(branch: "WhatIf", most: int) -> Parts:
-    """Renders a branch compared with the tables it started from, with at most so many changed
-    memories.
-    """
+    """Renders a branch compared with the tables it started from; lists `most` changed memories."""
     yield from _head(branch)
     numbers = ("before", "after", *CHANGE_MARKS)
     observations = _counts("observations of these days", branch.observations)
@@ -85,13 +81,13 @@ def render_what_if(branch: "WhatIf", most: int) -> Parts:
     yield f"Next: `{command} adopt {branch.name}`, or `{command} drop {branch.name}`."
 
 
-def _counts(name: str, compared: "Comparison") -> list[str]:
-    counts = (compared.before, compared.after, *map(compared.count, CHANGE_MARKS))
+def _counts(name: str, comparison: "Comparison") -> list[str]:
+    counts = (comparison.before, comparison.after, *map(comparison.count, CHANGE_MARKS))
     return [name, *(f"{count:,}" for count in counts)]
 
 
 def render_estimate(estimate: "Estimate") -> Parts:
-    """Renders what a what-if would cost."""
+    """Renders what building a branch would cost."""
     yield from _head(estimate)
     if not estimate.cost.calls and not estimate.answered:
         yield "No model is used: it costs nothing."
@@ -103,20 +99,20 @@ def render_estimate(estimate: "Estimate") -> Parts:
     yield dim("Reflection adds one call for each project of a day.")
 
 
-def render_branches(listed: "Sequence[Branch]") -> Parts:
+def render_branches(branches: "Sequence[Branch]") -> Parts:
     """Renders the branches of the store."""
-    if not listed:
+    if not branches:
         yield "There is no branch. `memory lab what-if --set NAME=VALUE` makes one."
         return
     rows = []
-    for branch in listed:
+    for branch in branches:
         settings = ", ".join(f"{name}={value}" for name, value in branch.changes.items())
         rows.append((branch.name, str(branch.first), str(branch.last), settings, branch.state))
     yield table("name", "from", "to", "settings", "state", rows=rows)
 
 
 def render_adopted(adopted: "Adopted") -> Parts:
-    """Renders the settings that were written."""
+    """Renders the settings that were written into `memory.toml`."""
     for setting in adopted.settings:
         yield Text(f"{setting.name} = {setting.after}, in {adopted.path}", style="green")
     yield f"Adopted in {adopted.seconds:.0f} s; {_price(adopted.cost)}. The branch was deleted."
@@ -128,27 +124,28 @@ def _rulings(calibration: "Calibration") -> Parts:
     by = [calibration.by] if calibration.by else []
     names = ("judge", "verdict", *by)
     rows = []
-    decided = 0
+    decision_count = 0
     error = 0.0
     for row in calibration.rows:
         counts = [str(row["count"]), *(str(row[name] or "") for name in OUTCOMES)]
         rows.append([*(row[name] for name in names), *counts, *_precision(row)])
         if row["brier"] is not None:
             count = sum(row[name] for name in (*YES, *NO))
-            decided += count
+            decision_count += count
             error += row["brier"] * count
     numbers = ("rows", *OUTCOMES, "precision")
     yield table("", "verdict", *by, *numbers, "90 % interval", rows=rows, numbers=numbers)
-    if decided >= ENOUGH:
-        mean = error / decided
-        yield dim(f"Mean squared error of confidence over {decided} decisions: {mean:.3f}")
+    if decision_count >= ENOUGH:
+        mean = error / decision_count
+        yield dim(f"Mean squared error of confidence over {decision_count} decisions: {mean:.3f}")
 
 
 def _precision(row: "Row") -> tuple[str, str]:
-    """Returns the precision and its interval, or why there is none."""
+    """Returns the precision and its interval; without a decision, nothing and the reason."""
     if row["precision"] is not None:
         return f"{row['precision']:.2f}", f"{row['low']:.2f} to {row['high']:.2f}"
-    return "", "not shown to anybody" if row["unseen"] == row["count"] else "not decided"
+    is_unseen = row["unseen"] == row["count"]
+    return "", "not shown to anybody" if is_unseen else "not decided"
 
 
 def _flips(calibration: "Calibration") -> Parts:
@@ -160,8 +157,8 @@ def _flips(calibration: "Calibration") -> Parts:
         yield line(f"{flip.id}  ", (change, "bold"), (about, "dim"))
         yield f"   {flip.text}"
         yield dim(f"   {flip.why_was} → {flip.why_becomes}")
-    for what, count in sorted(counts.items()):
-        yield f"{count:,} {what}"
+    for kind, count in sorted(counts.items()):
+        yield f"{count:,} {kind}"
     rows = f"{len(calibration.flips):,} rows flip"
     yield dim(f"{rows} with {', '.join(calibration.limits)}; nothing was written.")
 
@@ -225,17 +222,15 @@ def _head(branch: "Estimate | WhatIf") -> Parts:
 
 
 def _changes(changes: "Sequence[RowChange]", most: int) -> Parts:
-    """Yields at most so many changes, by kind: the sign and the text, and below it since when, what
-    and why.
-    """
+    """Yields a heading and a table for each kind of change, with `most` changes in all."""
     remaining = most
     for kind, (mark, style) in CHANGE_MARKS.items():
-        of_kind = [change for change in changes if change.kind == kind]
-        if of_kind:
+        matches = [change for change in changes if change.kind == kind]
+        if matches:
             yield ""
-            yield bold(f"Memories {kind}: {len(of_kind):,}")
-            yield _marked(of_kind[:remaining], mark, style)
-            remaining = max(remaining - len(of_kind), 0)
+            yield bold(f"Memories {kind}: {len(matches):,}")
+            yield _marked(matches[:remaining], mark, style)
+            remaining = max(remaining - len(matches), 0)
     if len(changes) > most:
         yield dim(f"… and {len(changes) - most:,} more; --limit shows them, --json all.")
     if changes:
@@ -243,13 +238,15 @@ def _changes(changes: "Sequence[RowChange]", most: int) -> Parts:
 
 
 def _marked(changes: "Sequence[RowChange]", mark: str, style: str) -> Table:
-    marked = table("", "", rows=())
-    marked.show_header = False
+    """Returns a table of the changes, each with its mark, its text, its reason and its old text."""
+    rows = []
     for change in changes:
-        marked.add_row(Text(mark, style=style), Text(change.text, style=style))
-        marked.add_row("", dim(f"{change.day}, {change.category}; {change.why}"))
+        rows.append((Text(mark, style=style), Text(change.text, style=style)))
+        rows.append(("", dim(f"{change.day}, {change.category}; {change.why}")))
         if change.was_text and change.was_text != change.text:
-            marked.add_row("", dim(f"was: {change.was_text}"))
+            rows.append(("", dim(f"was: {change.was_text}")))
+    marked = table("", "", rows=rows)
+    marked.show_header = False
     return marked
 
 
@@ -259,19 +256,20 @@ def _side(side: "Side") -> Parts:
         return
     rows = []
     for old, new in _side_by_side(side.before.splitlines(), side.after.splitlines()):
-        styles = ("red", "green") if old != new else ("", "")
-        rows.append((Text(old, style=styles[0]), Text(new, style=styles[1])))
+        old_style = "red" if old != new else ""
+        new_style = "green" if old != new else ""
+        rows.append((Text(old, style=old_style), Text(new, style=new_style)))
     yield table(f"{side.path} before", "after", rows=rows)
 
 
 def _side_by_side(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yields pairs of lines that differ, with the lines around them."""
+    """Yields the pairs of lines that differ, with the lines around them and "…" between groups."""
     matcher = SequenceMatcher(None, old, new, autojunk=False)
     for number, group in enumerate(matcher.get_grouped_opcodes(AROUND)):
         if number:
             yield "…", "…"
-        for _, a, b, c, d in group:
-            yield from zip_longest(old[a:b], new[c:d], fillvalue="")
+        for _, old_from, old_to, new_from, new_to in group:
+            yield from zip_longest(old[old_from:old_to], new[new_from:new_to], fillvalue="")
 
 
 def _price(cost: "BranchCost") -> str:
@@ -283,15 +281,15 @@ def _price(cost: "BranchCost") -> str:
 
 
 def after_evaluation(evaluation: "Evaluation") -> str:
-    """Returns how to see what was missed, or nothing where findings are listed already."""
+    """Returns the command that lists missed labels; empty where findings are listed already."""
     if evaluation.shown:
         return ""
     return "`memory lab eval --show misses` lists the labels that no fact covers."
 
 
-def after_branches(listed: "Sequence[Branch]") -> str:
-    """Returns how to see what the last branch changes."""
-    if not listed:
+def after_branches(branches: "Sequence[Branch]") -> str:
+    """Returns the command that shows what the last branch changes."""
+    if not branches:
         return ""
-    command = f"memory lab what-if show {listed[-1].name}"
+    command = f"memory lab what-if show {branches[-1].name}"
     return f"`{command}` compares it with the tables it started from."

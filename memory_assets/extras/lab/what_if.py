@@ -1,12 +1,12 @@
-"""What-if: builds a range of days with other settings in a branch of the store, shows the
-differences, adopts or drops it.
+"""Builds a range of days with other settings in a branch of the store, then adopts or drops it.
 
 `estimate` returns the cost, `make` builds the branch, `show` compares it with the tables it started
 from, `adopt` writes its settings into `memory.toml` and rebuilds the store with them, `drop`
-deletes it. The branch and, after adopting, the store are built by the same steps
-(`launch.rematerialise`), so the result is the one that was shown, unless something was added
-meanwhile. Every step can be killed: a branch continues where it stopped, the next run finishes an
-adoption, and nothing is paid twice.
+deletes it. Branch and store are built by the same steps (`launch.rematerialise`), so an adoption
+gives the result that was shown, unless something was added meanwhile.
+
+Every step can be killed. A branch is continued where it stopped, the next run finishes an adoption,
+and no model is paid twice.
 """
 
 import os
@@ -56,11 +56,13 @@ MAY_DIFFER = (
     "model", "model_url", "reflector_model", "reflector_url", "observer_prompt", "taxonomy",
     "optional_categories", "least_useful", "facts_per_session", "trust_after",
 )  # fmt: skip
-"""Settings that change what is built from the same windows; the others change the windows, or
-concern other machines.
+"""Settings that change what is built from the same windows. Other settings change the windows
+themselves, or concern other machines.
 """
 
 OF_A_MODEL = frozenset(("model_url", "reflector_url", "observer_prompt"))
+"""Settings that change nothing without a model."""
+
 _request_of = attrgetter("first", "last", "changes", "made_by")
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,79}", re.I)
 
@@ -76,9 +78,7 @@ class SettingChange:
 
 @dataclass(frozen=True)
 class BranchCost:
-    """Calls of a model, with their tokens and price in US dollars; no price where that of the model
-    is unknown.
-    """
+    """Calls of a model, with their tokens and their price in US dollars, None if it is unknown."""
 
     calls: int
     input_tokens: int
@@ -97,17 +97,15 @@ class Estimate:
     days: tuple[date, ...]
     settings: tuple[SettingChange, ...]
     answered: int
-    """Calls about windows with a stored answer: they cost nothing."""
+    """Calls about windows whose answer is stored: they cost nothing."""
     cost: BranchCost
-    """Calls about windows; calls for the reflections of their days follow, where a model is
-    configured.
-    """
+    """Calls about windows; where a model reflects, it is called for their days as well."""
     usd_in_batches: float | None
 
 
 @dataclass(frozen=True)
 class Side:
-    """A file of memory in the store and in the branch."""
+    """The text of MEMORY.md, or of a project's file, before the branch was built and after."""
 
     path: str
     before: str
@@ -125,11 +123,11 @@ class WhatIf:
     """Allowed facts of these days."""
     memories: Comparison
     files: tuple[Side, ...]
-    """MEMORY.md, and the files of projects that differ."""
+    """MEMORY.md, and the projects' files that differ."""
     cost: BranchCost
     seconds: float
     other_days: int
-    """Days outside the range that adopting would rebuild too."""
+    """Number of days outside the range that adopting would rebuild, too."""
 
 
 @dataclass(frozen=True)
@@ -165,7 +163,7 @@ def estimate(
     sent = sum(step.input_tokens for step in steps)
     received = sum(step.output_tokens for step in steps)
     answered = sum(day.answered for day in costs.days)
-    prices = [day.usd_in_batches for day in costs.days] + [step.usd for step in costs.others]
+    prices = [*(day.usd_in_batches for day in costs.days), *(step.usd for step in costs.others)]
     cost = BranchCost(costs.calls, sent, received, costs.usd)
     return Estimate(name, days, differing, answered, cost, _total(prices))
 
@@ -177,98 +175,102 @@ def make(
     changes: Mapping[str, str],
     name: str | None,
 ) -> WhatIf:
-    """Builds the branch, or continues where it was killed, and returns it compared with the tables
-    it started from.
-    """
+    """Builds the branch, or continues after a kill; returns it compared with its first tables."""
     settings = _checked(store, changes)
     days = _days(store, first, last)
-    _open_models(settings, store)  # fails before anything is built where a key is missing
+    _open_models(settings, store)  # a missing key fails here, before anything is built
     place = BranchFolder(store, _checked_name(name or _name_of(changes)))
     values = {name: str(_plain(getattr(settings, name))) for name in changes}
     versions = _versions_of(settings)
-    branch = _begun(place, Branch(place.name, days[0], days[-1], values, time.time(), versions))
-    run = launch.rematerialise(place.open(settings), days, retire=lambda: _leave(place, settings))
+    wanted = Branch(place.name, days[0], days[-1], values, time.time(), versions)
+    branch = _begin_or_continue(place, wanted)
+    run = launch.rematerialise(
+        place.open(settings), days, retire=lambda: _retire_unsupported(place, settings)
+    )
     place.write(replace(place.read(), state="made", seconds=branch.seconds + run.seconds))
     _log(store, "create", f"Built the branch {place.name} for {days[0]} to {days[-1]}", branch)
     return show(store, place.name)
 
 
 def show(store: Store, name: str) -> WhatIf:
-    """Returns the branch compared with the tables it started from; raises `StoreError` where it is
-    not complete.
+    """Returns the branch compared with the tables it started from.
+
+    Raises `StoreError` where it is not complete.
     """
-    place, branch, settings = _made(store, name)
+    place, branch, settings = _open_complete(store, name)
     days = days_between(store.tables, branch.first, branch.last)
-    past = place.tables_before
+    past = place.past_tables
     present = place.open(settings).tables
-    was = past.read("observations", map(str, days))
-    now = present.read("observations", map(str, days))
+    old_facts = past.read("observations", map(str, days))
+    new_facts = present.read("observations", map(str, days))
     memories = compare_memories(
         past.read("memories"),
         present.read("memories"),
-        reworded(was, now),
-        (held_reasons(was), held_reasons(now)),
+        reworded(old_facts, new_facts),
+        (held_reasons(old_facts), held_reasons(new_facts)),
     )
+    stale_after = _stale_days(Store(settings, store.root))
     return WhatIf(
         name=branch.name,
         days=tuple(days),
         settings=_differing(store.settings, settings, branch.changes),
-        observations=compare_observations(was, now),
+        observations=compare_observations(old_facts, new_facts),
         memories=memories,
         files=_sides(place),
         cost=_paid(store, settings, branch.began_at),
         seconds=round(branch.seconds, 1),
-        other_days=len(_stale_days(Store(settings, store.root)) - _stale_days(store) - set(days)),
+        other_days=len(stale_after - _stale_days(store) - set(days)),
     )
 
 
-def listed(store: Store) -> tuple[Branch, ...]:
+def list_branches(store: Store) -> tuple[Branch, ...]:
     """Returns the branches of the store."""
     return tuple(place.read() for place in branches_of(store))
 
 
 def adopt(store: Store, name: str) -> Adopted:
-    """Writes the branch's settings, rebuilds the store with them, and deletes the branch when that
-    is complete.
-    """
-    place, branch, settings = _made(store, name)
+    """Writes the branch's settings, rebuilds the store with them, then deletes the branch."""
+    place, branch, settings = _open_complete(store, name)
     _check_environment(branch.changes, settings)
     if branch.made_by != _versions_of(settings):
         raise StoreError(
             f"The prompt, the taxonomy or this release's rules changed since the branch '{name}' "
             f"was built. Drop it (`memory lab what-if drop {name}`), and build it again."
         )
-    today = _open_models(settings, store)
+    changed_store = _open_models(settings, store)
     start = time.time()
     differing = _differing(store.settings, settings, branch.changes)
     # From here on, the next run finishes an interrupted adoption.
     place.write(replace(branch, state="adopting"))
     path = write_settings({name: _plain(getattr(settings, name)) for name in branch.changes})
-    days = days_between(today.tables, branch.first, branch.last)
-    run = launch.rematerialise(today, days, retire=lambda: _retire(today, branch.leaving))
-    keep_status(today, is_sample=is_sample(settings))
+    days = days_between(changed_store.tables, branch.first, branch.last)
+    run = launch.rematerialise(
+        changed_store, days, retire=lambda: _retire(changed_store, branch.leaving)
+    )
+    keep_status(changed_store, is_sample=is_sample(settings))
     _log(store, "configure", f"Adopted the branch {name}", branch)
     branches.drop(place)
-    cost = _paid(today, settings, start)
+    cost = _paid(changed_store, settings, start)
     return Adopted(name, differing, path, tuple(run.jobs), cost, round(run.seconds, 1))
 
 
 def drop(store: Store, name: str) -> None:
-    """Deletes the branch; the answers that were paid for stay in the store."""
+    """Deletes the branch. Answers of models that were paid for stay in the store."""
     place = BranchFolder(store, _checked_name(name))
     branches.drop(place)
     notify("acted", store, "configure", f"Dropped the branch {name}", "a what-if")
 
 
 def _log(store: Store, action: str, detail: str, branch: Branch) -> None:
-    """Notifies listeners of what was done with the branch."""
+    """Notifies the listeners of what was done with the branch."""
     changes = ", ".join(f"{name}={value}" for name, value in branch.changes.items())
     notify("acted", store, action, f"{detail}: {changes}", "a what-if")
 
 
 def _checked(store: Store, changes: Mapping[str, str]) -> Settings:
-    """Returns the store's settings with the changes; raises `SettingsError` where these change
-    nothing or cannot be used.
+    """Returns the store's settings with the changes.
+
+    Raises `SettingsError` where the changes cannot be used or change nothing.
     """
     unknown = [name for name in changes if name not in MAY_DIFFER]
     if not changes or unknown:
@@ -291,6 +293,7 @@ def _checked(store: Store, changes: Mapping[str, str]) -> Settings:
 
 
 def _days(store: Store, first: date | None, last: date | None) -> list[date]:
+    """Returns the days with transcripts in the range; raises `StoreError` where there are none."""
     days = days_between(store.tables, first, last)
     if days:
         return days
@@ -315,27 +318,35 @@ def _name_of(changes: Mapping[str, str]) -> str:
 
 
 def _versions_of(settings: Settings) -> str:
-    """Returns the hash of the prompt and the version of the standards; raises `SettingsError` where
-    one cannot be read.
+    """Returns the hash of the prompt and the version of the standards.
+
+    Raises `SettingsError` where a file of the settings cannot be read.
     """
     return f"{prompt_hash(settings.observer_prompt)} {standards_of(settings).version}"
 
 
-def _begun(place: BranchFolder, wanted: Branch) -> Branch:
+def _begin_or_continue(place: BranchFolder, wanted: Branch) -> Branch:
+    """Creates the branch, or returns the unfinished one of the same request.
+
+    Raises `StoreError` where another branch has the name.
+    """
     try:
         branch = place.read()
     except UnknownBranchError:
         return branches.begin(place, wanted)
     if branch.state == "making" and _request_of(branch) == _request_of(wanted):
         return branch
-    what = f"{branch.first} to {branch.last} with {_as_options(branch.changes)}"
+    contents = f"{branch.first} to {branch.last} with {_as_options(branch.changes)}"
     raise StoreError(
-        f"There is a branch '{place.name}' already, {what}. Run `memory lab what-if show "
+        f"There is a branch '{place.name}' already, {contents}. Run `memory lab what-if show "
         f"{place.name}` or `drop {place.name}`, or give this one another --name."
     )
 
 
-def _made(store: Store, name: str) -> tuple[BranchFolder, Branch, Settings]:
+def _open_complete(store: Store, name: str) -> tuple[BranchFolder, Branch, Settings]:
+    """Returns the folder, the record and the settings of a branch; raises `StoreError` for an
+    unfinished one.
+    """
     place = BranchFolder(store, _checked_name(name))
     branch = place.read()
     if branch.state == "making":
@@ -351,48 +362,49 @@ def _as_options(changes: Mapping[str, str]) -> str:
     return " ".join(f"--set {name}={value}" for name, value in changes.items())
 
 
-def _leave(place: BranchFolder, settings: Settings) -> bool:
-    """Notes the lines promoted by rules that lost their memory, and removes them with the branch's
-    next triage.
+def _retire_unsupported(place: BranchFolder, settings: Settings) -> bool:
+    """Removes from the branch the lines that rules promoted and that lost their memory in it.
+
+    Their proposals are noted in the branch's record, for an adoption. Returns whether a line was
+    removed.
     """
     branch = place.open(settings)
-    workspace = GitWorkspace(place.before / "workspace")
-    rules = rules_of(settings)
-    past, present = (
-        Triage(workspace, branch.ledger, tables, branch.archive, rules).entry_statuses()
-        for tables in (place.tables_before, branch.tables)
-    )
+    workspace = GitWorkspace(place.past / "workspace")
+    triage = Triage(workspace, branch.ledger, place.past_tables, branch.archive, rules_of(settings))
+    old_entries = triage.entry_statuses()
+    new_entries = replace(triage, tables=branch.tables).entry_statuses()
     leaving = []
-    for was, now in zip(past, present, strict=True):
-        is_by_rules = was.promotion and was.promotion.actor == BY_RULES
-        if was.promotion and is_by_rules and _exists(was.memory) and not _exists(now.memory):
-            leaving.append(was.promotion.target)
+    for old, new in zip(old_entries, new_entries, strict=True):
+        is_lost = _exists(old.memory) and not _exists(new.memory)
+        if is_lost and old.promotion and old.promotion.actor == BY_RULES:
+            leaving.append(old.promotion.target)
     place.write(replace(place.read(), leaving=tuple(leaving)))
     return _retire(branch, leaving)
 
 
 def _retire(store: Store, proposal_ids: Collection[str]) -> bool:
-    """Removes those lines of these proposals that have no memory in this store; returns whether
-    there are any.
+    """Removes the lines of these proposals that have no memory in this store; returns whether there
+    was one.
     """
     with store.lock():
         triage = triage_of(store)
-        lost = [entry for entry in triage.entry_statuses() if not _exists(entry.memory)]
-        targets = [entry.promotion.target for entry in lost if entry.promotion]
+        unsupported = [entry for entry in triage.entry_statuses() if not _exists(entry.memory)]
+        targets = [entry.promotion.target for entry in unsupported if entry.promotion]
         removed = [id for id in targets if id in proposal_ids]
         triage.retire(removed)
     return bool(removed)
 
 
 def _exists(memory: Mapping[str, Any] | None) -> bool:
-    """Returns whether the memory of a line exists; a superseded one does: a person decides about
-    its line.
+    """Returns whether the memory of a line exists.
+
+    A superseded memory does, because a person decides about its line.
     """
     return memory is not None and memory["state"] in (*VALID_STATES, "superseded")
 
 
 def _sides(place: BranchFolder) -> tuple[Side, ...]:
-    past = place.before / "workspace"
+    past = place.past / "workspace"
     present = place.root / "workspace"
     paths = dict.fromkeys([*memory_files(past), *memory_files(present)])
     sides = [Side(path, text_of(past / path), text_of(present / path)) for path in paths]
@@ -400,13 +412,15 @@ def _sides(place: BranchFolder) -> tuple[Side, ...]:
 
 
 def _paid(store: Store, settings: Settings, since: float) -> BranchCost:
-    """Returns the cost of the answers that came since the moment."""
+    """Returns the cost of the answers of models that came since the moment."""
     if not settings.uses_models:
         return FREE
     stored = answers_since(store, since)
     prices = prices_of(settings)
-    sent = received = 0
-    for answer in (entry.answer for entry in stored):
+    sent = 0
+    received = 0
+    for entry in stored:
+        answer = entry.answer
         sent += answer.input_tokens + answer.cache_read_tokens + answer.cache_write_tokens
         received += answer.output_tokens
     usd = _total(cost_of(entry.answer, prices, entry.key.model) for entry in stored)
@@ -414,8 +428,8 @@ def _paid(store: Store, settings: Settings, since: float) -> BranchCost:
 
 
 def _open_models(settings: Settings, store: Store) -> Store:
-    """Returns the store with the settings after opening its models; raises `ModelSetupError` where
-    one cannot be asked.
+    """Returns the store with these settings; raises `ModelSetupError` where their models cannot be
+    asked.
     """
     opened = Store(settings, store.root)
     for role in get_args(Role):
@@ -424,6 +438,7 @@ def _open_models(settings: Settings, store: Store) -> Store:
 
 
 def _total(prices: Iterable[float | None]) -> float | None:
+    """Returns the sum of the prices; None where one is unknown."""
     listed = list(prices)
     return None if None in listed else round(sum(filter(None, listed)), 6)
 
@@ -433,9 +448,9 @@ def _stale_days(store: Store) -> set[date]:
 
 
 def _differing(
-    today: Settings, settings: Settings, names: Iterable[str]
+    present: Settings, settings: Settings, names: Iterable[str]
 ) -> tuple[SettingChange, ...]:
-    values = ((name, getattr(today, name), getattr(settings, name)) for name in names)
+    values = ((name, getattr(present, name), getattr(settings, name)) for name in names)
     return tuple(SettingChange(name, _plain(old), _plain(new)) for name, old, new in values)
 
 
@@ -456,4 +471,5 @@ def _check_environment(changes: Iterable[str], settings: Settings) -> None:
 
 
 def _plain(value: Any) -> Value:
+    """Returns the value of a setting as `memory.toml` has it."""
     return str(value) if isinstance(value, Path) else value

@@ -36,7 +36,7 @@ def test_a_branch_holds_what_today_holds_and_reads_the_archive_and_the_answers_o
     place = begun(store)
     own = place.open(store.settings)
     assert own.tables.read("memories").equals(store.tables.read("memories"))
-    assert place.tables_before.read("observations").equals(store.tables.read("observations"))
+    assert place.past_tables.read("observations").equals(store.tables.read("observations"))
     assert (own.archive.resources().equals(store.archive.resources()), own.answers, own.key) == (
         True,
         store.answers,
@@ -66,7 +66,7 @@ def test_what_a_branch_writes_today_does_not_see():
         for name, content in bytes_of(store.root).items()
         if not name.startswith("branches/")
     } == before
-    assert place.tables_before.read("observations").equals(store.tables.read("observations"))
+    assert place.past_tables.read("observations").equals(store.tables.read("observations"))
 
 
 def test_what_a_killed_process_left_half_made_is_no_branch_and_in_nobodys_way():
@@ -96,8 +96,7 @@ def test_a_branch_is_the_owners_alone():
     store = small_store()
     place = begun(store)
     assert {
-        oct(path.stat().st_mode & 0o077)
-        for path in (place.root, place.root / "tables", place.before)
+        oct(path.stat().st_mode & 0o077) for path in (place.root, place.root / "tables", place.past)
     } == {"0o0"}
 
 

@@ -46,6 +46,13 @@ def test_the_table_holds_the_figures_of_each_session_and_of_all(store: Store):
     assert rows.filter(measure="allowed", session_id="all")["value"].to_list() == [1.0]
 
 
+def test_labels_with_the_day_in_front_of_the_session_are_scored(store: Store, tmp_path: Path):
+    label(tmp_path, FACT, session="2026-08-01-session-1")
+    run(store)
+    sessions = store.tables.read("evaluation")["session_id"].unique().sort().to_list()
+    assert sessions == ["all", "session-1"]
+
+
 def test_floors_warn_and_name_the_sessions(store: Store, tmp_path: Path):
     assert all(check.passed for check in run(store).get_asset_check_evaluations())
     label(tmp_path, PORT)

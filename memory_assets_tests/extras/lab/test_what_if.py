@@ -120,7 +120,7 @@ def test_a_branch_shows_what_differs_and_today_is_untouched(
     assert {change.why for change in found.observations.changes} == {
         "now held: more useful facts fill the session's share"
     }
-    assert [(one.name, one.state) for one in what_if.listed(store)] == [("mine", "made")]
+    assert [(one.name, one.state) for one in what_if.list_branches(store)] == [("mine", "made")]
 
 
 @only_whole("an adoption that is killed and finished ends with the same tables")
@@ -137,7 +137,7 @@ def test_adopted_the_tables_are_those_of_a_store_that_had_the_setting_from_the_b
         today, built(folder / "from the beginning", sources, facts_per_session=0)
     )
     assert (today.workspace / PAGE).read_text() == page_of(found).after
-    assert (what_if.listed(today), (today.root / "branches").exists()) == ((), False)
+    assert (what_if.list_branches(today), (today.root / "branches").exists()) == ((), False)
     assert (stale_days(today, "process_days"), stale_days(today, "reflect")) == ({}, {})
 
 
@@ -153,7 +153,7 @@ def test_killed_it_is_made_on_and_ends_as_an_undisturbed_one(
         time.sleep(0.05)
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
-    assert what_if.listed(store)[0].state == "making"
+    assert what_if.list_branches(store)[0].state == "making"
     with pytest.raises(StoreError, match="is not complete"):
         what_if.show(store, "mine")
     found = what_if.make(store, None, None, CHANGES, "mine")
@@ -175,7 +175,7 @@ def test_an_adoption_that_is_killed_is_finished_by_the_next_run(
             what_if.adopt(store, "mine")
     fill(StoreChoice(settings_at(store.root, sources), "the next run"))
     today = open_store(settings_at(store.root, sources))
-    assert (today.settings.facts_per_session, what_if.listed(today)) == (0, ())
+    assert (today.settings.facts_per_session, what_if.list_branches(today)) == (0, ())
     allowed = today.tables.read("observations").filter(
         (pl.col("gate") == "allow") & (pl.col("kind") == "fact")
     )
@@ -235,4 +235,4 @@ def test_what_cannot_be_tried_is_told_with_what_can(
         match="There are no transcripts between 2020-01-01 and 2020-01-01; there are some from",
     ):
         what_if.make(store, far, far, CHANGES, None)
-    assert what_if.listed(store) == ()
+    assert what_if.list_branches(store) == ()
