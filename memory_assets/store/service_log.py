@@ -1,12 +1,15 @@
-"""The log of the service: what its processes print, in files that rotate, so that it never grows
-above a few megabytes.
+"""Logs that rotate, and that of the service: what its processes print.
 
-`logs/service.log` grows to 1 MB and is then renamed to `service.log.1`, and so on; four older ones
-are kept. launchd appends what fails at a start to `logs/service-start.log`, which a start removes
-once it is as long.
+`logs/service.log` grows to 1 MB. It is then renamed to `service.log.1`, an older one to
+`service.log.2`, and so on; four older ones are kept. launchd appends what fails at a start to
+`logs/service-start.log`. A start removes that file once it is longer than 1 MB.
 """
 
+import os
 import threading
+from io import TextIOWrapper
+from logging import LogRecord
+from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import IO
 
@@ -24,26 +27,43 @@ def log_path(root: Path) -> Path:
     return root / FOLDER / FILE
 
 
-def copy_lines(stream: IO[str], root: Path) -> threading.Thread:
-    """Copies the lines of the stream into the log until it ends, in a thread that is returned; a
-    full disk loses lines.
-    """
-    from logging import LogRecord
-    from logging.handlers import RotatingFileHandler
+class RotatingLog(RotatingFileHandler):
+    """Appends lines to a file that rotates; a line that cannot be written is lost."""
 
+    def __init__(self, path: Path, *, mode: int = 0o666) -> None:
+        self._mode = mode
+        super().__init__(
+            path, maxBytes=MOST_BYTES, backupCount=OLDER_FILES, encoding="utf-8", delay=True
+        )
+
+    def append(self, line: str) -> None:
+        """Appends the line."""
+        self.handle(LogRecord("", 0, "", 0, line, None, None))
+
+    def handleError(self, record: LogRecord) -> None:  # noqa: N802
+        """Does nothing when a line cannot be written."""
+
+    def _open(self) -> TextIOWrapper:
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+        descriptor = os.open(self.baseFilename, flags, self._mode)
+        return os.fdopen(descriptor, "a", encoding="utf-8")
+
+
+def copy_lines(stream: IO[str], root: Path) -> threading.Thread:
+    """Starts a thread that copies the lines of the stream into the log until the stream ends, and
+    returns the thread.
+
+    On a full disk the stream is read on: a full pipe would stop the service.
+    """
     start = make_folder(root / FOLDER) / START_FILE
     if start.is_file() and start.stat().st_size > MOST_BYTES:
         start.unlink()
-    handler = RotatingFileHandler(
-        log_path(root), maxBytes=MOST_BYTES, backupCount=OLDER_FILES, encoding="utf-8", delay=True
-    )
-    # The stream is read on: a full pipe would stop the service.
-    handler.handleError = lambda record: None
+    log = RotatingLog(log_path(root))
 
     def copy() -> None:
         for line in stream:
-            handler.emit(LogRecord("service", 0, "", 0, line.rstrip("\n"), None, None))
-        handler.close()
+            log.append(line.rstrip("\n"))
+        log.close()
 
     thread = threading.Thread(target=copy, daemon=True)
     thread.start()

@@ -8,7 +8,6 @@ between requests.
 
 import json
 import math
-import os
 import threading
 import time
 from collections import deque
@@ -16,9 +15,6 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from functools import lru_cache
-from io import TextIOWrapper
-from logging import LogRecord
-from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +29,7 @@ from memory_assets.interfaces.guard import App, Receive, Scope, Send
 from memory_assets.interfaces.http import respond, status_of
 from memory_assets.interfaces.server_access import METHOD
 from memory_assets.memory.places import find_store
-from memory_assets.store.service_log import FOLDER, MOST_BYTES, OLDER_FILES
+from memory_assets.store.service_log import FOLDER, RotatingLog
 from memory_assets.text.files import make_folder
 
 GRANT = "memory_assets.grant"
@@ -238,22 +234,9 @@ class AuditLog:
     def __init__(self, root: Path, clock: Callable[[], datetime]) -> None:
         self.path = make_folder(root / FOLDER) / AUDIT_FILE
         self._clock = clock
-        self._handler = _OwnersFile(
-            self.path, maxBytes=MOST_BYTES, backupCount=OLDER_FILES, encoding="utf-8", delay=True
-        )
-        # The answer to a call does not depend on the log.
-        self._handler.handleError = lambda record: None
+        self._log = RotatingLog(self.path, mode=0o600)
 
     def __call__(self, call: Call) -> None:
         """Appends the call."""
         row = {"at": self._clock().isoformat(timespec="milliseconds"), **asdict(call)}
-        line = json.dumps(row, ensure_ascii=False)
-        self._handler.handle(LogRecord("audit", 0, "", 0, line, None, None))
-
-
-class _OwnersFile(RotatingFileHandler):
-    """Opens the file for its owner alone."""
-
-    def _open(self) -> TextIOWrapper:
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
-        return os.fdopen(os.open(self.baseFilename, flags, 0o600), "a", encoding="utf-8")
+        self._log.append(json.dumps(row, ensure_ascii=False))

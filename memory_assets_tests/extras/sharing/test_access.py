@@ -19,7 +19,6 @@ from pytest import MonkeyPatch
 from starlette.testclient import TestClient
 
 from memory_assets.errors import ScopeError
-from memory_assets.extras.sharing import access
 from memory_assets.extras.sharing import tokens as access_tokens
 from memory_assets.extras.sharing.access import SCOPE_OF, AuditLog, Call, Grant, WriteLimit
 from memory_assets.extras.sharing.tokens import SCOPES, AccessTokens
@@ -28,6 +27,7 @@ from memory_assets.interfaces.mcp import http as mcp_http
 from memory_assets.interfaces.mcp.protocol import Protocol
 from memory_assets.interfaces.verbs import VERBS
 from memory_assets.memory import MemoryAgent
+from memory_assets.store import service_log
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store
 from memory_assets_tests.bench.shared import ask
@@ -380,7 +380,7 @@ CALL = Call("3fa94c01", "Ada", "laptop", "recall", 200, 12)
 
 
 def test_a_long_log_is_renamed_and_older_ones_go(monkeypatch: MonkeyPatch):
-    monkeypatch.setattr(access, "MOST_BYTES", 400)
+    monkeypatch.setattr(service_log, "MOST_BYTES", 400)
     log = AuditLog(read_settings().data, lambda: START)
     for _ in range(40):
         log(CALL)
