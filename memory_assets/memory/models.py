@@ -9,13 +9,14 @@ from memory_assets.errors import QuestionError
 from memory_assets.memory.agent import MemoryAgent
 from memory_assets.runs import model_costs
 from memory_assets.runs.days import days_between
+from memory_assets.schema.setting_types import ALL_PROJECTS
 from memory_assets.services.health.status import keep_status
 from memory_assets.services.models.model_offers import ModelOffer, ModelOverview, ProjectShare
 from memory_assets.services.models.model_questions import Costs, DayCost
 from memory_assets.services.models.open_models import projects_of
 from memory_assets.services.settings import configuration
 from memory_assets.services.settings.configuration import Models, list_models
-from memory_assets.store.settings import ALL_PROJECTS, changed_settings
+from memory_assets.store.settings import changed_settings
 from memory_assets.store.store import Store
 
 

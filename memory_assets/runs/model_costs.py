@@ -14,6 +14,7 @@ from functools import partial
 from memory_assets.runs.inputs import input_versions
 from memory_assets.runs.steps.condensing import Condenser, days_of
 from memory_assets.runs.steps.embed import pair_questions_of
+from memory_assets.schema.setting_types import ALL_PROJECTS
 from memory_assets.schema.tables import TABLES
 from memory_assets.services.models.model_budget import Budget
 from memory_assets.services.models.model_offers import ModelOverview, overview_of
@@ -25,7 +26,7 @@ from memory_assets.stages.recall import cited_answer, query
 from memory_assets.stages.recall.wording import CHARS_A_MESSAGE
 from memory_assets.stages.reflect.questions import open_question
 from memory_assets.stages.reflect.subjects import SPANS, TABLE_OF
-from memory_assets.store.settings import ALL_PROJECTS, RULES, Role, harness_of
+from memory_assets.store.settings import RULES, Role, harness_of
 from memory_assets.store.store import Store
 from memory_assets.text.words import CHARS_A_TOKEN, count_tokens
 

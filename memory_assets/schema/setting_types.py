@@ -1,9 +1,16 @@
-"""Settings that are addresses: checked by their form, without slashes at the end."""
+"""Types of settings that the core and optional capabilities declare: addresses of servers, and
+lists of names.
+"""
 
+import json
 import re
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, BeforeValidator
+from pydantic_settings import NoDecode
+
+ALL_PROJECTS = "*"
+"""In a list of projects: every project, also later ones."""
 
 
 def matching(pattern: str, what: str) -> AfterValidator:
@@ -19,6 +26,18 @@ def matching(pattern: str, what: str) -> AfterValidator:
     return AfterValidator(check)
 
 
+def parse_names(names: Any) -> Any:
+    """Returns a list of names from a TOML or JSON list, or from names separated by commas."""
+    if not isinstance(names, str):
+        return names
+    if names.lstrip().startswith("["):
+        try:
+            return json.loads(names)
+        except ValueError:
+            raise ValueError('this is not a list; use a, b or ["a", "b"]') from None
+    return [name.strip() for name in names.split(",") if name.strip()]
+
+
 ServerAddress = Annotated[
     str,
     matching(
@@ -26,3 +45,8 @@ ServerAddress = Annotated[
         "a server address; use the form http://127.0.0.1:8080 or https://gateway.example",
     ),
 ]
+
+OtherNames = Annotated[
+    list[str], BeforeValidator(lambda names: [names] if isinstance(names, str) else names)
+]
+ProjectNames = Annotated[list[str], NoDecode, BeforeValidator(parse_names)]

@@ -7,7 +7,6 @@ similarity, decay rate) are constants and not settings.
 """
 
 import getpass
-import json
 import os
 import tomllib
 from collections.abc import Mapping
@@ -22,8 +21,14 @@ from pydantic_settings import BaseSettings, InitSettingsSource, NoDecode, Settin
 from pydantic_settings.exceptions import SettingsError as SettingsSourceError
 
 from memory_assets.errors import SettingsError
-from memory_assets.schema.addresses import ServerAddress
 from memory_assets.schema.extras import extras, loaded
+from memory_assets.schema.setting_types import (
+    ALL_PROJECTS,
+    OtherNames,
+    ProjectNames,
+    ServerAddress,
+    parse_names,
+)
 from memory_assets.store.places import default_data, find_data, settings_files, user_settings_file
 
 RULES = "rules"
@@ -45,9 +50,6 @@ Role = Literal["observer", "reflector"]
 """The observer extracts facts and rewrites questions; the reflector condenses, reviews and answers
 with citations.
 """
-
-ALL_PROJECTS = "*"
-"""In `model_projects`: every project, also later ones."""
 
 TokenKind = Literal["input", "output", "cache_write", "cache_read"]
 
@@ -135,18 +137,6 @@ def harness_of(model: str) -> str | None:
     return name if name in HARNESS_MODELS else None
 
 
-def _parse_names(names: Any) -> Any:
-    """Returns a list of names from a TOML or JSON list, or from names separated by commas."""
-    if not isinstance(names, str):
-        return names
-    if names.lstrip().startswith("["):
-        try:
-            return json.loads(names)
-        except ValueError:
-            raise ValueError('this is not a list; use a, b or ["a", "b"]') from None
-    return [name.strip() for name in names.split(",") if name.strip()]
-
-
 def _check_prices(prices: dict[str, dict[TokenKind, float]]) -> dict[str, dict[TokenKind, float]]:
     lacking = sorted(
         name
@@ -177,12 +167,8 @@ Dollars = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Prices = Annotated[dict[str, dict[TokenKind, Dollars]], AfterValidator(_check_prices)]
 Sections = Annotated[dict[str, str], AfterValidator(lambda sections: {**SECTIONS, **sections})]
 TtlDays = Annotated[dict[str, Annotated[int, Field(ge=0)]], AfterValidator(_check_ttls)]
-OtherNames = Annotated[
-    list[str], BeforeValidator(lambda names: [names] if isinstance(names, str) else names)
-]
-ProjectNames = Annotated[list[str], NoDecode, BeforeValidator(_parse_names)]
 OptionalCategories = Annotated[
-    list[Literal["health", "hobbies"]], NoDecode, BeforeValidator(_parse_names)
+    list[Literal["health", "hobbies"]], NoDecode, BeforeValidator(parse_names)
 ]
 AbsolutePath = Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())]
 OptionalPath = Annotated[
@@ -325,29 +311,6 @@ class CoreSettings(BaseSettings):
     run_days: int = setting("Days for which Dagster's runs and their logs are kept.", 30, ge=1)
     disk_gb: float = setting(
         "Gigabytes that the store may take; 0: no limit.", 10.0, ge=0, allow_inf_nan=False
-    )
-    writes_per_minute: int = setting(
-        "Writes per minute of one token of a shared memory.", 30, ge=1, le=10_000
-    )
-    pushed_gb: float = setting(
-        "Gigabytes of transcripts that each person may push to this store; 0: no limit.",
-        5.0,
-        ge=0,
-        allow_inf_nan=False,
-    )
-    push_url: ServerAddress = setting(
-        "Shared memory to which `memory data push` sends this machine's masked sessions.", ""
-    )
-    push_token: str = setting(
-        "Token with the scope push for that server; better in MEMORY_PUSH_TOKEN.", "", repr=False
-    )
-    push_projects: ProjectNames = setting(
-        "Projects that may be pushed; `*`: all, `!name`: not this one.",
-        default_factory=lambda: [ALL_PROJECTS],
-    )
-    reviewers: dict[str, OtherNames] = setting(
-        "Project → persons who may decide its proposals with a token; `*`: every project.",
-        default_factory=dict,
     )
     port: int = setting("Port of the Dagster UI; the next free one is taken.", 3000, ge=1, le=65535)
 

@@ -4,7 +4,7 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, Field
 
-from memory_assets.schema.addresses import ServerAddress, matching
+from memory_assets.schema.setting_types import ServerAddress, matching
 
 ObjectsAddress = Annotated[
     str,

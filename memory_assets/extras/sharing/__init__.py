@@ -6,6 +6,7 @@ EXTRA = Extra(
     name="sharing",
     commands={"data": "cli:data", "serve": "cli:serve"},
     answers="cli:answer_types",
+    settings="settings:SharingSettings",
     incoming="passed_on:waiting_names",
     before_capture="passed_on:finish_passed_on",
     copied_to="push_record:servers_pushed_to",

@@ -11,6 +11,7 @@ import typer
 
 from memory_assets.errors import QuestionError
 from memory_assets.extras.sharing import tokens
+from memory_assets.extras.sharing.settings import sharing
 from memory_assets.extras.sharing.tokens import SCOPES, AccessToken, AccessTokens
 from memory_assets.interfaces.cli.commands import Json, completing, group, shown
 from memory_assets.interfaces.ports import is_loopback
@@ -181,7 +182,7 @@ class SharedOptions:
             )
         return SharedAccess(
             access_tokens,
-            WriteLimit(agent.settings.writes_per_minute),
+            WriteLimit(sharing(agent.settings).writes_per_minute),
             AuditLog(agent.store.root, agent.settings.clock),
             frozenset(map(str.lower, self.public_name or ())),
             self._tls(),
@@ -227,7 +228,8 @@ def push(
     from memory_assets.extras.sharing.push import Pusher
 
     agent = MemoryAgent()
-    pusher = Pusher(agent.store, url or agent.settings.push_url, agent.settings.push_token)
+    settings = sharing(agent.settings)
+    pusher = Pusher(agent.store, url or settings.push_url, settings.push_token)
     if dry_run:
         return shown(render_pushed, pusher.preview())
     if pusher.is_first and not yes:

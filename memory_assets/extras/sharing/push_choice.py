@@ -10,12 +10,14 @@ from itertools import islice
 
 import polars as pl
 
+from memory_assets.extras.sharing.settings import sharing
 from memory_assets.harnesses.readers import HEADER_LINES
+from memory_assets.schema.setting_types import ALL_PROJECTS
 from memory_assets.schema.tables import version_of
 from memory_assets.services.sources.ignoring import IgnoreRules, read_ignore_rules
 from memory_assets.store.archive import Range
 from memory_assets.store.ledger import WORDS_FORGOTTEN
-from memory_assets.store.settings import ALL_PROJECTS, Settings
+from memory_assets.store.settings import Settings
 from memory_assets.store.store import Store
 
 CAME_FROM_OTHERS = "pushed here by another machine"
@@ -72,7 +74,7 @@ def _reason(
     if set(persons) != {settings.owner}:
         return OF_OTHERS
     excluded = sorted(
-        project for project in projects if not _may_push(settings.push_projects, project)
+        project for project in projects if not _may_push(sharing(settings).push_projects, project)
     )
     return f"of {excluded[0]}: `push_projects` leaves it out" if excluded else ""
 

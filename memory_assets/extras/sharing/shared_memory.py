@@ -15,6 +15,7 @@ from typing import Any
 from memory_assets.errors import ScopeError, UnknownIdError
 from memory_assets.extras.sharing import answers
 from memory_assets.extras.sharing.pieces import Holdings, Stored
+from memory_assets.extras.sharing.settings import sharing
 from memory_assets.extras.sharing.take_in import holdings_of, take_in
 from memory_assets.extras.sharing.visibility import (
     Reader,
@@ -267,10 +268,11 @@ class SharedMemory(MemoryAgent):
         always may.
         """
         settings = self._whole.settings
+        named = sharing(settings).reviewers
         reviewers = {
             settings.owner,
-            *settings.reviewers.get(project, ()),
-            *settings.reviewers.get(EVERY_PROJECT, ()),
+            *named.get(project, ()),
+            *named.get(EVERY_PROJECT, ()),
         }
         if self.reader.person not in reviewers:
             where = f"of {project}" if project else "for all projects"

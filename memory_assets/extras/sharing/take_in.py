@@ -27,6 +27,7 @@ from memory_assets.extras.sharing.pieces import (
     digest_of,
     mask_names,
 )
+from memory_assets.extras.sharing.settings import sharing
 from memory_assets.extras.sharing.visibility import Reader
 from memory_assets.schema.tables import version_of
 from memory_assets.stages.capture.intake import times_of
@@ -147,7 +148,7 @@ def _check_follows(piece: Piece, ranges: Sequence[Range]) -> None:
 
 
 def _check_quota(store: Store, entry: Range, size: int, used: int) -> None:
-    limit = store.settings.pushed_gb
+    limit = sharing(store.settings).pushed_gb
     if limit and size > limit * GIGABYTE:
         assert entry.pushed is not None
         raise QuotaError(

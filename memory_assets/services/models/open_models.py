@@ -16,9 +16,10 @@ import polars as pl
 
 from memory_assets.errors import ModelError, ModelSetupError
 from memory_assets.schema.protocols import Batch, Model, ModelAnswer, ModelRequest
+from memory_assets.schema.setting_types import ALL_PROJECTS
 from memory_assets.services.models.prices import check_price, estimate_of, prices_of
 from memory_assets.stages.deliver.hook import HOOKS_OFF
-from memory_assets.store.settings import ALL_PROJECTS, RULES, Role, Settings, harness_of
+from memory_assets.store.settings import RULES, Role, Settings, harness_of
 from memory_assets.store.store import Store
 from memory_assets.text.files import make_folder
 

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any, get_args
 
 from memory_assets.errors import QuestionError
+from memory_assets.schema.setting_types import ALL_PROJECTS
 from memory_assets.services.models.model_names import check_name
 from memory_assets.services.models.prices import price_of, price_problems, prices_of
 from memory_assets.store.places import settings_files, user_settings_file
 from memory_assets.store.settings import (
-    ALL_PROJECTS,
     RULES,
     Role,
     Settings,

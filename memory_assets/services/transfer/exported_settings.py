@@ -10,7 +10,7 @@ from memory_assets.services.settings.which_store import is_sample
 from memory_assets.store.settings import PATH_LISTS, PATHS, USUAL_EMBEDDING_MODEL, Settings
 from memory_assets.text.masking.redact import mask_text
 
-OF_A_MACHINE = frozenset({*PATHS, *PATH_LISTS, "now", "port", "push_token"})
+OF_A_MACHINE = frozenset({*PATHS, *PATH_LISTS, "now", "port"})
 """Settings that name places of this machine, or its present moment."""
 
 ALWAYS = ("timezone", "owner")
@@ -31,7 +31,8 @@ def render_settings(settings: Settings) -> tuple[bytes, tuple[str, ...]]:
             continue
         if name == "data" or is_sample(settings):
             continue
-        if name in OF_A_MACHINE or _is_folder(name, value) or _has_secret(value):
+        is_of_machine = name in OF_A_MACHINE or _is_folder(name, value)
+        if is_of_machine or not field.repr or _has_secret(value):
             left_out.append(name)
         else:
             document[name] = value
