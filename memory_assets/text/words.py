@@ -42,6 +42,13 @@ def shortened(text: str, longest: int) -> str:
     return text if len(text) <= longest else text[: longest - 1].rsplit(" ", 1)[0] + "…"
 
 
+def truncated(text: str, longest: int) -> str:
+    """Returns the text in at most `longest` characters: a longer one ends with "…", also within a
+    word.
+    """
+    return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
+
+
 def text_hash(text: str) -> str:
     """Returns the hash that identifies a text."""
     return hashlib.sha256(text.encode()).hexdigest()

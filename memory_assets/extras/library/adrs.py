@@ -1,8 +1,7 @@
-"""Finds and reads the architecture decision records of projects; writes none.
+"""Finds and reads the architecture decision records (ADRs) of projects; writes none.
 
-They are in `docs/adr`, `docs/decisions` and `docs/architecture/decisions` of the repositories in
-which the owner had sessions, and in the folders of the setting `adr_folders`. Links are not
-followed.
+Records are searched in `PLACES` of the repositories in which the owner had sessions, and in the
+folders of the setting `adr_folders`. Symbolic links are not followed.
 """
 
 import os
@@ -32,13 +31,13 @@ PLACES = ("docs/adr", "docs/decisions", "docs/architecture/decisions")
 """Folders of a repository that are searched."""
 
 LARGEST_FILE = 500_000
-"""Bytes of a record; what is larger is no decision."""
+"""Bytes of a file; a larger one is not taken for a decision record."""
 
 MOST_FILES = 2_000
-"""Records of a folder."""
+"""Records of a folder that are read."""
 
 ADR = "adr"
-"""The harness and the session of memories that come from a record."""
+"""Stands for harness and session in memories that come from a record."""
 
 COMMON_TERMS = 2
 """Terms that a decision and a memory need in common to be compared."""
@@ -51,7 +50,7 @@ class AdrFolder:
     path: Path
     project: str
     files: tuple[tuple[str, int, int], ...]
-    """Name, size and time of each record."""
+    """Name, size in bytes and time of the last change (ns) of each record."""
 
 
 @dataclass(frozen=True)
@@ -70,21 +69,10 @@ class AdrRow:
 
 
 def find_folders(store: Store) -> list[AdrFolder]:
-    """Returns the folders with decision records: those of the settings, then those of projects."""
-    home = str(Path.home())
-    named = (
-        (folder, project_of(find_repository(str(folder), home), str(folder)))
-        for folder in _named(store)
-    )
-    of_projects = (
-        (root / place, project)
-        for root, project in _repositories(store)
-        for place in PLACES
-        if _is_inside(root, place)
-    )
+    """Returns the folders with decision records: those of the setting, then those of projects."""
     rules = read_ignore_rules(store.settings)
     folders: dict[Path, AdrFolder] = {}
-    for path, project in chain(named, of_projects):
+    for path, project in chain(_configured_folders(store), _project_folders(store)):
         files = tuple(_files(path)) if path not in folders else ()
         if files and not rules.ignores(path / files[0][0], ""):
             folders[path] = AdrFolder(path, project, files)
@@ -93,20 +81,20 @@ def find_folders(store: Store) -> list[AdrFolder]:
 
 def searched_folders(store: Store) -> list[Path]:
     """Returns the folders that are searched, whether or not they exist."""
-    return [*_named(store), *(root / place for root, _ in _repositories(store) for place in PLACES)]
+    roots = [root for root, _ in _repositories(store)]
+    return [*_configured_paths(store), *(root / place for root in roots for place in PLACES)]
 
 
 def inputs_of(store: Store) -> str:
-    """Returns the hash of the table's inputs: its settings, size and time of the files, and their
-    projects.
-    """
+    """Returns the hash of settings and files that the table `adrs` depends on."""
     facts = (f"{folder.path}:{folder.project}:{folder.files}" for folder in find_folders(store))
     return hash_of(version_of("adrs"), store.settings.owner, _setting(store), *facts)
 
 
 def read_adrs(store: Store) -> Iterator[tuple[AdrFolder, AdrFile]]:
-    """Yields the present records with their folders, without unreadable ones and those that contain
-    forgotten words.
+    """Yields the present records with their folders.
+
+    Files that cannot be read or that contain forgotten words are left out.
     """
     tombstones = tombstones_of(store)
     for folder in find_folders(store):
@@ -122,15 +110,12 @@ def read_adrs(store: Store) -> Iterator[tuple[AdrFolder, AdrFile]]:
 
 def list_adrs(store: Store) -> list[AdrRow]:
     """Returns the present records, by folder and number."""
-    shared = [name for name in AdrRow.__dataclass_fields__ if name not in ("path", "project")]
-    return [
-        AdrRow(
-            str(folder.path / record.name),
-            folder.project,
-            **{name: getattr(record, name) for name in shared},
-        )
-        for folder, record in read_adrs(store)
-    ]
+    common = [name for name in AdrRow.__dataclass_fields__ if name not in ("path", "project")]
+    rows = []
+    for folder, record in read_adrs(store):
+        fields = {name: getattr(record, name) for name in common}
+        rows.append(AdrRow(str(folder.path / record.name), folder.project, **fields))
+    return rows
 
 
 def table_of(store: Store) -> pl.DataFrame:
@@ -140,7 +125,7 @@ def table_of(store: Store) -> pl.DataFrame:
 
 def _row(folder: AdrFolder, record: AdrFile) -> dict[str, Any]:
     path = str(folder.path / record.name)
-    changed = next(time_ns for name, _, time_ns in folder.files if name == record.name)
+    times = {name: time_ns for name, _, time_ns in folder.files}
     row = asdict(record) | {"statements": record.statements, "text": record.text}
     lists = {name: list(value) for name, value in row.items() if isinstance(value, tuple)}
     return {
@@ -150,17 +135,20 @@ def _row(folder: AdrFolder, record: AdrFile) -> dict[str, Any]:
         "path": path,
         "project": folder.project,
         "status": record.status or None,
-        "changed_at": datetime.fromtimestamp(changed / 1e9, UTC),
+        "changed_at": datetime.fromtimestamp(times[record.name] / 1e9, UTC),
     }
 
 
 def remembered(store: Store) -> Iterator[dict[str, Any]]:
     """Yields the decisions in force as observations without a session, like the memories of
     harnesses.
+
+    A decision is dated at noon of its day, or when its file was last changed.
     """
     for row in store.tables.read("adrs").filter("is_in_force").iter_rows(named=True):
-        decided = row["decided_on"] and datetime.combine(row["decided_on"], time(12), UTC)
-        at = decided or row["changed_at"]
+        at = row["changed_at"]
+        if row["decided_on"]:
+            at = datetime.combine(row["decided_on"], time(12), UTC)
         about = {"project": row["project"], "at": at, "settings": store.settings}
         statement = row_of_document(ADR, row["path"], row["text"], row["line"], **about)
         yield statement | {"category": "system-architecture"}
@@ -170,15 +158,15 @@ def conflicts_of(adrs: pl.DataFrame, memories: pl.DataFrame) -> pl.DataFrame:
     """Returns the table `adr_conflicts`: active memories that contradict a decision in force of
     their project.
     """
-    is_said = ~pl.col("session_ids").list.contains(ADR)
-    facts = memories.filter((pl.col("state") == "active") & (pl.col("kind") == "fact") & is_said)
-    compared = [(row, frozenset(text_terms(row["text"]))) for row in facts.iter_rows(named=True)]
+    is_from_adr = pl.col("session_ids").list.contains(ADR)
+    facts = memories.filter(~is_from_adr, state="active", kind="fact").iter_rows(named=True)
+    compared = [(row, frozenset(text_terms(row["text"]))) for row in facts]
     rows: list[dict[str, Any]] = []
     for adr in adrs.filter("is_in_force").iter_rows(named=True):
-        statements = [(text, frozenset(text_terms(text))) for text in adr["statements"]]
+        terms_of = {text: frozenset(text_terms(text)) for text in adr["statements"]}
         for memory, terms in compared:
             if memory["project"] in (adr["project"], "") or memory["scope"] != "project":
-                near = (text for text, own in statements if len(own & terms) >= COMMON_TERMS)
+                near = [text for text in terms_of if len(terms_of[text] & terms) >= COMMON_TERMS]
                 rows += _conflict(adr, near, memory)
     return frame_of("adr_conflicts", rows).sort("adr_id", "memory_id")
 
@@ -188,21 +176,19 @@ def _conflict(
 ) -> list[dict[str, Any]]:
     """Returns the conflict with the first of the statements that the memory contradicts, if any."""
     for statement in statements:
-        reason = find_conflict(statement, memory["text"]) or find_conflict(
-            memory["text"], statement
-        )
+        text = memory["text"]
+        reason = find_conflict(statement, text) or find_conflict(text, statement)
         if reason:
             about = {name: adr[name] for name in ("number", "path", "project")}
             ids = {"adr_id": adr["id"], "memory_id": memory["id"]}
-            return [
-                {**ids, **about, "statement": statement, "text": memory["text"], "reason": reason}
-            ]
+            return [{**ids, **about, "statement": statement, "text": text, "reason": reason}]
     return []
 
 
 def read_contradictions(store: Store) -> Iterator[AdrContradiction]:
-    """Yields the contradictions as of the last build of memories, without memories that were
-    corrected or forgotten since.
+    """Yields the contradictions that the last build of memories found.
+
+    Memories that were corrected or forgotten since are left out.
     """
     rows = store.tables.read("adr_conflicts", columns=list(AdrContradiction.__dataclass_fields__))
     if rows.is_empty():
@@ -216,14 +202,28 @@ def _setting(store: Store) -> str:
     return vars(store.settings)["adr_folders"]
 
 
-def _named(store: Store) -> list[Path]:
+def _configured_paths(store: Store) -> list[Path]:
     parts = _setting(store).split(os.pathsep)
     return [Path(part).expanduser() for part in parts if part.strip()]
 
 
+def _configured_folders(store: Store) -> Iterator[tuple[Path, str]]:
+    """Yields each folder of the setting with its project."""
+    home = str(Path.home())
+    for path in _configured_paths(store):
+        yield path, project_of(find_repository(str(path), home), str(path))
+
+
+def _project_folders(store: Store) -> Iterator[tuple[Path, str]]:
+    """Yields each of `PLACES` in the repository of each project, with the project."""
+    for root, project in _repositories(store):
+        yield from ((root / place, project) for place in PLACES if _is_inside(root, place))
+
+
 def _repositories(store: Store) -> Iterator[tuple[Path, str]]:
-    """Yields the root of each project's repository on this machine, where the owner's latest
-    session was.
+    """Yields the root of each project's repository on this machine, and the project.
+
+    Of several checkouts it is that of the owner's latest session.
     """
     windows = store.tables.read("windows", columns=["folder", "project", "person", "ended_at"])
     of_owner = windows.filter((pl.col("person") == store.settings.owner) & (pl.col("folder") != ""))
@@ -232,24 +232,25 @@ def _repositories(store: Store) -> Iterator[tuple[Path, str]]:
         .agg(pl.col("ended_at").max())
         .sort("ended_at", "folder", descending=True)
     )
-    seen: set[str] = set()
+    roots: dict[str, Path] = {}
     for project, folder in latest.select("project", "folder").iter_rows():
-        root = None if project in seen else _root_of(Path(folder))
+        root = None if project in roots else _root_of(Path(folder))
         if root:
-            seen.add(project)
+            roots[project] = root
             yield root, project
 
 
 def _root_of(folder: Path) -> Path | None:
-    """Returns the root of the repository that the folder is in; None for a relative one, the home
-    folder and those above.
+    """Returns the root of the repository that the folder is in.
+
+    None without one, and where the root would be the home folder or a folder above it.
     """
     if not folder.is_absolute():
         return None
     home = Path.home()
     for place in (folder, *folder.parents):
         try:
-            if place != home and place not in home.parents and (place / ".git").exists():
+            if place not in (home, *home.parents) and (place / ".git").exists():
                 return place
         except (OSError, ValueError):
             return None
@@ -257,14 +258,13 @@ def _root_of(folder: Path) -> Path | None:
 
 
 def _is_inside(root: Path, place: str) -> bool:
-    """Returns whether no part of the place is a link: a repository must not have other folders
-    read.
-    """
+    """Returns whether no part of the place is a symbolic link, which could lead elsewhere."""
     parts = Path(place).parts
     return not any(root.joinpath(*parts[:count]).is_symlink() for count in range(1, len(parts) + 1))
 
 
 def _files(folder: Path) -> Iterator[tuple[str, int, int]]:
+    """Yields name, size and time of each file that may be a record."""
     try:
         names = sorted(name for name in os.listdir(folder) if number_of(name) is not None)
     except OSError:

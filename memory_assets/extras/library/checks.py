@@ -1,4 +1,4 @@
-"""Checks of the library."""
+"""Asset checks of the library's tables."""
 
 import polars as pl
 
@@ -66,14 +66,10 @@ def belong_to_kept_documents(store: Store, days: Days) -> pl.DataFrame:
     without a gap.
     """
     chunks = store.tables.read("document_chunks", columns=["doc_id", "chunk_index"])
-    counted = (
-        chunks.group_by("doc_id")
-        .agg(pl.len().alias("chunks"), (pl.col("chunk_index").max() + 1).alias("numbered"))
-        .sort("doc_id")
-    )
-    return counted.filter(
-        ~pl.col("doc_id").is_in(document_ids(store)) | (pl.col("chunks") != pl.col("numbered"))
-    )
+    count_by_index = (pl.col("chunk_index").max() + 1).alias("numbered")
+    counts = chunks.group_by("doc_id").agg(pl.len().alias("chunks"), count_by_index).sort("doc_id")
+    is_kept = pl.col("doc_id").is_in(document_ids(store))
+    return counts.filter(~is_kept | (pl.col("chunks") != pl.col("numbered")))
 
 
 @check("document_vectors", level="warn")

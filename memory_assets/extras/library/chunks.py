@@ -1,9 +1,8 @@
-"""Cuts documents into chunks, encodes them, and finds chunks by the words and the meaning of a
-question.
+"""Cuts documents into chunks, encodes them, and finds chunks by words and meaning of a question.
 
-A chunk is part of one page or section. Documents have an index of their own, which only a search of
-the library reads: no chunk is in a briefing, in a recall or in a proposal. Their text is nobody's
-statement and makes no rule.
+A chunk is part of one page or section. Chunks have an index that only a search of the library
+reads: none is in a briefing, a recall or a proposal, and nothing in them is taken for a statement
+of the owner.
 """
 
 import uuid
@@ -29,10 +28,10 @@ from memory_assets.text.terms import query_terms
 from memory_assets.text.words import text_hash
 
 DOCUMENTS = "documents"
-"""Their corpus in the index."""
+"""Name of the corpus of chunks in the index."""
 
 CHUNK_CHARS = 900
-"""About 220 tokens, what MiniLM reads: prose of books is longer-winded than messages."""
+"""Longest chunk. In the prose of books about 220 tokens, as many as the model MiniLM reads."""
 
 
 def chunks_of(document: KeptDocument, sections: Sequence[DocumentSection]) -> pl.DataFrame:
@@ -64,10 +63,10 @@ def _chunks(
 
 
 def encode_chunks(chunks: pl.DataFrame, embedder: Embedder, encoded: pl.DataFrame) -> pl.DataFrame:
-    """Returns the table `document_vectors` of the chunks of one document; `encoded` holds reusable
-    rows.
+    """Returns the table `document_vectors` for the chunks of one document.
 
-    A chunk that the model cannot encode has no row, and is found by its words alone.
+    Vectors of texts that are in `encoded` already are taken from there. A chunk that the model
+    cannot encode has no row, and is found by its words alone.
     """
     texts = dict(chunks.select("text_hash", "content").iter_rows())
     vectors = read_texts(texts, embedder, encoded)
@@ -88,7 +87,7 @@ def encode_chunks(chunks: pl.DataFrame, embedder: Embedder, encoded: pl.DataFram
 
 
 def index_rows(chunks: pl.DataFrame, vectors: pl.DataFrame) -> pl.DataFrame:
-    """Returns the rows of the index: documents are its groups, chunks are in their order."""
+    """Returns the rows of the index, grouped by document and ordered as in the document."""
     joined = chunks.join(vectors.select("id", "vector", "words"), on="id", how="left")
     return joined.select(
         "id",
@@ -111,17 +110,17 @@ def find_chunks(
     allowed: Iterable[str],
     aliases: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, float]:
-    """Returns the ids of the chunks that are relevant to the question with their scores, best
-    first; `allowed` are the documents that are searched.
+    """Returns the score of each chunk that is relevant to the question, by id, best first.
+
+    `allowed` are the ids of the documents that are searched.
     """
     query = SearchQuery(question, dict.fromkeys(query_terms(question), 1.0))
     if embedder:
         encoded = embedder.read_query(question)
         query = SearchQuery(question, query.terms, encoded.vector, encoded.words)
     matches = find_messages(query, texts, Layout(texts, REACH), (), _rows_of(texts, allowed))
-    rows = pl.DataFrame(
-        {"id": [match.passage_id for match in matches]}, schema={"id": pl.String}
-    ).with_columns(project=pl.lit(""), event_at=pl.lit(now))
+    ids = pl.Series("id", [match.passage_id for match in matches], dtype=pl.String)
+    rows = pl.DataFrame([ids]).with_columns(project=pl.lit(""), event_at=pl.lit(now))
     parsed = parse_question(question, Asker(now), Filters(), texts, KnownNames(aliases=aliases))
     judged = judge_messages(parsed, rows, texts, query.vector)
     return {
@@ -132,6 +131,6 @@ def find_chunks(
 
 
 def _rows_of(texts: Texts, documents: Iterable[str]) -> np.ndarray:
-    """Returns which rows of the index belong to the documents."""
+    """Returns for each row of the index whether it belongs to one of the documents."""
     numbers = {name: number for number, name in enumerate(texts.group_ids)}
     return np.isin(texts.groups, [numbers[id] for id in documents if id in numbers])

@@ -111,9 +111,8 @@ def discover(
     as_json: Json = False,
 ) -> Reply:
     """Read a page or a repository, and keep a note of it that is recalled with its address."""
-    return shown(
-        view.render_discovered, MemoryAgent().discover(source, tag=tag or (), private=private)
-    )
+    discovered = MemoryAgent().discover(source, tag=tag or (), private=private)
+    return shown(view.render_discovered, discovered)
 
 
 @feeds_app.command(
@@ -151,9 +150,8 @@ def feeds_remove(
 def feeds_poll(as_json: Json = False) -> Reply:
     """Look for new items in all feeds now; a schedule does so every hour while `memory up` runs."""
     polled = MemoryAgent().poll_feeds()
-    return Reply(
-        polled, view.render_polled(polled), int(any(feed.problem for feed in polled.feeds))
-    )
+    has_failed = any(feed.problem for feed in polled.feeds)
+    return Reply(polled, view.render_polled(polled), int(has_failed))
 
 
 @slog_app.command("add", epilog=f"Example: `{ADD}`")

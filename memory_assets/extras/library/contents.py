@@ -1,10 +1,12 @@
-"""What a reader of documents returns: titles and sections; and the limits that keep a hostile file
-from taking the machine.
+"""What a reader of documents returns: title and sections. Also the limits on size, which keep a
+hostile file from using up memory and time.
 """
 
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+
+from memory_assets.text.words import squeezed, truncated
 
 MEGABYTE = 1_000_000
 LARGEST_FILE = 100 * MEGABYTE
@@ -21,31 +23,34 @@ MOST_CHARS = 20_000_000
 """Characters of the text: about forty long books."""
 
 HEADINGS = ("h1", "h2", "h3")
-"""What begins a section."""
+"""Headings that begin a section."""
 
 BYTE_ORDERS = (b"\xff\xfe", b"\xfe\xff")
-"""What UTF-16 begins with."""
+"""Byte order marks with which a text in UTF-16 begins."""
 
 LONGEST_NAME = 200
 """Characters of a title or a chapter's name."""
+
+FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.S)
+"""The fields in YAML at the beginning of a Markdown file."""
 
 _BLANK_LINES = re.compile(r"\n{3,}")
 _LINE_END = re.compile(r"[ \t\r\f\v\xa0]*\n")
 _UNSEEN = re.compile(
     "[\x00-\x08\x0e-\x1f\x7f\u00ad\u200b\u2060\ufeff\ud800-\udfff\U000e0000-\U000e007f]"
 )
-"""Control characters, characters of no width and lone surrogates: invisible, and they split words
-that are searched for.
+"""Control characters, characters of no width and lone surrogates. They are invisible, and a word
+that contains one is not found.
 """
 
 
 class UnreadableError(Exception):
-    """The file cannot be read; its text says why, and what to do."""
+    """The file cannot be read; the message says why and what to do."""
 
 
 @dataclass(frozen=True)
 class DocumentSection:
-    """A part of a document: a page, or what is below a heading."""
+    """A part of a document: a page, or the text below a heading."""
 
     text: str
     page: int | None = None
@@ -56,7 +61,7 @@ class DocumentSection:
 
 @dataclass(frozen=True)
 class Contents:
-    """What a file contains."""
+    """Kind, title and text of a file."""
 
     kind: str
     title: str
@@ -64,33 +69,30 @@ class Contents:
 
 
 def cleaned(kind: str, title: str, sections: Iterable[DocumentSection]) -> Contents:
-    """Returns the sections with text, in plain characters; raises `UnreadableError` for none, or
-    for too much.
+    """Returns the contents without invisible characters and empty sections.
+
+    Raises `UnreadableError` where there is no text, or too much.
     """
     written = tuple(_within_limits(sections))
     if not written:
-        scanned = (
-            "It may be scanned: add its text with OCR software first. " if kind == "pdf" else ""
-        )
-        raise UnreadableError(f"It has no text. {scanned}Nothing was added.")
+        hint = "It may be scanned: add its text with OCR software first. " if kind == "pdf" else ""
+        raise UnreadableError(f"It has no text. {hint}Nothing was added.")
     return Contents(kind, name_of(title), written)
 
 
 def clean(text: str) -> str:
-    """Returns the text without invisible characters, and without more than one blank line at a
-    place.
-    """
+    """Returns the text without invisible characters, its blank lines in a row as one."""
     visible = _UNSEEN.sub("", _LINE_END.sub("\n", text.replace("\r\n", "\n")))
     return _BLANK_LINES.sub("\n\n", visible).strip()
 
 
 def name_of(text: str) -> str:
-    """Returns a title or a chapter's name as one line of bounded length."""
-    line = " ".join(clean(text).split())
-    return line if len(line) <= LONGEST_NAME else line[: LONGEST_NAME - 1].rstrip() + "…"
+    """Returns the text as one line of at most `LONGEST_NAME` characters, for a title or chapter."""
+    return truncated(squeezed(clean(text)), LONGEST_NAME)
 
 
 def _within_limits(sections: Iterable[DocumentSection]) -> Iterator[DocumentSection]:
+    """Yields the sections with text, cleaned; raises `UnreadableError` beyond a limit."""
     characters = 0
     for count, section in enumerate(sections, 1):
         text = clean(section.text)

@@ -1,9 +1,8 @@
-"""Reads a page or a repository that somebody names, and keeps it as a document with a note; the
-note is recalled.
+"""Reads a page or a repository that somebody names, and keeps it as a document with a note.
 
-The text is found by a search of the library, as that of other documents; the note is recalled with
-its address, like decision records: it confirms nothing, becomes no proposal and is in no briefing,
-whatever it says.
+The whole text is found by a search of the library only. The note, a short text with the address,
+is also recalled. Whatever it says, it confirms no memory, becomes no proposal and is in no
+briefing.
 """
 
 import hashlib
@@ -35,18 +34,20 @@ from memory_assets.store.store import Store, open_store
 from memory_assets.text.masking.redact import mask_text
 
 READER = "discovery/2"
+"""Version of the rules that read a page or a repository."""
+
 DISCOVERY = "discovery"
-"""The harness and the session of memories that come from a discovery."""
+"""Stands for harness and session in memories that come from a note."""
 
 SLOG_REASON = "discover"
 
 ABOUT = ["project", "state", "text_hash"]
-"""Columns of the texts that say what a project is about."""
+"""Columns of the texts that show what a project is about."""
 
 
 @dataclass(frozen=True)
 class Discovered:
-    """A page or a repository that was read."""
+    """A page or a repository that was read and kept."""
 
     id: str
     title: str
@@ -55,7 +56,7 @@ class Discovered:
     note: str
     tags: tuple[str, ...]
     relevance: dict[str, float]
-    """Projects that it is relevant to, with the mean cosine of their nearest memories."""
+    """Relevant project → mean cosine of the note and the project's nearest texts."""
     state: str
     """added, replaced (it changed), or unchanged."""
     masked_count: int = 0
@@ -68,7 +69,7 @@ class Discovered:
 
 @dataclass(frozen=True)
 class Source:
-    """What was read, before it is masked and kept."""
+    """A page, a repository or an item of a feed as it was read, before secrets are masked."""
 
     kind: str
     url: str
@@ -80,8 +81,9 @@ class Source:
 
 
 def discover(store: Store, request: DiscoverRequest) -> Discovered:
-    """Reads the page or the repository, keeps it with a note, and logs it; raises `DocumentError`
-    where it cannot be read.
+    """Reads the page or the repository, keeps it with a note, and logs it in the slog.
+
+    Raises `DocumentError` where it cannot be read.
     """
     source = _read(request.source.strip(), allow_private=request.private)
     open_store(store.settings)
@@ -89,7 +91,7 @@ def discover(store: Store, request: DiscoverRequest) -> Discovered:
 
 
 def keep(store: Store, source: Source, tags: Iterable[str] = ()) -> Discovered:
-    """Keeps what was read with a note, and logs it; the same content again changes nothing."""
+    """Keeps the source as a document with a note, and logs it; does nothing if it is unchanged."""
     documents = documents_of(store)
     document, texts = _masked(store, source, tags)
     earlier = documents.find(document.id)
@@ -98,12 +100,13 @@ def keep(store: Store, source: Source, tags: Iterable[str] = ()) -> Discovered:
     document = replace(document, relevance=relevance_of_note(store, document.note))
     with store.lock():
         document = documents.write(document, [DocumentSection(text) for text in texts])
-    what = f"Read {source.kind} {document.source_path} as {document.id}"
-    log_own(store, "ingest", what, SLOG_REASON)
+    detail = f"Read {source.kind} {document.source_path} as {document.id}"
+    log_own(store, "ingest", detail, SLOG_REASON)
     return _discovered(document, "replaced" if earlier else "added", document.masked_count)
 
 
 def _version_of(document: KeptDocument) -> tuple[object, ...]:
+    """Returns what has to be equal for a document to be unchanged."""
     return document.content_hash, document.reader, document.tags
 
 
@@ -115,7 +118,7 @@ def _masked(
     tombstones = tombstones_of(store)
 
     def clean(text: str) -> tuple[str, int]:
-        """Returns the text without these, and the number of secrets."""
+        """Returns the text without secrets and forgotten words, and the number of secrets."""
         masked, count = mask_text(text.encode("utf-8", "replace").decode())
         return tombstones.mask_text(masked), count
 
@@ -144,7 +147,7 @@ def _masked(
 
 
 def table_of(store: Store, document_id: str) -> pl.DataFrame:
-    """Returns the note of the document as a row of `discoveries`; none where it has none."""
+    """Returns the row of `discoveries` for the document; no row where it has no note."""
     document = documents_of(store).find(document_id)
     return frame_of("discoveries", [_row(document)] if document and document.note else [])
 
@@ -156,16 +159,17 @@ def remembered(store: Store) -> list[dict[str, Any]]:
 
 
 def relevance_of_note(store: Store, note: str) -> dict[str, float]:
-    """Returns the projects of the store that the note is relevant to, the most relevant first;
-    notes do not count.
+    """Returns the projects of the store that the note is relevant to, the most relevant first.
+
+    Empty without an embedding model.
     """
-    # Nor an earlier note of it.
+    # Notes do not count, or an earlier one about the same page would make it relevant.
     memories = read_present(store.tables, store.ledger).filter(pl.col("session_id") != DISCOVERY)
     try:
         vector = open_embedder(store.settings.embedding_model).encode_query(note)
         requests = requests_in_use(store)
     except ModelError:
-        return {}  # it is found all the same
+        return {}  # the note can be recalled without a project
     rows = [memories.select(ABOUT), requests.with_columns(state=pl.lit("active")).select(ABOUT)]
     vectors = [
         frame.select("text_hash", "vector", "dimension")
@@ -175,6 +179,7 @@ def relevance_of_note(store: Store, note: str) -> dict[str, float]:
 
 
 def _read(name: str, *, allow_private: bool) -> Source:
+    """Reads the source at the folder or address; raises `DocumentError` where it cannot."""
     if Path(name).expanduser().is_dir():
         return _repository(os.path.realpath(Path(name).expanduser()))
     address = urlsplit(name)
@@ -219,17 +224,17 @@ def _row(document: KeptDocument) -> dict[str, Any]:
 
 
 def _observation(store: Store, row: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the note; one that is relevant to no project is for everyone."""
+    """Returns the note as an observation; its scope is everyone if it is relevant to no project."""
     about = {"project": row["project"], "at": row["read_at"], "settings": store.settings}
     statement = row_of_document(DISCOVERY, row["url"], row["note"], 0, **about)
-    everywhere = {} if row["project"] else {"scope": "everyone"}
-    return statement | everywhere | {"gate_reason": "read when it was asked for"}
+    statement["gate_reason"] = "read when it was asked for"
+    return statement if row["project"] else statement | {"scope": "everyone"}
 
 
 def _discovered(document: KeptDocument, state: str, masked_count: int = 0) -> Discovered:
-    shared = ("id", "title", "kind", "note", "tags")
+    common = ("id", "title", "kind", "note", "tags")
     return Discovered(
-        **{name: getattr(document, name) for name in shared},
+        **{name: getattr(document, name) for name in common},
         url=document.source_path,
         relevance=dict(document.relevance),
         state=state,

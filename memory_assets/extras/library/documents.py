@@ -1,7 +1,7 @@
-"""Adds files to the documents, lists, searches and removes them.
+"""Adds documents to the library, lists, searches and removes them.
 
-A file is read by a process of its own, secrets and forgotten words in its text are masked, and the
-text is kept in the store. The file itself is neither kept nor changed. Only `search` reads the
+A file is read by a process of its own. Secrets and forgotten words in its text are masked, and the
+text is kept in the store; the file itself is neither kept nor changed. Only `search` reads the
 index of documents.
 """
 
@@ -16,7 +16,7 @@ import polars as pl
 from memory_assets.errors import DocumentError, ModelError, UnknownDocumentError
 from memory_assets.extras.library.chunks import DOCUMENTS, find_chunks
 from memory_assets.extras.library.contents import Contents, DocumentSection
-from memory_assets.extras.library.index import open_index, remove_left
+from memory_assets.extras.library.index import open_index, remove_leftovers
 from memory_assets.extras.library.kept_documents import KeptDocument, documents_of, new_id
 from memory_assets.extras.library.process import check_file, read_document
 from memory_assets.extras.library.requests import AddDocumentsRequest, SearchDocumentsRequest
@@ -26,20 +26,23 @@ from memory_assets.services.search.corpus import open_embedder
 from memory_assets.stages.capture.tombstones import Tombstones, tombstones_of
 from memory_assets.store.store import Store, open_store
 from memory_assets.text.masking.redact import mask_text
+from memory_assets.text.words import squeezed
 
 READER = "reader/1"
-"""Version of the rules that read files; a file that another one read is read again when it is added
-again.
+"""Version of the rules that read files. A file that an older version read is read again when
+somebody adds it again.
 """
 
 SHORTEST_ID = len("doc_") + 4
+"""Characters from which the beginning of an id stands for it."""
+
 LONGEST_QUESTION = 2_000
 BEHIND = "Some documents are not indexed yet. Run `memory ingest`, then search again."
 
 
 @dataclass(frozen=True)
 class AddedDocument:
-    """A file that was added, or is in the library already."""
+    """A file that was added, or that was in the library already."""
 
     id: str
     title: str
@@ -55,11 +58,11 @@ class AddedDocument:
 
 @dataclass(frozen=True)
 class Added:
-    """What became of the files."""
+    """The documents of files that could be read, and the problems with the others."""
 
     documents: tuple[AddedDocument, ...]
     problems: tuple[str, ...] = ()
-    """Why the others could not be added."""
+    """For each file that could not be added, the reason."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -107,20 +110,22 @@ class FoundInDocuments:
     question: str
     hits: tuple[DocumentHit, ...]
     document_count: int
-    """Documents that were searched."""
+    """Number of documents that were searched."""
     warnings: tuple[str, ...] = ()
 
 
 def add(store: Store, request: AddDocumentsRequest) -> Added:
-    """Adds the files to the library; one that cannot be read keeps no other out. The first one
-    creates the store.
+    """Adds the files to the library, and creates the store where there is none.
+
+    A file that cannot be read is reported, and the others are added.
     """
     open_store(store.settings)
     added: list[AddedDocument] = []
     problems: list[str] = []
     for name in track(request.files, "Reading documents"):
+        path = os.path.realpath(Path(name).expanduser())
         try:
-            added.append(_add(store, Path(os.path.realpath(Path(name).expanduser())), request.tag))
+            added.append(_add(store, Path(path), request.tag))
         except DocumentError as error:
             problems.append(mask_text(str(error))[0])
     return Added(tuple(added), tuple(problems))
@@ -131,7 +136,8 @@ def _add(store: Store, path: Path, tags: Sequence[str]) -> AddedDocument:
     documents = documents_of(store)
     earlier = documents.find(id_of(path))
     content_hash = _hash_of(path)
-    for document in [earlier] if earlier else documents.all():
+    candidates = [earlier] if earlier else documents.all()
+    for document in candidates:
         is_same = (document.content_hash, document.reader) == (content_hash, READER)
         if is_same and not documents.is_damaged(document.id):
             return _retag(store, document, tags)
@@ -147,7 +153,7 @@ def _add(store: Store, path: Path, tags: Sequence[str]) -> AddedDocument:
         source_path=_clean(str(path), tombstones),
         content_hash=content_hash,
         bytes=size,
-        tags=tuple(sorted({*tags, *(earlier.tags if earlier else ())})),
+        tags=tuple(sorted({*tags, *earlier.tags} if earlier else {*tags})),
         added_at=store.settings.clock().isoformat(timespec="seconds"),
         reader=READER,
         section_count=len(sections),
@@ -159,7 +165,7 @@ def _add(store: Store, path: Path, tags: Sequence[str]) -> AddedDocument:
 
 
 def _retag(store: Store, document: KeptDocument, tags: Sequence[str]) -> AddedDocument:
-    """Adds the tags to a document that is there already."""
+    """Adds the tags to a document of the library."""
     all_tags = tuple(sorted({*document.tags, *tags}))
     if all_tags == document.tags:
         return _added(document, "unchanged")
@@ -172,46 +178,45 @@ def _retag(store: Store, document: KeptDocument, tags: Sequence[str]) -> AddedDo
 
 
 def id_of(path: Path) -> str:
-    """Returns the id of the document that was added from the path."""
+    """Returns the id of the document whose file has this path."""
     return new_id("doc", os.fsencode(path))
 
 
 def list_documents(store: Store) -> list[DocumentRow]:
     """Returns the documents, the latest first."""
     chunks = store.tables.parts("document_chunks")
-    shared = [name for name in DocumentRow.__dataclass_fields__ if name != "chunk_count"]
-    return [
-        DocumentRow(
-            **{name: getattr(document, name) for name in shared},
-            chunk_count=chunks[document.id].rows if document.id in chunks else 0,
-        )
-        for document in documents_of(store).all()
-    ]
+    common = [name for name in DocumentRow.__dataclass_fields__ if name != "chunk_count"]
+    rows = []
+    for document in documents_of(store).all():
+        fields = {name: getattr(document, name) for name in common}
+        count = chunks[document.id].rows if document.id in chunks else 0
+        rows.append(DocumentRow(**fields, chunk_count=count))
+    return rows
 
 
 def find_document(store: Store, name: str) -> KeptDocument:
     """Returns the document with that id (or its beginning), path, file name or words in its title.
 
-    Raises `UnknownDocumentError` where there is none, or where several fit.
+    Raises `UnknownDocumentError` where there is none, or where several match.
     """
-    named = name.strip()
-    documents = documents_of(store).all() if named else []
-    for fits in _ways_to_name(named):
-        matches = [document for document in documents if fits(document)]
+    name = name.strip()
+    documents = documents_of(store).all() if name else []
+    for matches_name in _name_conditions(name):
+        matches = [document for document in documents if matches_name(document)]
         if len(matches) == 1:
             return matches[0]
         if matches:
             ids = ", ".join(document.id for document in matches[:5])
             raise UnknownDocumentError(
-                f"'{_shown(named)}' fits several documents: {ids}. Give an id."
+                f"'{_shown(name)}' fits several documents: {ids}. Give an id."
             )
     raise UnknownDocumentError(
-        f"There is no document '{_shown(named)}'. `memory library documents` lists them."
+        f"There is no document '{_shown(name)}'. `memory library documents` lists them."
     )
 
 
-def _ways_to_name(name: str) -> Iterator[Callable[[KeptDocument], bool]]:
-    """Yields whether a document has the name, the surest way first."""
+def _name_conditions(name: str) -> Iterator[Callable[[KeptDocument], bool]]:
+    """Yields functions that say whether the name means a document, the strictest first."""
     path = "" if "\0" in name else os.path.realpath(Path(name).expanduser())
     ids = (name, id_of(Path(path)))
     yield lambda document: document.id in ids or document.source_path == name
@@ -226,27 +231,27 @@ def _shown(name: str) -> str:
 
 
 def remove(store: Store, name: str) -> KeptDocument:
-    """Removes the document with its chunks, their vectors and their part of the index; its file
-    stays as it is.
+    """Removes the document with its chunks, vectors and rows of the index, and returns it.
+
+    Its file stays as it is.
     """
     document = find_document(store, name)
     with store.lock():
         documents_of(store).remove(document.id)
-    remove_left(store)
+    remove_leftovers(store)
     return document
 
 
 def search(store: Store, request: SearchDocumentsRequest) -> FoundInDocuments:
-    """Returns the chunks that fit the question."""
-    question = " ".join(request.question.split())[:LONGEST_QUESTION]
-    documents = (
-        [find_document(store, request.document)] if request.document else documents_of(store).all()
-    )
-    titles = {
-        document.id: document.title
-        for document in documents
-        if not request.tag or not {*request.tag}.isdisjoint(document.tags)
-    }
+    """Returns the chunks that fit the question, of documents that have one of the given tags."""
+    question = squeezed(request.question)[:LONGEST_QUESTION]
+    documents = documents_of(store).all()
+    if request.document:
+        documents = [find_document(store, request.document)]
+    if request.tag:
+        tags = frozenset(request.tag)
+        documents = [document for document in documents if not tags.isdisjoint(document.tags)]
+    titles = {document.id: document.title for document in documents}
     texts = open_index(store).open(DOCUMENTS)
     warnings = [] if titles.keys() <= store.tables.parts("document_chunks").keys() else [BEHIND]
     if texts is None or not question:
@@ -260,10 +265,9 @@ def search(store: Store, request: SearchDocumentsRequest) -> FoundInDocuments:
     scores = find_chunks(
         question, texts, embedder, now=settings.clock(), allowed=titles, aliases=settings.aliases
     )
-    best = dict([*scores.items()][: request.limit])
-    return FoundInDocuments(
-        question, tuple(_hits(store, best, titles)), len(titles), tuple(warnings)
-    )
+    best_scores = dict([*scores.items()][: request.limit])
+    hits = tuple(_hits(store, best_scores, titles))
+    return FoundInDocuments(question, hits, len(titles), tuple(warnings))
 
 
 def _hits(
@@ -282,8 +286,8 @@ def _masked(contents: Contents, tombstones: Tombstones) -> tuple[list[DocumentSe
     count = 0
     sections: list[DocumentSection] = []
     for section in contents.sections:
-        text, secrets = mask_text(section.text)
-        count += secrets
+        text, secret_count = mask_text(section.text)
+        count += secret_count
         chapter = _clean(section.chapter, tombstones)
         sections.append(DocumentSection(tombstones.mask_text(text), section.page, chapter))
     return sections, count
@@ -302,5 +306,5 @@ def _hash_of(path: Path) -> str:
 
 
 def _added(document: KeptDocument, state: str) -> AddedDocument:
-    shared = [name for name in AddedDocument.__dataclass_fields__ if name != "state"]
-    return AddedDocument(**{name: getattr(document, name) for name in shared}, state=state)
+    common = [name for name in AddedDocument.__dataclass_fields__ if name != "state"]
+    return AddedDocument(**{name: getattr(document, name) for name in common}, state=state)

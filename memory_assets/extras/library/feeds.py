@@ -1,10 +1,10 @@
-"""Feeds that are watched: one file each, with the items that were seen, so that none comes twice.
+"""Watches feeds (RSS, Atom): keeps a file for each, and the new items of a poll as discoveries.
 
-    library/feeds/feed_0f3a5c1e9b2d.json
+    library/feeds/feed_0f3a5c1e9b2d.json    the feed, and the items that were seen in it
 
-A poll keeps new items as discoveries, from what the feed says of them; their pages are not fetched.
-Items that are there when a feed is added are only noted. Polls run by a schedule, and by `memory
-library feeds poll`.
+Each item is kept once, with the text that the feed gives; its page is not fetched. Items that a
+feed has when it is added are noted as seen and not kept. A schedule and `memory library feeds poll`
+run polls.
 """
 
 import hashlib
@@ -29,10 +29,10 @@ from memory_assets.text.masking.records import mask_record
 from memory_assets.text.masking.redact import mask_text
 
 MOST_NEW = 50
-"""New items that one poll keeps; the others come with the next."""
+"""New items that one poll keeps; further ones are kept by the next poll."""
 
 POLLED_EVERY = timedelta(hours=1)
-"""How long a feed is fresh after a poll: its schedule runs every hour."""
+"""Time after a poll until the feed waits for the next one, as the schedule runs every hour."""
 
 
 @dataclass(frozen=True)
@@ -45,15 +45,17 @@ class Feed:
     tags: tuple[str, ...]
     added_at: str
     allow_private: bool = False
-    """Whether it may be in a private network."""
+    """Whether its address may be in a private network."""
     polled_at: str = ""
     problem: str = ""
     """Why the last poll failed; empty where it did not."""
     etag: str = ""
     modified: str = ""
-    """What the server said of its version, to be asked for changes only."""
+    """The server's headers `ETag` and `Last-Modified`; with them it answers only after a change."""
     seen: dict[str, tuple[str, str]] = field(default_factory=dict)
-    """Item → its document (empty: it was there before) and when it was first seen."""
+    """Hash of an item → its document (empty if the feed had it when it was added), and when it was
+    first seen.
+    """
 
 
 class Feeds:
@@ -127,15 +129,18 @@ class FeedRow:
 
 @dataclass(frozen=True)
 class Polled:
-    """What the polls of feeds brought."""
+    """The feeds after a poll of all, and what is new."""
 
     feeds: tuple[FeedRow, ...]
     new: tuple[str, ...] = ()
-    """Titles of the items that are new."""
+    """Titles of the new items."""
 
 
 def add(store: Store, request: AddFeedRequest) -> FeedRow:
-    """Watches a feed from now on; raises `DocumentError` where it cannot be read."""
+    """Watches the feed from now on; raises `DocumentError` where it cannot be read.
+
+    A feed that is watched already keeps its items and gets the new tags as well.
+    """
     url = request.url
     if mask_text(url)[1]:
         raise FetchError(
@@ -151,7 +156,7 @@ def add(store: Store, request: AddFeedRequest) -> FeedRow:
     seen = {_item_id(id, item): ("", now) for item in contents["items"]}
     first = Feed(id, url, title, request.tag, now, polled_at=now, seen=seen)
     earlier = feeds_of(store).find(id) or first
-    # What the server said of its version is asked for again.
+    # `etag` and `modified` are left empty, so that the next poll gets the whole feed.
     feed = replace(
         first,
         tags=tuple(sorted({*request.tag, *earlier.tags})),
@@ -170,8 +175,9 @@ def list_feeds(store: Store) -> list[FeedRow]:
 
 
 def remove(store: Store, name: str) -> FeedRow:
-    """Watches the feed no more; the items that it brought stay. Raises `UnknownDocumentError` where
-    there is none.
+    """Stops watching the feed with the id, address or title; its kept items stay.
+
+    Raises `UnknownDocumentError` where not exactly one feed matches.
     """
     feeds = feeds_of(store)
     matches = [feed for feed in feeds.all() if name.strip() in (feed.id, feed.url, feed.title)]
@@ -188,8 +194,9 @@ def remove(store: Store, name: str) -> FeedRow:
 
 
 def poll(store: Store, feed_id: str) -> list[str]:
-    """Keeps the new items of the feed and returns their titles; a failure is noted, and the next
-    poll tries again.
+    """Keeps the new items of the feed, the oldest first, and returns their titles.
+
+    A failure is noted in the feed's file, and the next poll tries again.
     """
     feed = feeds_of(store).find(feed_id)
     if feed is None:
@@ -200,13 +207,12 @@ def poll(store: Store, feed_id: str) -> list[str]:
         _write(store, replace(feed, polled_at=_now(store), problem=str(error)))
         return []
     titles: list[str] = []
-    # The oldest first.
-    new = [item for item in reversed(items) if _item_id(feed.id, item) not in feed.seen]
-    for item in new[:MOST_NEW]:
+    new_items = [item for item in reversed(items) if _item_id(feed.id, item) not in feed.seen]
+    for item in new_items[:MOST_NEW]:
         discovered = keep(store, _source(feed, item), feed.tags)
         seen = {**feed.seen, _item_id(feed.id, item): (discovered.id, _now(store))}
         feed = replace(feed, seen=seen)
-        _write(store, feed)  # after each, so that a killed poll repeats none
+        _write(store, feed)  # after each item, so that a killed poll keeps none twice
         titles.append(discovered.title)
     feed = replace(feed, polled_at=_now(store), problem="")
     if all(_item_id(feed.id, item) in feed.seen for item in items):
@@ -220,8 +226,9 @@ def poll(store: Store, feed_id: str) -> list[str]:
 
 
 def waiting(store: Store) -> Iterator[datetime]:
-    """Yields since when each feed waits to be polled; one with a damaged file is named by its
-    poll.
+    """Yields since when each feed waits to be polled.
+
+    A feed with a damaged file is left out, because its poll reports it.
     """
     for id in feed_ids(store):
         with suppress(StoreError):
@@ -239,13 +246,14 @@ def _fetch(feed: Feed) -> tuple[list[dict[str, Any]], Mapping[str, str]]:
     conditions = {"If-None-Match": feed.etag, "If-Modified-Since": feed.modified}
     headers = {name: value for name, value in conditions.items() if value}
     fetched = fetch(feed.url, kinds=FEEDS, allow_private=feed.allow_private, headers=headers)
-    answered = {name.lower(): value for name, value in fetched.headers.items()}
+    answer_headers = {name.lower(): value for name, value in fetched.headers.items()}
     if fetched.is_unchanged:
-        return [], answered
-    return read_fetched(fetched.content, feed.url, "feed")["items"], answered
+        return [], answer_headers
+    return read_fetched(fetched.content, feed.url, "feed")["items"], answer_headers
 
 
 def _source(feed: Feed, item: Mapping[str, Any]) -> Source:
+    """Returns the item as a source; without an address of its own it gets one below the feed's."""
     is_address = item["link"].startswith(("http://", "https://"))
     url = item["link"] if is_address else f"{feed.url}#{_item_id(feed.id, item)[:8]}"
     text = item["summary"] or item["title"]
@@ -253,7 +261,7 @@ def _source(feed: Feed, item: Mapping[str, Any]) -> Source:
 
 
 def _write(store: Store, feed: Feed) -> None:
-    """Writes the feed, unless it was removed meanwhile."""
+    """Writes the feed, unless another process removed it meanwhile."""
     feeds = feeds_of(store)
     with store.lock():
         if feeds.find(feed.id):
@@ -269,6 +277,6 @@ def _now(store: Store) -> str:
 
 
 def _row(feed: Feed) -> FeedRow:
-    shared = [name for name in FeedRow.__dataclass_fields__ if name != "item_count"]
-    item_count = sum(bool(document) for document, _ in feed.seen.values())
-    return FeedRow(**{name: getattr(feed, name) for name in shared}, item_count=item_count)
+    common = [name for name in FeedRow.__dataclass_fields__ if name != "item_count"]
+    item_count = sum(document != "" for document, _ in feed.seen.values())
+    return FeedRow(**{name: getattr(feed, name) for name in common}, item_count=item_count)

@@ -1,5 +1,6 @@
-"""Reads the visible text of HTML in sections, one for each heading; scripts, styles and hidden
-elements are left out.
+"""Reads the visible text of HTML, in one section for each heading.
+
+Scripts, styles and hidden elements are left out.
 """
 
 import re
@@ -9,10 +10,12 @@ from lxml import etree, html  # pyright: ignore[reportAttributeAccessIssue]
 
 from memory_assets.extras.library.contents import BYTE_ORDERS, HEADINGS, DocumentSection
 
+# Elements whose text a reader of the page does not see, or that are controls.
 SKIPPED = frozenset(
     "script style noscript template svg iframe object embed canvas audio video nav button "
     "select option textarea head".split()
 )
+# Elements that are set apart from the text around them: a blank line separates them.
 BLOCKS = frozenset(
     "address article aside blockquote body caption dd details div dl dt fieldset figcaption "
     "figure footer form h1 h2 h3 h4 h5 "
@@ -25,8 +28,9 @@ _SPACE = re.compile(r"[^\S\xa0]+")
 
 
 def read_html(content: bytes, chapter: str = "") -> tuple[str, list[DocumentSection]]:
-    """Returns the title and the sections; `chapter` is the heading that the first section is
-    below.
+    """Returns the title and the sections.
+
+    `chapter` is the heading of the first section, where no heading of the page comes before it.
     """
     parser = html.HTMLParser(
         no_network=True,
@@ -44,8 +48,9 @@ def read_html(content: bytes, chapter: str = "") -> tuple[str, list[DocumentSect
 
 
 def _encoding(content: bytes) -> str | None:
-    """Returns UTF-8 where the bytes are UTF-8 and say nothing else, because libxml2 assumes
-    Latin-1.
+    """Returns `utf-8` for bytes that are UTF-8 and name no encoding; else None.
+
+    With None libxml2 uses the encoding that the bytes name, or Latin-1.
     """
     says_encoding = (
         b"charset" in content[:2_048].lower()
@@ -62,8 +67,9 @@ def _encoding(content: bytes) -> str | None:
 
 
 def _sections(root: etree._Element, chapter: str) -> Iterator[DocumentSection]:
+    """Yields the text before the first heading, then that of each heading, its words included."""
     parts: list[str] = []
-    pre = 0
+    pre_depth = 0
     walk = etree.iterwalk(root, events=("start", "end"))
     for event, element in walk:
         tag = element.tag if isinstance(element.tag, str) else ""
@@ -75,14 +81,16 @@ def _sections(root: etree._Element, chapter: str) -> Iterator[DocumentSection]:
                 yield DocumentSection("".join(parts), chapter=chapter)
                 parts = []
                 chapter = "".join(element.itertext())
-            pre += tag == "pre"
-            parts.append(_opening(tag) + _plain(element.text, is_verbatim=pre > 0))
+            if tag == "pre":
+                pre_depth += 1
+            parts.append(_opening(tag) + _plain(element.text, is_verbatim=pre_depth > 0))
             continue
         if not _is_skipped(element, tag):
-            pre -= tag == "pre"
+            if tag == "pre":
+                pre_depth -= 1
             parts.append(_closing(tag))
         if element is not root:
-            parts.append(_plain(element.tail, is_verbatim=pre > 0))
+            parts.append(_plain(element.tail, is_verbatim=pre_depth > 0))
     yield DocumentSection("".join(parts), chapter=chapter)
 
 
@@ -108,4 +116,5 @@ def _closing(tag: str) -> str:
 
 
 def _plain(text: str | None, *, is_verbatim: bool) -> str:
+    """Returns the text; unless it is verbatim, every run of white space is one space."""
     return (text or "") if is_verbatim else _SPACE.sub(" ", text or "")

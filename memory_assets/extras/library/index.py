@@ -1,7 +1,6 @@
-"""The index of documents: opens it, and removes from it and from the tables what is left of
-documents that are not kept any more.
+"""Opens the index of documents, and removes rows of removed documents from index and tables.
 
-It is apart from those of memories and messages, so that no recall opens it.
+The index is apart from those of memories and messages, so that no recall opens it.
 """
 
 from datetime import date
@@ -29,9 +28,10 @@ def indexes(store: Store) -> list[TextIndex]:
     return [open_index(store)]
 
 
-def remove_left(store: Store) -> list[str]:
-    """Removes notes, chunks, vectors and terms of documents that are not kept any more, and returns
-    the ids of these.
+def remove_leftovers(store: Store) -> list[str]:
+    """Removes notes, chunks, vectors and terms of documents that are not in the library any more.
+
+    Returns the ids of these documents.
     """
     with store.lock():
         built = {part for table in PARTITIONED for part in store.tables.parts(table)}
@@ -44,23 +44,22 @@ def remove_left(store: Store) -> list[str]:
 
 
 def erase(store: Store) -> None:
-    """Publishes the index without chunks that are in no table, and deletes everything else in its
-    folder.
-    """
+    """Publishes the index without chunks that are in no table; deletes older generations."""
     _drop_unknown_chunks(store)
     open_index(store).keep_published_only()
 
 
 def _drop_unknown_chunks(store: Store) -> None:
+    """Publishes the index without the chunks that the table does not have."""
     index = open_index(store)
     chunks = {*store.tables.read("document_chunks", columns=["id"])["id"]}
     unknown = sorted(index.ids(DOCUMENTS) - chunks)
     if unknown:
-        none = index_rows(empty("document_chunks"), empty("document_vectors"))
-        index.update(none, unknown)
+        no_rows = index_rows(empty("document_chunks"), empty("document_vectors"))
+        index.update(no_rows, unknown)
         index.keep_published_only()
 
 
 def deep_checks(store: Store, night: date | None) -> list[Check]:
-    """Returns the checks of everything that the library keeps."""
+    """Returns the checks of the slog and of the kept texts for `memory doctor --deep`."""
     return [slog.deep_check(store, night), kept_documents.deep_check(store, night)]

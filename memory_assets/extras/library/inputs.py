@@ -1,11 +1,11 @@
-"""Input versions of the tables of the library, each with what it is made from."""
+"""Input versions of the library's tables; each docstring says what the version depends on."""
 
 import hashlib
 
 from memory_assets.extras.library import adrs as decisions
 from memory_assets.extras.library.kept_documents import documents_of
 from memory_assets.extras.library.slog import LOGGED, slog_of
-from memory_assets.runs.inputs import rules_of
+from memory_assets.runs.inputs import rules_of, version_from
 from memory_assets.schema.declarations import WHOLE, Table
 from memory_assets.schema.frames import hash_of
 from memory_assets.store.store import Store
@@ -13,8 +13,8 @@ from memory_assets.text.files import bytes_of
 
 
 def adrs(store: Store, table: Table) -> dict[str, str]:
-    """The files of decision records; nothing before the first transcript, and until there is
-    one.
+    """The files of decision records; nothing before the first transcript, and before the first
+    record.
     """
     is_started = store.tables.parts(table.name) or (
         store.tables.parts("windows") and decisions.find_folders(store)
@@ -28,14 +28,14 @@ def slog(store: Store, table: Table) -> dict[str, str]:
     if content is None and not store.tables.has_rows(table.name):
         return {}
     digest = hashlib.sha256(content or b"").hexdigest()
-    return {WHOLE: hash_of(*rules_of(store, table), digest, len(store.ledger.events(LOGGED)))}
+    return {WHOLE: version_from(store, table, digest, len(store.ledger.events(LOGGED)))}
 
 
 def documents(store: Store, table: Table) -> dict[str, str]:
     """The kept texts of documents; nothing before the first one is added."""
     stamps = documents_of(store).stamps()
-    is_any = stamps or store.tables.has_rows(table.name)
-    return {WHOLE: hash_of(*rules_of(store, table), *stamps.items())} if is_any else {}
+    has_documents = stamps or store.tables.has_rows(table.name)
+    return {WHOLE: version_from(store, table, *stamps.items())} if has_documents else {}
 
 
 def discoveries(store: Store, table: Table) -> dict[str, str]:
@@ -55,16 +55,16 @@ def document_chunks(store: Store, table: Table) -> dict[str, str]:
 
 
 def document_index(store: Store, table: Table) -> dict[str, str]:
-    """The chunks and vectors of all documents; once there is an index, also when the last document
-    was removed.
+    """The chunks and vectors of all documents; nothing before the first chunk, and something ever
+    after, so that the index is emptied when the last document is removed.
     """
     parts = [
         (name, part, info.fingerprint)
         for name in table.made_from
         for part, info in store.tables.parts(name).items()
     ]
-    is_any = parts or store.note_of(table.name)
-    return {WHOLE: hash_of(*rules_of(store, table), *parts)} if is_any else {}
+    has_index = parts or store.note_of(table.name)
+    return {WHOLE: version_from(store, table, *parts)} if has_index else {}
 
 
 INPUTS = {

@@ -1,11 +1,11 @@
-"""The kept texts of documents: one file of JSON lines each, which backups contain and forgetting
-masks in place.
+"""Keeps the texts of documents, in one file of JSON lines each.
 
     library/documents/doc_0f3a5c1e9b2d.jsonl    the document, then one line for each page or
                                                 section; each with a checksum
 
-The file that was added is not kept: secrets and forgotten words cannot be masked in a PDF. A text
-is replaced as a whole, its secrets masked here.
+The file that somebody added is not kept, because secrets and forgotten words cannot be masked in a
+PDF. A text is written as a whole, with its secrets masked. Backups contain these files, and
+forgetting masks words in them.
 """
 
 import hashlib
@@ -25,10 +25,10 @@ from memory_assets.text.files import Stamp, bytes_of, stamp_of, write_atomically
 from memory_assets.text.masking.records import mask_record
 
 FOLDER = "library"
-"""The folder in the data folder."""
+"""Name of the library's folder in the data folder."""
 
 SUFFIX = ".jsonl"
-AGAIN = "Add the file again with `memory library add`, or restore its text from a backup."
+REMEDY = "Add the file again with `memory library add`, or restore its text from a backup."
 
 
 @dataclass(frozen=True)
@@ -36,30 +36,28 @@ class KeptDocument:
     """A document of the library: where it comes from, and how much of it is kept."""
 
     id: str
-    """doc_ and a hash of the path."""
+    """`doc_` and a hash of the path or address."""
     title: str
     kind: str
     """pdf, epub, html, markdown, docx or text; page or repository."""
     source_path: str
-    """The file that was added; it may have been moved or deleted since."""
+    """The file that was added, or the address; the file may have been moved or deleted since."""
     content_hash: str
-    """SHA-256 of that file: the same file adds nothing."""
+    """SHA-256 of what was read; a source with the same hash is not added again."""
     bytes: int
     tags: tuple[str, ...]
     added_at: str
     reader: str
-    """Version of the rules that read it."""
+    """Version of the rules by which it was read."""
     section_count: int
     masked_count: int
     """Secrets that were masked."""
     note: str = ""
     """What is recalled of a page or a repository; empty for a file."""
     relevance: Mapping[str, float] = field(default_factory=dict)
-    """Projects whose memories are about the same, each with the mean cosine of its nearest
-    memories.
-    """
+    """Relevant project → mean cosine of the note and the project's nearest texts."""
     feed_id: str = ""
-    """The feed that it is an item of."""
+    """The feed that it is an item of; empty for others."""
 
     @property
     def at(self) -> datetime:
@@ -68,7 +66,7 @@ class KeptDocument:
 
 
 class Documents:
-    """Writes, reads and removes the kept texts of a store."""
+    """The kept texts of a store."""
 
     def __init__(self, root: Path) -> None:
         self.folder = root / FOLDER / "documents"
@@ -88,12 +86,12 @@ class Documents:
         return sorted(path.stem for path in self.folder.glob(f"doc_*{SUFFIX}"))
 
     def stamps(self) -> dict[str, Stamp]:
-        """Returns the version of each kept file, by id."""
+        """Returns size and time of each kept file, by id."""
         stamps = {id: stamp_of(self._path(id)) for id in self.ids()}
         return {id: stamp for id, stamp in stamps.items() if stamp is not None}
 
     def all(self) -> list[KeptDocument]:
-        """Returns the documents, the latest first; damaged ones (`faults`) are left out."""
+        """Returns the documents, the latest first; one with a damaged first line is left out."""
         documents = filter(None, map(self.find, self.ids()))
         return sorted(documents, key=lambda item: (item.added_at, item.id), reverse=True)
 
@@ -106,8 +104,9 @@ class Documents:
             return None
 
     def read(self, document_id: str) -> tuple[KeptDocument, list[DocumentSection]] | None:
-        """Returns the document with its sections; None where there is none. Raises `StoreError` for
-        a damaged file.
+        """Returns the document and its sections; None where there is none.
+
+        Raises `StoreError` for a damaged file.
         """
         content = bytes_of(self._path(document_id))
         if content is None:
@@ -124,7 +123,7 @@ class Documents:
         return document, sections
 
     def faults(self, document_ids: Sequence[str]) -> Iterator[str]:
-        """Yields the files that are not as they were written."""
+        """Yields the paths of the files that are not as they were written."""
         for id in document_ids:
             try:
                 self.read(id)
@@ -157,16 +156,18 @@ def document_ids(store: Store) -> list[str]:
 
 
 def new_id(prefix: str, source: bytes) -> str:
-    """Returns the id of what comes from that path or address."""
+    """Returns the id of the document or feed at the path or address."""
     return f"{prefix}_{hashlib.sha256(source).hexdigest()[:12]}"
 
 
 def deep_check(store: Store, night: date | None) -> Check:
-    """Checks the kept texts, or the night's share of them."""
+    """Returns the check of all kept texts; with a night, of the share that it checks."""
     documents = documents_of(store)
     ids = [id for id in documents.ids() if is_in_share(id, night)]
     promise = "every kept text of a document is as it was written"
-    return outcome("documents", promise, [*documents.faults(ids)], f"{len(ids):,} documents", AGAIN)
+    return outcome(
+        "documents", promise, [*documents.faults(ids)], f"{len(ids):,} documents", REMEDY
+    )
 
 
 def _line_of(record: dict[str, Any]) -> bytes:
@@ -174,7 +175,7 @@ def _line_of(record: dict[str, Any]) -> bytes:
 
 
 def _parse(line: bytes) -> dict[str, Any]:
-    """Returns the record on the line; raises `ValueError` where a byte of it changed."""
+    """Returns the record on the line, no checksum; raises `ValueError` if a byte changed."""
     if not is_intact(line):
         raise ValueError("its checksum differs")
     record = json.loads(line)

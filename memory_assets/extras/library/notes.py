@@ -1,9 +1,7 @@
-"""Makes notes of pages and repositories: title, tags, a short text, and the projects whose memories
-are about the same.
+"""Makes notes of pages and repositories: a short text, tags, and the projects they are relevant to.
 
-Relevance is measured and not judged by a model: the mean cosine of the note with the nearest texts
-of each project, its facts and what its sessions were about: narratives, or without a model first
-requests. The words of a page make no rule.
+No model judges the relevance. It is the mean cosine between the note and the nearest texts of a
+project: its facts, and the narratives or first requests of its sessions.
 """
 
 import re
@@ -16,14 +14,15 @@ import polars as pl
 
 from memory_assets.schema.records import VALID_STATES
 from memory_assets.stages.embed.encode import matrix_of
+from memory_assets.text.words import squeezed
 
 LONGEST_NOTE = 500
-"""Characters of the text of a note; the whole text is found by a search of the library."""
+"""Characters of the text in a note."""
 
 MOST_TAGS = 8
 LONGEST_TAG = 40
 NEAREST = 3
-"""Texts of a project that are compared."""
+"""Texts of a project, the nearest ones, whose mean cosine counts."""
 
 RELEVANT = 0.4
 """Mean cosine from which a note is relevant to a project; `make bench ROWS=relevance` prints how
@@ -31,22 +30,22 @@ many pages reach it.
 """
 
 MOST_PROJECTS = 3
+"""Projects that a note may be relevant to."""
+
 _NOT_IN_TAG = re.compile(r"[^\w-]+")
 _HEADING = re.compile(r"^#{1,6}[ \t]+", re.MULTILINE)
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s")
 
 
 def note_of(title: str, description: str, text: str, url: str, at: datetime) -> str:
-    """Returns what is recalled: the title, the description or else the beginning of the text, and
-    the source.
-    """
-    words = " ".join((description or _without_title(text, title)).split())
-    note = f"{title}: {_cut(words)}" if words else title
+    """Returns the note: title, description (else the beginning of the text), address and day."""
+    words = squeezed(description or _without_title(text, title))
+    note = f"{title}: {_beginning(words)}" if words else title
     return f"{note} (read at {url} on {at:%Y-%m-%d})"
 
 
 def tags_of(*tags: Iterable[str]) -> tuple[str, ...]:
-    """Returns the tags that were given, then those of the page, as tags are written."""
+    """Returns the tags of all lists in the form of tags: lower case, with hyphens."""
     written = (_NOT_IN_TAG.sub("-", tag.strip().lower()).strip("-_") for tag in chain(*tags))
     valid = dict.fromkeys(tag for tag in written if tag and len(tag) <= LONGEST_TAG)
     return tuple(valid)[:MOST_TAGS]
@@ -55,18 +54,18 @@ def tags_of(*tags: Iterable[str]) -> tuple[str, ...]:
 def relevance_of(
     vector: np.ndarray, texts: pl.DataFrame, embeddings: pl.DataFrame
 ) -> dict[str, float]:
-    """Returns the projects that the vector is relevant to, the most relevant first; `texts` are
-    memories and requests.
+    """Returns the mean cosine of each project that the vector is relevant to, the highest first.
 
-    Held memories count, too, as they are about their project whether they are true or not; replaced
-    and forgotten ones do not.
+    `texts` are memories and requests. Held memories count, too: whether true or not, they show what
+    their project is about. Replaced and forgotten ones do not count.
     """
-    about = texts.filter(pl.col("state").is_in([*VALID_STATES, "held"]) & (pl.col("project") != ""))
-    vectors = matrix_of(about["text_hash"], embeddings)
-    if about.is_empty() or vectors.shape[1] != len(vector):
+    is_counted = pl.col("state").is_in([*VALID_STATES, "held"]) & (pl.col("project") != "")
+    compared = texts.filter(is_counted)
+    vectors = matrix_of(compared["text_hash"], embeddings)
+    if compared.is_empty() or vectors.shape[1] != len(vector):
         return {}
     means = (
-        about.select("project", cosine=pl.Series(vectors @ vector, dtype=pl.Float64))
+        compared.select("project", cosine=pl.Series(vectors @ vector, dtype=pl.Float64))
         .sort("cosine", descending=True)
         .group_by("project", maintain_order=True)
         .agg(pl.col("cosine").head(NEAREST).mean())
@@ -77,20 +76,19 @@ def relevance_of(
 
 
 def project_of(relevance: Mapping[str, float]) -> str:
-    """Returns the project that it is most relevant to; empty where there is none."""
+    """Returns the project with the highest relevance; empty where there is none."""
     return max(relevance, key=lambda name: (relevance[name], name), default="")
 
 
 def _without_title(text: str, title: str) -> str:
-    """Returns the text without the marks of Markdown's headings, and without the title that it
-    begins with.
-    """
+    """Returns the text without marks of headings and without the title at its beginning."""
     return _HEADING.sub("", text).removeprefix(title).lstrip()
 
 
-def _cut(words: str) -> str:
-    """Returns whole sentences within the length, else as many words as fit."""
-    if len(words) <= LONGEST_NOTE:
-        return words
-    ends = [match.start() for match in _SENTENCE_END.finditer(words[:LONGEST_NOTE])]
-    return words[: ends[-1]] if ends else words[:LONGEST_NOTE].rsplit(" ", 1)[0] + " …"
+def _beginning(text: str) -> str:
+    """Returns the whole sentences within `LONGEST_NOTE`; without one, as many words as fit."""
+    if len(text) <= LONGEST_NOTE:
+        return text
+    start = text[:LONGEST_NOTE]
+    ends = [match.start() for match in _SENTENCE_END.finditer(start)]
+    return start[: ends[-1]] if ends else start.rsplit(" ", 1)[0] + " …"

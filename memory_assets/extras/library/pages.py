@@ -1,4 +1,4 @@
-"""Reads a page of the web, and the items of a feed; both as bytes, nothing is fetched."""
+"""Parses a page of the web, or a feed, from its bytes. Nothing is fetched."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -12,12 +12,16 @@ from memory_assets.extras.library.contents import (
 )
 
 MOST_ITEMS = 500
+"""Items of a feed that are read."""
+
 MOST_SUMMARY = 20_000
+"""Characters of an item's text that are kept."""
 
 
 def read_page(content: bytes, url: str) -> dict[str, Any]:
-    """Returns title, description, tags and sections of the page's article, or of all its text where
-    it has none.
+    """Returns kind, title, description, tags and sections of the page.
+
+    The sections are those of its article, else all visible text.
     """
     import trafilatura
 
@@ -28,9 +32,9 @@ def read_page(content: bytes, url: str) -> dict[str, Any]:
         content, url=url, with_metadata=True, include_comments=False
     )
     text = str(_field(article, "text"))
-    contents = cleaned(
-        "page", _field(article, "title") or title, [DocumentSection(text)] if text else sections
-    )
+    if text:
+        sections = [DocumentSection(text)]
+    contents = cleaned("page", _field(article, "title") or title, sections)
     words = [*_field(article, "tags"), *_field(article, "categories")]
     tags = (tag.strip() for word in words for tag in str(word).split(","))
     description = clean(_field(article, "description"))
@@ -42,7 +46,7 @@ def _field(article: Any, name: str) -> Any:
 
 
 def read_feed(content: bytes) -> dict[str, Any]:
-    """Returns the title of the feed and its items, as the feed orders them."""
+    """Returns the title of the feed and its items in their order."""
     import feedparser
 
     feed = feedparser.parse(content, sanitize_html=True, resolve_relative_uris=False)
@@ -53,7 +57,7 @@ def read_feed(content: bytes) -> dict[str, Any]:
 
 
 def _item_of(entry: Any) -> dict[str, Any]:
-    """Returns id, title, link, text and tags of an item."""
+    """Returns id, title, link, text and tags of an item of a feed."""
     text = "\n\n".join(_texts_of(entry))
     return {
         "id": _text(entry, "id") or _text(entry, "link") or _text(entry, "title"),
@@ -65,6 +69,7 @@ def _item_of(entry: Any) -> dict[str, Any]:
 
 
 def _texts_of(entry: Any) -> Iterator[str]:
+    """Yields the text of each section in the content of an item, else in its summary."""
     from memory_assets.extras.library.html import read_html
 
     body = entry["content"][0].get("value", "") if entry.get("content") else entry.get("summary")

@@ -1,5 +1,5 @@
-"""Has a file read by a process of its own and takes the answer; that process can hang, crash or run
-out of memory alone.
+"""Reads a file in a process of its own (`worker`), which alone hangs, crashes or runs out of memory
+if the file is hostile.
 """
 
 import json
@@ -15,36 +15,36 @@ from memory_assets.extras.library.contents import LARGEST_FILE, MEGABYTE, Conten
 from memory_assets.extras.library.worker import LARGE, MISSING
 
 MOST_SECONDS = 180.0
+"""Time to read a file before the process is ended."""
 
 
 def read_document(path: Path, seconds: float = MOST_SECONDS) -> Contents:
-    """Returns what the file contains; raises `DocumentError` where it cannot be read."""
-    answer = _ask(path, seconds)
-    return Contents(
-        answer["kind"],
-        answer["title"],
-        tuple(DocumentSection(**section) for section in answer["sections"]),
-    )
+    """Returns the contents of the file; raises `DocumentError` where it cannot be read."""
+    answer = _run_worker(path, seconds)
+    sections = tuple(DocumentSection(**section) for section in answer["sections"])
+    return Contents(answer["kind"], answer["title"], sections)
 
 
 def read_fetched(content: bytes, name: str, *how: str) -> dict[str, Any]:
-    """Returns what a page (`page`, its address) or a feed (`feed`) contains; raises `DocumentError`
-    where it cannot be read.
+    """Returns what a fetched page or feed contains; raises `DocumentError` where it cannot be read.
+
+    `how` is `page` and its address, or `feed`; `name` is for the messages.
     """
     with tempfile.TemporaryDirectory(prefix="memory-fetched-") as folder:
         path = Path(folder, "content")
         path.write_bytes(content)
-        return _ask(path, MOST_SECONDS, *how, name=name)
+        return _run_worker(path, MOST_SECONDS, *how, name=name)
 
 
-def _ask(path: Path, seconds: float, *how: str, name: str = "") -> dict[str, Any]:
+def _run_worker(path: Path, seconds: float, *how: str, name: str = "") -> dict[str, Any]:
+    """Returns what the worker printed; raises `DocumentError` where it failed."""
     command = [sys.executable, "-P", "-m", f"{__package__}.worker", str(path), *how]
     shown = name or path
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             command, capture_output=True, stdin=subprocess.DEVNULL, timeout=seconds, check=False
         )
-        answer: dict[str, Any] = json.loads(done.stdout)
+        answer: dict[str, Any] = json.loads(process.stdout)
     except subprocess.TimeoutExpired:
         raise DocumentError(
             f"Cannot add {shown}: reading it takes more than {seconds:.0f} seconds. Split it."
@@ -54,13 +54,14 @@ def _ask(path: Path, seconds: float, *how: str, name: str = "") -> dict[str, Any
             f"Cannot add {shown}: the process that read it crashed. The file may be damaged."
         ) from None
     if "failed" in answer:
-        raise DocumentError(_in_words(shown, answer["failed"], answer["why"]))
+        raise DocumentError(_message_of(shown, answer["failed"], answer["why"]))
     return answer
 
 
 def check_file(path: Path) -> int:
-    """Returns the size of the file; raises `DocumentError` for one that is too large, and for what
-    is no file.
+    """Returns the size of the file in bytes.
+
+    Raises `DocumentError` for a file that is too large, and for a path that is no file.
     """
     try:
         if path.is_dir():
@@ -71,9 +72,8 @@ def check_file(path: Path) -> int:
             raise DocumentError(f"Cannot add {path}: there is no such file.")
         size = path.stat().st_size
     except (OSError, ValueError) as error:
-        raise DocumentError(
-            f"Cannot add {path}: {getattr(error, 'strerror', None) or error}."
-        ) from error
+        reason = getattr(error, "strerror", None) or error
+        raise DocumentError(f"Cannot add {path}: {reason}.") from error
     if size > LARGEST_FILE:
         limit = LARGEST_FILE // MEGABYTE
         raise DocumentError(
@@ -83,7 +83,7 @@ def check_file(path: Path) -> int:
     return size
 
 
-def _in_words(path: Path | str, failed: str, why: str) -> str:
+def _message_of(path: Path | str, failed: str, why: str) -> str:
     if failed == MISSING:
         return (
             f"Cannot add {path}: the package '{why}' is not installed. Run "

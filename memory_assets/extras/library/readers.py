@@ -1,7 +1,7 @@
-"""Reads a file of each kind: its title and its sections, with page or chapter.
+"""Reads a file of any kind: its title, and its sections with page or chapter.
 
-Runs in the process of `worker`, whose memory and time are limited. Nothing that a file names is
-fetched or opened.
+Runs in the process of `worker`, whose memory and time are limited. Files and addresses that a file
+names are neither opened nor fetched.
 """
 
 import posixpath
@@ -17,6 +17,7 @@ from urllib.parse import unquote
 
 from memory_assets.extras.library.contents import (
     BYTE_ORDERS,
+    FRONT_MATTER,
     HEADINGS,
     MOST_MEMBERS,
     MOST_SECTIONS,
@@ -32,28 +33,29 @@ KINDS = {
     ".xhtml": "html",
     ".md": "markdown", ".markdown": "markdown", ".txt": "text", ".text": "text", ".rst": "text",
 }  # fmt: skip
-"""Ending of a file → its kind; PDF, EPUB and DOCX are known by their content."""
+"""Ending of a name → kind of the file. PDF, EPUB and DOCX are recognised by their content."""
 
 HEAD_BYTES = 4_096
+"""Bytes at the beginning of a file that its kind is recognised by."""
+
 MOST_BOOKMARKS = 5_000
+"""Bookmarks of a PDF that are read."""
+
 MISREAD = (zipfile.BadZipFile, KeyError, NotImplementedError, RuntimeError, ValueError, OSError,
            EOFError)  # fmt: skip
-"""What `zipfile` raises for a damaged member."""
+"""Errors that `zipfile` raises for a damaged member."""
 
 PROTECTED = "It is encrypted. Save a copy without a password, and add that."
 _SPLIT_WORD = re.compile(r"(?<=[^\W\d_])[-\u2010\u00ad][ \t]*\n(?=[^\W\d_A-Z])")
-"""A word that the end of a line of print splits."""
+"""The hyphen and the end of line that split a word in print."""
 
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.S)
-_FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.S)
 _TITLE = re.compile(r"(?m)^title:[ \t]*['\"]?(.+?)['\"]?[ \t]*$")
 _HEADING_STYLE = re.compile(r"(?:heading [1-3]|title)", re.I)
 
 
 def read_file(path: Path) -> Contents:
-    """Returns the contents of the file; raises `UnreadableError` where it has none that can be
-    read.
-    """
+    """Returns the contents of the file; raises `UnreadableError` where it cannot be read."""
     content = path.read_bytes()
     kind = kind_of(path.suffix.lower(), content)
     title, sections = READERS[kind](content)
@@ -61,8 +63,9 @@ def read_file(path: Path) -> Contents:
 
 
 def kind_of(suffix: str, content: bytes) -> str:
-    """Returns the kind of the file by its content, else by its ending; raises `UnreadableError` for
-    others.
+    """Returns the kind of the file by its content, else by its ending.
+
+    Raises `UnreadableError` for other kinds, and where ending and content disagree.
     """
     head = content[:HEAD_BYTES]
     if b"%PDF-" in head[:1_024]:
@@ -92,9 +95,7 @@ def _kind_of_zip(content: bytes) -> str:
 
 
 def _open_zip(content: bytes) -> zipfile.ZipFile:
-    """Returns the zip; raises `UnreadableError` where it is damaged, or would take too much room
-    unpacked.
-    """
+    """Returns the zip; raises `UnreadableError` if it is damaged, encrypted or too large."""
     try:
         archive = zipfile.ZipFile(BytesIO(content))
     except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError) as error:
@@ -129,21 +130,22 @@ def read_pdf(content: bytes) -> tuple[str, Iterator[DocumentSection]]:
 
 
 def _opens(reader: Any) -> bool:
-    """Returns whether the PDF opens without a password, as those do that only restrict printing."""
+    """Returns whether an encrypted PDF opens without a password; many only restrict printing."""
     try:
         return bool(reader.decrypt(""))
-    except Exception:  # also without the package that AES needs
+    except Exception:  # for instance without the package that AES needs
         return False
 
 
 def _pdf_title(reader: Any) -> str:
     try:
         return str(reader.metadata.title or "") if reader.metadata else ""
-    except Exception:  # whatever a damaged file leads to, its pages are read
+    except Exception:  # the pages may be readable where the title is damaged
         return ""
 
 
 def _pages(reader: Any, count: int) -> Iterator[DocumentSection]:
+    """Yields the pages, a damaged one without text; raises `UnreadableError` if all are damaged."""
     chapters = _bookmarks(reader)
     chapter = ""
     failed = 0
@@ -153,7 +155,7 @@ def _pages(reader: Any, count: int) -> Iterator[DocumentSection]:
             text = reader.pages[number].extract_text() or ""
         except MemoryError:
             raise
-        except Exception:  # one damaged page does not keep the others from being read
+        except Exception:  # the other pages may be readable
             text = ""
             failed += 1
         yield DocumentSection(_SPLIT_WORD.sub("", text), number + 1, chapter)
@@ -164,7 +166,7 @@ def _pages(reader: Any, count: int) -> Iterator[DocumentSection]:
 def _bookmarks(reader: Any) -> dict[int, str]:
     """Returns the name of the first bookmark on each page, from 0."""
     names: dict[int, str] = {}
-    # An outline is a help, no more.
+    # A PDF is read without chapters where its bookmarks are damaged.
     with suppress(Exception):
         for bookmark in islice(_flattened(reader.outline), MOST_BOOKMARKS):
             page = reader.get_destination_page_number(bookmark)
@@ -184,8 +186,7 @@ def _flattened(outline: list[Any]) -> Iterator[Any]:
 def read_epub(content: bytes) -> tuple[str, Iterator[DocumentSection]]:
     """Returns the title and the sections of an EPUB, in reading order.
 
-    The container is read here and not by ebooklib, whose licence (AGPL) would apply to this
-    package, too.
+    The package ebooklib is not used, because its licence (AGPL) would apply to this package, too.
     """
     book = _open_zip(content)
     try:
@@ -193,7 +194,8 @@ def read_epub(content: bytes) -> tuple[str, Iterator[DocumentSection]]:
         path = rootfile.get("full-path", "") if rootfile is not None else ""
         package = _xml(book, path)
         files = {item.get("id"): item for item in package.iterfind(".//{*}manifest/{*}item")}
-        spine = [files.get(ref.get("idref")) for ref in package.iterfind(".//{*}spine/{*}itemref")]
+        references = package.iterfind(".//{*}spine/{*}itemref")
+        items = [files.get(reference.get("idref")) for reference in references]
     except (UnreadableError, MemoryError):
         raise
     except Exception as error:
@@ -201,11 +203,8 @@ def read_epub(content: bytes) -> tuple[str, Iterator[DocumentSection]]:
             f"It is damaged: {type(error).__name__} in its table of files."
         ) from error
     folder = posixpath.dirname(path)
-    pages = [
-        posixpath.normpath(posixpath.join(folder, unquote(item.get("href", ""))))
-        for item in spine
-        if item is not None
-    ]
+    names = [unquote(item.get("href", "")) for item in items if item is not None]
+    pages = [posixpath.normpath(posixpath.join(folder, name)) for name in names]
     if _is_locked(book, pages):
         raise UnreadableError(
             "It is protected against copying (DRM). Only an unprotected copy can be added."
@@ -218,14 +217,15 @@ def _chapters(book: zipfile.ZipFile, pages: list[str]) -> Iterator[DocumentSecti
 
     chapter = ""
     names = set(book.namelist())
-    for page in filter(names.__contains__, pages):
-        for section in read_html(_member(book, page), chapter)[1]:
+    for page in [page for page in pages if page in names]:
+        _, sections = read_html(_member(book, page), chapter)
+        for section in sections:
             chapter = section.chapter
             yield section
 
 
 def _is_locked(book: zipfile.ZipFile, pages: list[str]) -> bool:
-    """Returns whether text is encrypted; fonts alone are often obfuscated."""
+    """Returns whether a page is encrypted; many books obfuscate their fonts only."""
     name = "META-INF/encryption.xml"
     if name not in book.namelist():
         return False
@@ -252,7 +252,7 @@ def _member(book: zipfile.ZipFile, name: str) -> bytes:
         raise UnreadableError(f"It is damaged: {name or 'a file'} in it cannot be read.") from error
     except MemoryError:
         raise
-    except Exception as error:  # zlib and lzma raise their own
+    except Exception as error:  # zlib and lzma have errors of their own
         raise UnreadableError(f"It is damaged: {name} in it cannot be unpacked.") from error
 
 
@@ -263,7 +263,8 @@ def read_docx(content: bytes) -> tuple[str, Iterator[DocumentSection]]:
     _open_zip(content)
     try:
         document = docx.Document(BytesIO(content))
-        return str(document.core_properties.title or ""), iter(list(_docx_sections(document)))
+        sections = list(_docx_sections(document))
+        return str(document.core_properties.title or ""), iter(sections)
     except MemoryError:
         raise
     except Exception as error:  # python-docx raises what lxml, zipfile and its own parts raise
@@ -277,9 +278,8 @@ def _docx_sections(document: Any) -> Iterator[DocumentSection]:
     chapter = ""
     for block in document.iter_inner_content():
         if hasattr(block, "rows"):
-            parts.append(
-                "\n".join(" | ".join(cell.text for cell in row.cells) for row in block.rows)
-            )
+            rows = [" | ".join([cell.text for cell in row.cells]) for row in block.rows]
+            parts.append("\n".join(rows))
             continue
         style = block.style.name if block.style is not None else ""
         if _HEADING_STYLE.fullmatch(style or "") and block.text.strip():
@@ -291,15 +291,19 @@ def _docx_sections(document: Any) -> Iterator[DocumentSection]:
 
 
 def read_markdown(content: bytes) -> tuple[str, Iterator[DocumentSection]]:
-    """Returns the title and the sections of a Markdown file, one for each heading of the first
-    three levels.
+    """Returns the title and the sections of a Markdown file, one below each of its `HEADINGS`.
+
+    The title is that of the front matter, else the first heading.
     """
     from markdown_it import MarkdownIt
 
     text = _decoded(content)
-    matter = _FRONT_MATTER.match(text)
-    named = _TITLE.search(matter[1]) if matter else None
-    text = _COMMENT.sub("", text[matter.end() :] if matter else text)
+    stated_title = None
+    front_matter = FRONT_MATTER.match(text)
+    if front_matter:
+        stated_title = _TITLE.search(front_matter[1])
+        text = text[front_matter.end() :]
+    text = _COMMENT.sub("", text)
     tokens = MarkdownIt("commonmark").parse(text)
     lines = text.splitlines(keepends=True)
     headings = [
@@ -307,7 +311,9 @@ def read_markdown(content: bytes) -> tuple[str, Iterator[DocumentSection]]:
         for token, inline in pairwise(tokens)
         if token.type == "heading_open" and token.tag in HEADINGS and token.map and not token.level
     ]
-    title = named[1] if named else next((name for _, name in headings), "")
+    title = headings[0][1] if headings else ""
+    if stated_title:
+        title = stated_title[1]
     spans = pairwise([(0, ""), *headings, (len(lines), "")])
     return title, (
         DocumentSection("".join(lines[first:end]), chapter=name)
@@ -316,7 +322,7 @@ def read_markdown(content: bytes) -> tuple[str, Iterator[DocumentSection]]:
 
 
 def read_text(content: bytes) -> tuple[str, Iterator[DocumentSection]]:
-    """Returns the text of a plain file; its title is the name of the file."""
+    """Returns no title, and the text of a plain file as one section."""
     return "", iter([DocumentSection(_decoded(content))])
 
 

@@ -1,8 +1,8 @@
-"""Reads what a git repository says about itself: its README and the languages of its files.
+"""Reads the README of a git repository and the languages of its files.
 
-A shallow, bare copy is made in a temporary folder and read there; nothing of the repository is
-checked out or run. Of a remote repository git connects to the address that was checked, and fetches
-the names of files and the README only, where the server can leave the rest out.
+Git makes a shallow, bare copy in a temporary folder, and the copy is read; nothing of the
+repository is checked out or run. For a remote repository git connects to the IP address that was
+checked. It fetches the names of files and the README only, if the server supports that.
 """
 
 import os
@@ -21,14 +21,18 @@ from memory_assets.errors import FetchError
 
 MOST_SECONDS = 120.0
 MOST_BYTES = 100_000_000
-"""Of the copy of a remote repository."""
+"""Largest copy of a remote repository."""
 
-LOOK_SECONDS = 0.2
+POLL_SECONDS = 0.2
+"""Time between two looks at the size of the copy and at the clock."""
+
 MOST_README_BYTES = 1_000_000
 SAFE = ("protocol.allow=never", "protocol.file.allow=always", "protocol.https.allow=always",
         "core.hooksPath=/dev/null",
         "http.followRedirects=false", "credential.helper=", "core.fsmonitor=false",
         "safe.bareRepository=all")  # fmt: skip
+"""Settings of git: no other protocols, no programs that a repository names, no redirects."""
+
 LANGUAGES = {
     ".py": "python", ".rs": "rust", ".go": "go", ".ts": "typescript", ".js": "javascript",
     ".java": "java", ".rb": "ruby",
@@ -36,11 +40,12 @@ LANGUAGES = {
     ".ex": "elixir",
 }  # fmt: skip
 MOST_LANGUAGES = 3
+"""Languages of a repository that become tags: those with most files."""
 
 
 @dataclass(frozen=True)
 class Repository:
-    """What was read of a repository."""
+    """Name, README and main languages of a repository."""
 
     name: str
     readme: str
@@ -48,18 +53,23 @@ class Repository:
 
 
 def read_repository(source: str, address: str = "") -> Repository:
-    """Returns what the repository says; `address` is the checked one of a remote repository's host.
+    """Returns the repository in the folder or at the URL.
 
-    Raises `FetchError` where it cannot be copied within the limits.
+    `address` is the checked IP address of the URL's host. Raises `FetchError` where the repository
+    cannot be copied within the limits.
     """
     local = Path(source).expanduser()
-    place = local.resolve().as_uri() if local.is_dir() else source
-    remote = () if local.is_dir() else (f"http.curloptResolve={_host_of(source)}:{address}",)
+    clone = "clone --quiet --bare --depth 1 --no-tags --single-branch".split()
+    if local.is_dir():
+        place = local.resolve().as_uri()
+        settings = ()
+    else:
+        place = source
+        settings = (f"http.curloptResolve={_host_of(source)}:{address}",)
+        clone.append("--filter=blob:none")
     with tempfile.TemporaryDirectory(prefix="memory-repository-") as folder:
-        git = _Git(source, folder, remote)
-        part = ["--filter=blob:none"] if remote else []
-        how = "clone --quiet --bare --depth 1 --no-tags --single-branch".split()
-        git.run(folder, *how, *part, "--", place, "copy")
+        git = _Git(source, folder, settings)
+        git.run(folder, *clone, "--", place, "copy")
         copy = str(Path(folder, "copy"))
         if not git.run(copy, "for-each-ref", "--count=1"):
             raise git.problem("it has no commits")
@@ -71,6 +81,7 @@ def read_repository(source: str, address: str = "") -> Repository:
 
 
 def _readme(git: "_Git", copy: str, names: Sequence[str]) -> str:
+    """Returns the text of the README with the shortest name; empty without one."""
     readmes = (name for name in names if name.lower().startswith("readme"))
     name = min(readmes, key=len, default=None)
     if name is None:
@@ -81,7 +92,7 @@ def _readme(git: "_Git", copy: str, names: Sequence[str]) -> str:
 
 
 def _languages(names: Sequence[str]) -> tuple[str, ...]:
-    """Returns the languages of most files."""
+    """Returns the languages with the most files."""
     languages = (LANGUAGES.get(PurePosixPath(name).suffix) for name in names)
     counts = Counter(filter(None, languages))
     return tuple(language for language, _ in counts.most_common(MOST_LANGUAGES))
@@ -89,16 +100,19 @@ def _languages(names: Sequence[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class _Git:
-    """Runs git about one repository, with limits of time and, for a remote one, of size."""
+    """Runs git for one repository, within a time and, for a remote one, a size."""
 
     source: str
+    """The repository as errors name it."""
     folder: str
-    remote: Sequence[str]
-    """Settings for a remote repository; empty for a local one."""
+    """The temporary folder, whose size is limited."""
+    remote_settings: Sequence[str]
+    """Settings of git for a remote repository; empty for a local one."""
 
     def run(self, folder: str, *words: str) -> bytes:
         """Returns what git prints; raises `FetchError` where it fails or exceeds a limit."""
-        options = [word for setting in (*SAFE, *self.remote) for word in ("-c", setting)]
+        settings = (*SAFE, *self.remote_settings)
+        options = [word for setting in settings for word in ("-c", setting)]
         inherited = {
             name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ
         }
@@ -120,25 +134,25 @@ class _Git:
             )
         except OSError as error:
             raise self.problem(f"git cannot be run ({error.strerror or error})") from error
-        out, errors = self._wait_for(git)
+        output, errors = self._wait_for(git)
         if git.returncode:
             lines = errors.decode("utf-8", "replace").strip().splitlines()
             raise self.problem(lines[-1] if lines else "git failed")
-        return out
+        return output
 
-    def problem(self, what: str) -> FetchError:
-        """Returns the error that says what is wrong."""
-        return FetchError(f"Cannot read the repository {self.source}: {what}.")
+    def problem(self, reason: str) -> FetchError:
+        """Returns the error that the repository cannot be read, with the reason."""
+        return FetchError(f"Cannot read the repository {self.source}: {reason}.")
 
     def _wait_for(self, git: "subprocess.Popen[bytes]") -> tuple[bytes, bytes]:
-        """Returns what git printed; ends it and its helpers at a limit."""
+        """Returns the output and the errors of git; ends it and its child processes at a limit."""
         until = time.monotonic() + MOST_SECONDS
         while True:
             output = None
             with suppress(subprocess.TimeoutExpired):
-                output = git.communicate(timeout=LOOK_SECONDS)
+                output = git.communicate(timeout=POLL_SECONDS)
             exceeded = ""
-            if self.remote and _size_of(self.folder) > MOST_BYTES:
+            if self.remote_settings and _size_of(self.folder) > MOST_BYTES:
                 exceeded = f"it has more than {MOST_BYTES / 1e6:.0f} MB without its history"
             elif output is None and time.monotonic() > until:
                 exceeded = f"it takes more than {MOST_SECONDS:.0f} seconds"
@@ -158,13 +172,13 @@ def _size_of(folder: str) -> int:
     size = 0
     for place, _, names in os.walk(folder):
         for name in names:
-            with suppress(OSError):  # a temporary file of git
+            with suppress(OSError):  # git may have deleted a temporary file meanwhile
                 size += Path(place, name).lstat().st_size
     return size
 
 
 def _end(git: "subprocess.Popen[bytes]") -> None:
-    """Ends git with its helpers, if it still runs."""
+    """Ends git and its child processes, if it still runs."""
     if git.poll() is None:
         if hasattr(os, "killpg"):
             os.killpg(git.pid, signal.SIGKILL)

@@ -30,11 +30,10 @@ class SlogRequest(Request):
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:
-        lacking = [name for name in ("tool", "detail") if not getattr(self, name).strip()]
-        if self.action is not None and lacking:
-            raise ValueError(
-                f"{lacking[0]} is missing: {type(self).model_fields[lacking[0]].description}"
-            )
+        missing = [name for name in ("tool", "detail") if not getattr(self, name).strip()]
+        if self.action is not None and missing:
+            description = type(self).model_fields[missing[0]].description
+            raise ValueError(f"{missing[0]} is missing: {description}")
         if self.action is None and (self.tool or self.detail or self.reason):
             raise ValueError(f"action is missing: it must be one of {', '.join(SLOG_ACTIONS)}")
         return self

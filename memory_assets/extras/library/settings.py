@@ -4,7 +4,7 @@ from pydantic import BaseModel, Field
 
 
 class LibrarySettings(BaseModel):
-    """Where decision records are."""
+    """Where the library looks for decision records."""
 
     adr_folders: str = Field(
         "", description="Folders of decision records, as in PATH, beside those of projects."

@@ -1,10 +1,9 @@
-"""The slog: a log of what people, agents and this program did to systems, as JSON Lines in the
-workspace, under git.
+"""The slog: a log of what people, agents and this program did to systems.
 
-A line is `{timestamp, action, tool, detail, reason}`. Lines are only appended, by any number of
-processes at once; forgetting alone changes them, by masking words in place. Secrets are masked
-here, whoever appends. Promotions and forgettings are logged from their events in the ledger, so
-that a killed run loses none and a repeated one adds none.
+It is a file of JSON Lines, `{timestamp, action, tool, detail, reason}`, in the workspace, which is
+under git. Any number of processes may append at once; secrets are masked here. Only forgetting
+changes a line, by masking words in place. Promotions and forgettings are logged from the ledger's
+events: a killed run loses none, and a repeated run adds none twice.
 """
 
 import json
@@ -31,18 +30,22 @@ SLOG = "slog.jsonl"
 """Name of the file in the workspace."""
 
 LOCK = "slog.lock"
-"""Name of its lock, in the data folder: an entry is appended by one process at a time."""
+"""Name of its lock in the data folder: one process at a time appends."""
 
 LOCK_SECONDS = 60.0
+"""Time that a process waits for the lock before it fails."""
+
 POLL_SECONDS = 0.002
+"""Time between two attempts to take the lock; an append takes about as long."""
+
 OWN_TOOL = "memory"
 """The tool of the entries that this program writes about itself."""
 
 LONGEST = {"tool": 80, "detail": 2_000, "reason": 2_000}
-"""Characters of each text of an entry."""
+"""Most characters of each text of an entry."""
 
 LOGGED = (PROMOTED, RETIRED, MOVED, WORDS_FORGOTTEN)
-"""Events of the ledger that are logged, too."""
+"""Kinds of the ledger's events that are logged in the slog."""
 
 REMEDY = (
     "`git show HEAD:slog.jsonl` in the workspace shows the committed lines; the other entries "
@@ -61,50 +64,51 @@ class SlogLine:
     tool: str
     """What it was done to or with, such as caddy."""
     detail: str
-    """What was done."""
+    """What was done, in a sentence."""
     reason: str = ""
-    """Why."""
+    """Why; empty where nobody said."""
 
     @property
     def at(self) -> datetime:
-        """When it was done."""
+        """The timestamp as a moment in UTC."""
         return datetime.fromisoformat(self.timestamp).astimezone(UTC)
 
     @property
     def text(self) -> str:
-        """All that it says, in lower case."""
+        """All fields in lower case, for a search."""
         return " ".join(asdict(self).values()).lower()
 
 
 class Slog:
-    """Appends entries to the slog of a store and reads them."""
+    """The slog of one store."""
 
     def __init__(self, root: Path) -> None:
         self.path = root / "workspace" / SLOG
         self._lock = root / LOCK
 
     def append(self, entries: Iterable[SlogLine]) -> list[SlogLine]:
-        """Appends the entries and returns them as written; each is on disk when this returns."""
+        """Appends the entries, and returns them as written once they are on disk."""
         return self._append(lambda: entries)
 
     def append_new(self, entries: Iterable[SlogLine]) -> list[SlogLine]:
         """Appends the entries that the slog does not have, and returns them."""
 
         def missing() -> list[SlogLine]:
-            """Returns the entries that are not logged, once nobody else appends."""
+            """Returns the entries that are not logged; called when no other process can append."""
             logged = {(entry.timestamp, entry.detail) for entry in self.entries()}
             return [entry for entry in entries if (entry.timestamp, entry.detail) not in logged]
 
         return self._append(missing)
 
     def entries(self) -> list[SlogLine]:
-        """Returns the entries by time; lines that are no entry (`damaged`) are left out."""
+        """Returns the entries by time, without damaged lines."""
         entries = filter(None, map(parse_line, self._lines()))
         return sorted(entries, key=lambda entry: entry.timestamp)
 
     def damaged(self) -> list[str]:
-        """Returns the lines that are no entry, each with its number from 1; lines that a killed
-        process left are none.
+        """Returns the name of each line that is no entry; lines are numbered from 1.
+
+        Lines that a killed process left incomplete are left out.
         """
         return [
             f"{SLOG}, line {number}"
@@ -113,6 +117,7 @@ class Slog:
         ]
 
     def _append(self, choose: Callable[[], Iterable[SlogLine]]) -> list[SlogLine]:
+        """Appends the entries that `choose` returns while this process has the lock."""
         import filelock
 
         make_folder(self._lock.parent)
@@ -126,19 +131,19 @@ class Slog:
         return [SlogLine(**record) for record in records]
 
     def _lines(self) -> list[bytes]:
-        """Returns the complete lines; the rest is being written, or was torn."""
-        return [line for line in (bytes_of(self.path) or b"").split(b"\n")[:-1] if line.strip()]
+        """Returns the complete lines, not one at the end that is still being written."""
+        *lines, _ = (bytes_of(self.path) or b"").split(b"\n")
+        return [line for line in lines if line.strip()]
 
 
 def parse_line(line: bytes) -> SlogLine | None:
-    """Returns the entry on the line; None where it is none."""
+    """Returns the entry on the line; None where the line is no entry."""
     try:
         row = json.loads(line)
         entry = SlogLine(**row)
-        is_whole = (
-            all(isinstance(value, str) for value in row.values()) and entry.action in SLOG_ACTIONS
-        )
-        return entry if is_whole and entry.at else None
+        is_text = all(isinstance(value, str) for value in row.values())
+        is_entry = is_text and entry.action in SLOG_ACTIONS and entry.at is not None
+        return entry if is_entry else None
     except (ValueError, TypeError, OverflowError):
         return None
 
@@ -150,13 +155,14 @@ def slog_of(store: Store) -> Slog:
 
 @dataclass(frozen=True)
 class SlogAnswer:
-    """Entries of the slog, and commands that go on from them."""
+    """Entries of the slog, and commands for the next step."""
 
     entries: tuple[SlogLine, ...]
-    """By time, the latest last."""
+    """The listed entries by time, the latest last."""
     count: int
-    """All entries that were found, those that are not listed included."""
+    """Number of all entries that match, listed or not."""
     links: tuple[tuple[str, str], ...]
+    """Label and command of each next step."""
     masked_count: int = 0
     is_added: bool = False
 
@@ -166,50 +172,53 @@ class SlogAnswer:
         return masked_warnings(self.masked_count, "entry")
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns it for programs."""
+        """Returns the answer for JSON."""
         links = [{"rel": rel, "command": command} for rel, command in self.links]
         return {"entries": list(self.entries), "count": self.count, "_links": links}
 
 
 def append(store: Store, request: SlogRequest) -> SlogAnswer:
-    """Appends an entry; raises `NoteError` for texts that cannot be saved. The first entry creates
-    the store.
+    """Appends an entry, and creates the store where there is none.
+
+    Raises `NoteError` for texts that cannot be saved.
     """
-    masked = {name: _masked(getattr(request, name), name, most) for name, most in LONGEST.items()}
+    masked = [_masked(getattr(request, name), name, most) for name, most in LONGEST.items()]
     open_store(store.settings)
-    entry = _entry(
-        store.settings.clock(), str(request.action), *(text for text, _ in masked.values())
-    )
+    texts = (text for text, _ in masked)
+    entry = _entry(store.settings.clock(), str(request.action), *texts)
     (written,) = slog_of(store).append([entry])
-    count = sum(secrets for _, secrets in masked.values())
+    count = sum(secret_count for _, secret_count in masked)
     return SlogAnswer((written,), 1, _links(written.tool), count, is_added=True)
 
 
 def find(store: Store, request: SlogRequest) -> SlogAnswer:
-    """Returns the latest entries, only those with all words of `search` if it has any."""
+    """Returns the latest entries that have all words of `search`."""
     words = request.search.lower().split()
     entries = [
         entry for entry in slog_of(store).entries() if all(word in entry.text for word in words)
     ]
-    shown = tuple(entries[-request.limit :])
-    return SlogAnswer(shown, len(entries), _links(shown[-1].tool if shown else ""))
+    latest = tuple(entries[-request.limit :])
+    tool = latest[-1].tool if latest else ""
+    return SlogAnswer(latest, len(entries), _links(tool))
 
 
 def log_own(store: Store, action: str, detail: str, reason: str) -> None:
-    """Appends an entry about what this program did."""
+    """Appends an entry about something that this program did."""
     slog_of(store).append([_entry(store.settings.clock(), action, OWN_TOOL, detail, reason)])
 
 
 def log_events(store: Store) -> list[SlogLine]:
-    """Appends an entry for each promotion and forgetting of the ledger that has none yet, and
-    returns them.
+    """Appends an entry for each event of `LOGGED` in the ledger that has none yet.
+
+    Returns the new entries.
     """
     return slog_of(store).append_new(map(_entry_of, store.ledger.events(LOGGED)))
 
 
 def problems_of(store: Store) -> Iterator[str]:
-    """Yields the lines that are no entry, and what is wrong if the committed slog is not the
-    beginning of the present one: it is only appended to.
+    """Yields the lines that are no entry, and a problem where committed lines were changed.
+
+    The slog is only appended to, so the committed file must be the beginning of the present one.
     """
     yield from slog_of(store).damaged()
     workspace = GitWorkspace(store.workspace)
@@ -219,13 +228,14 @@ def problems_of(store: Store) -> Iterator[str]:
 
 
 def deep_check(store: Store, night: date | None) -> Check:
-    """Checks every line, whatever the night."""
+    """Returns the check of all lines; the slog is short, so every night checks all."""
     promise = "every line of the slog is an entry, and none was changed"
     size = f"{len(slog_of(store).entries()):,} entries"
     return outcome("slog", promise, [*problems_of(store)], size, REMEDY)
 
 
 def _entry_of(event: Event) -> SlogLine:
+    """Returns the entry about an event of `LOGGED`."""
     path = event.payload.get("path", "")
     if event.kind == WORDS_FORGOTTEN:
         count = len(event.payload["tombstones"])
@@ -240,13 +250,13 @@ def _entry_of(event: Event) -> SlogLine:
 
 
 def _entry(moment: datetime, *texts: str) -> SlogLine:
-    """Returns the entry with the moment in UTC, with milliseconds."""
+    """Returns an entry: the moment in UTC, then action, tool, detail and reason."""
     at = moment.astimezone(UTC).isoformat(timespec="milliseconds")
     return SlogLine(at.replace("+00:00", "Z"), *texts)
 
 
 def _masked(text: str, name: str, most: int) -> tuple[str, int]:
-    """Returns the text as one line with its secrets masked, and how many there were."""
+    """Returns the text as one line with its secrets masked, and the number of secrets."""
     if len(text) > most:
         raise NoteError(
             f"The {name} has {len(text):,} characters, the limit is {most:,}. Shorten it."
@@ -255,7 +265,7 @@ def _masked(text: str, name: str, most: int) -> tuple[str, int]:
 
 
 def _links(tool: str) -> tuple[tuple[str, str], ...]:
-    """Returns what to do next, each as a command."""
+    """Returns label and command of each next step."""
     of_tool = (("same tool", f"memory library slog search {shlex.quote(tool)}"),) if tool else ()
     return (
         ("latest", "memory library slog list"),

@@ -12,7 +12,7 @@ from memory_assets.extras.library import discoveries as notes
 from memory_assets.extras.library import inputs
 from memory_assets.extras.library.chunks import chunks_of, encode_chunks, index_rows
 from memory_assets.extras.library.feeds import feeds_of, poll
-from memory_assets.extras.library.index import open_index, remove_left
+from memory_assets.extras.library.index import open_index, remove_leftovers
 from memory_assets.extras.library.kept_documents import documents_of
 from memory_assets.extras.library.slog import SLOG, log_events, slog_of
 from memory_assets.runs.results import SHOWN_ROWS, Builder, Report, Rows, Run, per_partition
@@ -27,16 +27,11 @@ from memory_assets.store.store import Store
 
 @per_partition
 def adrs(store: Store, _: str) -> Rows:
-    """Reads the decision records of projects."""
+    """Builds the table of the decision records of projects; warns of their problems."""
     version = decisions.inputs_of(store)
     frame = decisions.table_of(store)
-    problems = [
-        f"{path}: {problem}"
-        for path, problem in frame.select("path", "problems")
-        .explode("problems")
-        .drop_nulls("problems")
-        .iter_rows()
-    ]
+    rows = frame.select("path", "problems").explode("problems").drop_nulls("problems").iter_rows()
+    problems = [f"{path}: {problem}" for path, problem in rows]
     figures = {"in_force": int(frame["is_in_force"].sum()), "problems": len(problems)}
     return Rows(frame, figures, version, warnings=problems[:SHOWN_ROWS])
 
@@ -73,14 +68,14 @@ def slog(store: Store, _: str) -> Rows:
 
 @per_partition
 def documents(store: Store, _: str) -> Rows:
-    """Lists the documents, and removes what is left of those that were removed."""
+    """Lists the documents, and removes the rows of documents that are not there any more."""
     version = inputs.documents(store, TABLES["documents"]).get(WHOLE, "-")
     kept_documents = documents_of(store)
     rows = [
         asdict(document) | {"added_at": document.at, "tags": list(document.tags)}
         for document in kept_documents.all()
     ]
-    removed = remove_left(store)
+    removed = remove_leftovers(store)
     damaged = [
         f"{place} is damaged and is left out."
         for place in kept_documents.faults(kept_documents.ids())
@@ -91,28 +86,30 @@ def documents(store: Store, _: str) -> Rows:
 
 @per_partition
 def discoveries(store: Store, document_id: str) -> pl.DataFrame:
-    """Lists the note of a page, a repository or an item of a feed; other documents have none."""
+    """Returns the note of a page, a repository or an item of a feed; no row for other documents."""
     return notes.table_of(store, document_id)
 
 
 @per_partition
 def feed_items(store: Store, feed_id: str) -> Rows:
     """Polls a feed, keeps its new items, and returns every item that was seen in it."""
-    new = poll(store, feed_id)
+    new_titles = poll(store, feed_id)
     feed = feeds_of(store).find(feed_id)
+    seen = feed.seen if feed else {}
     rows = [
         {"feed_id": feed_id, "item_id": item, "doc_id": doc, "seen_at": datetime.fromisoformat(at)}
-        for item, (doc, at) in (feed.seen.items() if feed else ())
+        for item, (doc, at) in seen.items()
     ]
     problems = [feed.problem] if feed and feed.problem else []
     version = f"polled {store.settings.clock()}"
-    return Rows(frame_of("feed_items", rows), {"new": len(new)}, version, warnings=problems)
+    return Rows(frame_of("feed_items", rows), {"new": len(new_titles)}, version, warnings=problems)
 
 
 @per_partition
 def document_chunks(store: Store, document_id: str) -> Rows:
-    """Cuts the kept text of a document into chunks; a damaged one keeps those that it has, one that
-    was removed has none.
+    """Cuts the kept text of a document into chunks.
+
+    A damaged document keeps the chunks that it has, a removed one has none.
     """
     try:
         document = documents_of(store).read(document_id)
@@ -122,9 +119,7 @@ def document_chunks(store: Store, document_id: str) -> Rows:
 
 
 def document_vectors(store: Store, _: Run) -> Builder:
-    """Encodes the chunks of a document that have no vector yet; the model is loaded for the first
-    of them.
-    """
+    """Encodes the chunks of each document that have no vector yet."""
     read = store.tables.read
     embedder = open_embedder(store.settings.embedding_model)
     return lambda id: encode_chunks(
@@ -133,7 +128,7 @@ def document_vectors(store: Store, _: Run) -> Builder:
 
 
 def document_index(store: Store, run: Run) -> Report:
-    """Publishes a new generation of the terms and vectors of chunks, where they changed."""
+    """Publishes a new generation of the index if chunks or vectors changed."""
     with store.lock():
         model = open_embedder(store.settings.embedding_model)
         vectors = store.tables.read("document_vectors").filter(

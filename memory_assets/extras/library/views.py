@@ -1,10 +1,11 @@
-"""Renders the library: documents, entries of the slog, and decision records."""
+"""Renders the answers of `memory library`."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory_assets.interfaces.views.lines import Parts, bold, counted, dim, warning
+from memory_assets.text.words import squeezed
 
 if TYPE_CHECKING:
     from memory_assets.extras.library.adrs import AdrRow
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def render_slog(answer: "SlogAnswer") -> Parts:
-    """Renders the entries by time, the latest last, and how to go on."""
+    """Renders the entries by time, the latest last, and the commands for the next step."""
     for entry in answer.entries:
         reason = f" ({entry.reason})" if entry.reason else ""
         moment = entry.timestamp[:16].replace("T", " ")
@@ -31,14 +32,13 @@ def render_slog(answer: "SlogAnswer") -> Parts:
     if answer.is_added:
         yield dim("Logged.")
     elif answer.count > len(answer.entries):
-        # More than are shown: at least two.
         yield dim(f"{len(answer.entries)} of {answer.count:,} entries, the latest.")
     for rel, command in answer.links:
         yield dim(f"{rel}: `{command}`")
 
 
 def render_added(added: "Added") -> Parts:
-    """Renders what became of each file that could be read."""
+    """Renders each file that could be read, and whether it was added."""
     for document in added.documents:
         size = counted(document.section_count, "page" if document.kind == "pdf" else "section")
         yield bold(document.title, f"  {document.kind}, {size}: {document.state}")
@@ -59,7 +59,7 @@ def render_documents(rows: "Sequence[DocumentRow]") -> Parts:
 
 
 def render_found(answer: "FoundInDocuments") -> Parts:
-    """Renders the parts of documents that fit, best first, each with its place."""
+    """Renders the parts of documents that fit the question, best first, each with its place."""
     if not answer.document_count:
         yield (
             "There is no document to search. `memory library documents` lists them, `memory "
@@ -135,28 +135,28 @@ def _place(hit: "DocumentHit") -> str:
 
 
 def _below_heading(hit: "DocumentHit") -> str:
-    """Returns the part on one line, without a first line that is the heading, which its place
-    names.
+    """Returns the part on one line, without its first line if that is the heading.
+
+    The heading is shown with the place already.
     """
-    first, _, rest = hit.content.partition("\n")
-    is_heading = " ".join(first.lstrip("# ").split()) == hit.chapter
-    return " ".join((rest if is_heading and rest.strip() else hit.content).split())
+    first_line, _, text = hit.content.partition("\n")
+    has_heading = squeezed(first_line.lstrip("# ")) == hit.chapter
+    return squeezed(text if has_heading and text.strip() else hit.content)
 
 
 def render_adrs(rows: "Sequence[AdrRow]") -> Parts:
-    """Renders the decision records by folder, each with its status, what it replaced, and its
-    problems.
-    """
+    """Renders the decision records by folder, each with its status and its problems."""
     if not rows:
         yield (
             "No decision record was found. They are in docs/adr or docs/decisions of a project, "
             "or in MEMORY_ADR_FOLDERS."
         )
-    folder = ""
+    previous_folder = None
     for record in rows:
-        if folder != str(Path(record.path).parent):
-            folder = str(Path(record.path).parent)
+        folder = Path(record.path).parent
+        if folder != previous_folder:
             yield dim(f"{record.project}: {folder}")
+        previous_folder = folder
         yield bold(f"{record.number:04d} {record.title}", f"  {_status(record)}")
         for problem in record.problems:
             yield warning(f"   {problem}")
@@ -164,13 +164,10 @@ def render_adrs(rows: "Sequence[AdrRow]") -> Parts:
 
 def render_problems(rows: "Sequence[AdrRow]") -> Parts:
     """Renders what is wrong with the decision records, each with its file."""
-    wrong = [(record.path, problem) for record in rows for problem in record.problems]
-    for path, problem in wrong:
-        yield warning(f"{path}: {problem}")
-    checked = f"{counted(len(rows), 'record')} checked"
-    yield dim(
-        f"{checked}, {counted(len(wrong), 'problem')}." if wrong else f"{checked}, all in order."
-    )
+    problems = [f"{record.path}: {problem}" for record in rows for problem in record.problems]
+    yield from map(warning, problems)
+    result = counted(len(problems), "problem") if problems else "all in order"
+    yield dim(f"{counted(len(rows), 'record')} checked, {result}.")
 
 
 def _status(record: "AdrRow") -> str:
@@ -183,5 +180,6 @@ def _status(record: "AdrRow") -> str:
     return "; ".join(filter(None, parts))
 
 
-def _related(how: str, numbers: Sequence[int]) -> str:
-    return f"{how} {', '.join(f'{number:04d}' for number in numbers)}" if numbers else ""
+def _related(relation: str, numbers: Sequence[int]) -> str:
+    listed = ", ".join(f"{number:04d}" for number in numbers)
+    return f"{relation} {listed}" if listed else ""

@@ -1,9 +1,8 @@
-"""Fetches one address of the web, with limits: time, size, type, redirects, robots.txt, and no
-address of a private network.
+"""Fetches one URL within limits: time, size, type, redirects, robots.txt, no private network.
 
-A name is resolved here and the connection goes to the address that was checked, so that no second
-answer of a name server leads elsewhere. Each redirect is checked like the first address. Proxies
-and credentials of the environment are not used.
+The name of the host is resolved here, and the connection goes to the IP address that was checked,
+so that another answer of a name server cannot lead elsewhere. Each redirect is checked like the
+first URL. Proxies and credentials of the environment are not used.
 """
 
 import ipaddress
@@ -18,6 +17,8 @@ from memory_assets.adapters.optional_packages import install_command
 from memory_assets.errors import FetchError
 
 AGENT = "memory_assets"
+"""Name in the header `User-Agent`, and in the rules of robots.txt."""
+
 MOST_BYTES = 10_000_000
 MOST_ROBOTS_BYTES = 500_000
 MOST_SECONDS = 30.0
@@ -36,16 +37,16 @@ FEEDS = (
 
 @dataclass(frozen=True)
 class Fetched:
-    """What an address answered."""
+    """The answer to a request."""
 
     url: str
-    """After redirects."""
+    """The URL after redirects."""
     content: bytes
     kind: str
     """Its media type, such as text/html."""
     headers: Mapping[str, str] = field(default_factory=dict)
     is_unchanged: bool = False
-    """The server says that it has not changed since (304)."""
+    """The server answered that the content did not change (304), and sent none."""
 
 
 def fetch(
@@ -56,8 +57,9 @@ def fetch(
     headers: Mapping[str, str] | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Fetched:
-    """Returns what the address answers; raises `FetchError` where it must not be fetched, or cannot
-    be.
+    """Returns the answer of the URL; raises `FetchError` where it must not or cannot be fetched.
+
+    `kinds` are the media types that are accepted.
     """
     client = _Client(allow_private, clock() + MOST_SECONDS, clock)
     for _ in range(MOST_REDIRECTS + 1):
@@ -70,7 +72,7 @@ def fetch(
 
 
 def check_url(url: str) -> None:
-    """Raises `FetchError` for what is no plain address of the web."""
+    """Raises `FetchError` for text that is no URL of the web, or that contains a login."""
     try:
         parts = urlsplit(url)
         is_plain = (
@@ -90,9 +92,7 @@ def check_url(url: str) -> None:
 
 
 def checked_address(url: str, *, allow_private: bool) -> str:
-    """Returns the IP address of the URL's host; raises `FetchError` where it is in a private
-    network.
-    """
+    """Returns the IP address of the URL's host; raises `FetchError` for a private network."""
     check_url(url)
     return _address_of(str(urlsplit(url).hostname), urlsplit(url).port or 443, allow_private)
 
@@ -105,15 +105,17 @@ class _StatusError(FetchError):
 
 @dataclass(frozen=True)
 class _Client:
-    """Sends requests until a moment."""
+    """Sends requests until the time of a fetch is over."""
 
     allow_private: bool
     until: float
+    """Reading of the clock at which the time is over."""
     clock: Callable[[], float]
 
     def check_robots(self, url: str) -> None:
-        """Raises `FetchError` where the site's robots.txt excludes the address; a site without one
-        allows everything.
+        """Raises `FetchError` where the robots.txt of the site excludes the URL.
+
+        A site without robots.txt allows everything.
         """
         check_url(url)
         parts = urlsplit(url)
@@ -139,9 +141,7 @@ class _Client:
     def get(
         self, url: str, kinds: tuple[str, ...], most_bytes: int, headers: Mapping[str, str]
     ) -> Fetched | str:
-        """Returns the answer, or the address that it redirects to; any type where `kinds` is
-        empty.
-        """
+        """Returns the answer, or the URL that it redirects to; any type where `kinds` is empty."""
         try:
             import httpx
         except ImportError:
@@ -167,19 +167,20 @@ class _Client:
             ):
                 if answer.has_redirect_location:
                     return urljoin(url, answer.headers["location"])
-                answered = dict(answer.headers)
-                # Without the version that we have, it answers nothing.
+                answer_headers = dict(answer.headers)
+                # 304 answers the conditions in our headers; without them it is an error.
                 if answer.status_code == 304 and headers:
-                    return Fetched(url, b"", "", answered, is_unchanged=True)
-                kind = _checked_kind(url, answer.status_code, answered, kinds)
+                    return Fetched(url, b"", "", answer_headers, is_unchanged=True)
+                kind = _checked_kind(url, answer.status_code, answer_headers, kinds)
                 content = self._within_limits(url, answer.iter_bytes(), most_bytes)
-                return Fetched(url, content, kind, answered)
+                return Fetched(url, content, kind, answer_headers)
         except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
             raise FetchError(
                 f"Cannot fetch {url}: {str(error) or type(error).__name__}."
             ) from error
 
     def _within_limits(self, url: str, pieces: Iterable[bytes], most_bytes: int) -> bytes:
+        """Returns the pieces joined; raises `FetchError` beyond the limit of size or time."""
         content = b""
         for piece in pieces:
             content += piece
@@ -193,7 +194,7 @@ class _Client:
 
 
 def _checked_kind(url: str, status: int, headers: Mapping[str, str], kinds: tuple[str, ...]) -> str:
-    """Returns the media type of the answer; raises `FetchError` for a failure or another type."""
+    """Returns the media type; raises `FetchError` for another status than 200, or another type."""
     if status != 200:
         raise _StatusError(url, status)
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -205,19 +206,17 @@ def _checked_kind(url: str, status: int, headers: Mapping[str, str], kinds: tupl
 
 
 def _pinned(url: str, allow_private: bool) -> str:
-    """Returns the URL with the checked address of its host in place of its name."""
+    """Returns the URL with the checked IP address of its host in place of the host's name."""
     parts = urlsplit(url)
-    port = parts.port or (443 if parts.scheme == "https" else 80)
-    address = _address_of(str(parts.hostname), port, allow_private)
-    named = f"[{address}]" if ":" in address else address
-    netloc = f"{named}:{parts.port}" if parts.port else named
+    usual_port = 443 if parts.scheme == "https" else 80
+    address = _address_of(str(parts.hostname), parts.port or usual_port, allow_private)
+    host = f"[{address}]" if ":" in address else address
+    netloc = f"{host}:{parts.port}" if parts.port else host
     return parts._replace(netloc=netloc, fragment="").geturl()
 
 
 def _address_of(host: str, port: int, allow_private: bool) -> str:
-    """Returns an address of the host; raises `FetchError` where one of them is in a private
-    network.
-    """
+    """Returns an IP address of the host; raises `FetchError` if one is of a private network."""
     try:
         answers = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
@@ -225,17 +224,17 @@ def _address_of(host: str, port: int, allow_private: bool) -> str:
             f"Cannot fetch from {host}: its address is not known ({error})."
         ) from error
     addresses = [str(answer[4][0]) for answer in answers]
-    private = next((address for address in addresses if not is_public(address)), None)
-    if private is not None and not allow_private:
+    private = [address for address in addresses if not is_public(address)]
+    if private and not allow_private:
         raise FetchError(
-            f"Cannot fetch from {host}: {private} is an address of a private network. Allow "
+            f"Cannot fetch from {host}: {private[0]} is an address of a private network. Allow "
             "it with --private."
         )
     return addresses[0]
 
 
 def is_public(address: str) -> bool:
-    """Returns whether the address is one of the public internet."""
-    plain = ipaddress.ip_address(address.partition("%")[0])
-    inner = getattr(plain, "ipv4_mapped", None) or getattr(plain, "sixtofour", None) or plain
-    return plain.is_global and inner.is_global and not plain.is_multicast
+    """Returns whether the IP address, and an IPv4 address inside it, is of the public internet."""
+    outer = ipaddress.ip_address(address.partition("%")[0])
+    inner = getattr(outer, "ipv4_mapped", None) or getattr(outer, "sixtofour", None) or outer
+    return outer.is_global and inner.is_global and not outer.is_multicast

@@ -1,8 +1,9 @@
-"""The process that reads one file: `python -m memory_assets.extras.library.worker FILE [page
-URL | feed]`.
+"""The process that reads one file, and prints its contents, or why it cannot be read, as JSON.
 
-Writes what the file contains as JSON to stdout, or why it cannot be read. Its memory is limited
-where the system can do that, because a small file may unpack to a very large one.
+    python -m memory_assets.extras.library.worker FILE [page URL | feed]
+
+Its memory is limited where the system can do that, because a small file may unpack to a very large
+one.
 """
 
 import json
@@ -21,8 +22,9 @@ LARGE = "large"
 
 
 def main(path: str, *how: str) -> dict[str, object]:
-    """Returns what the file contains, or the kind and the text of the failure; `how` is for a page
-    or a feed of the web.
+    """Returns the contents of the file, or the kind and the reason of the failure.
+
+    `how` is `page` and its URL, or `feed`; a document has none.
     """
     from memory_assets.extras.library.contents import UnreadableError
     from memory_assets.extras.library.pages import read_feed, read_page
@@ -51,10 +53,10 @@ def _limit_memory() -> None:
 
         resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     except (ImportError, ValueError, OSError):
-        return  # not on this system; the time is limited everywhere
+        return  # the system cannot limit it; `process` limits the time
 
 
 if __name__ == "__main__":
     _limit_memory()
-    logging.disable()  # the readers log what they find wrong in a file
+    logging.disable()  # pypdf and others log every fault of a file
     sys.stdout.buffer.write(json.dumps(main(*sys.argv[1:]), default=vars).encode())
