@@ -54,36 +54,37 @@ def replay(
     )
 
     agent = MemoryAgent()
-    opened = Replay(agent.store, session)
+    session_replay = Replay(agent.store, session)
     zone = agent.settings.zone
-    command = replay_command(opened.id, opened.ids)
+    command = replay_command(session_replay.id, session_replay.ids)
     if html is not None:
-        return _replay_page(opened, turn, html, zone)
+        return _write_page(session_replay, turn, html, zone)
     if turn is None:
-        data = opened.session()
+        data = session_replay.session()
         parts = render_session(data, zone, first)
         next_step = last_turn_hint(data, command)
     else:
-        data = opened.turn(turn)
+        data = session_replay.turn(turn)
         parts = render_turn(data, zone)
         next_step = next_turn_hint(data, command)
     return Reply(data, parts, warnings=data.warnings, next_step=next_step, is_paged=True)
 
 
-def _replay_page(opened: "Replay", turn: str | None, file: Path, zone: tzinfo) -> Reply:
+def _write_page(replay: "Replay", turn: str | None, file: Path, zone: tzinfo) -> Reply:
+    """Writes the page of the turn, else of all turns, into the file."""
     from memory_assets.extras.replay.page import render_page
     from memory_assets.extras.replay.results import ReplayPage
     from memory_assets.text.files import write_atomically
 
-    state = opened.session()
-    numbers = [summary.turn for summary in state.turns]
+    session = replay.session()
+    numbers = [summary.turn for summary in session.turns]
     if turn is not None:
-        numbers = [opened.number_of(turn)]
-    page = render_page(state, opened.turns(numbers), zone, is_one_turn=turn is not None)
+        numbers = [replay.number_of(turn)]
+    page = render_page(session, replay.turns(numbers), zone, is_one_turn=turn is not None)
     write_atomically(file, page.encode("utf-8", "replace"))
-    data = ReplayPage(state.session_id, file, len(numbers))
-    sentence = f"{counted(len(numbers), 'turn')} of session {state.session_id} in {file}"
-    return Reply(data, [sentence], warnings=state.warnings)
+    data = ReplayPage(session.session_id, file, len(numbers))
+    sentence = f"{counted(len(numbers), 'turn')} of session {session.session_id} in {file}"
+    return Reply(data, [sentence], warnings=session.warnings)
 
 
 def answer_types() -> dict[str, Any]:

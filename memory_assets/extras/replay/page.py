@@ -1,7 +1,7 @@
-"""Writes the turns of a session as one page of HTML: no scripts, nothing loaded from elsewhere,
-light and dark (`text/html_page.py`).
+"""Renders the turns of a session as one page of HTML (`text/html_page.py`).
 
-Everything that comes from a transcript is escaped.
+The page has no scripts, loads nothing from elsewhere, and has a light and a dark look. Everything
+that comes from a transcript is escaped.
 """
 
 from collections.abc import Iterable, Iterator
@@ -27,9 +27,10 @@ from memory_assets.text.visible import visible
 from memory_assets.text.words import shortened, squeezed
 
 SHOWN_LINES = 12
-"""Lines of a tool's output that are shown before it is opened."""
+"""Lines of a tool's output that are shown before a reader unfolds it."""
 
 TITLE_CHARS = 90
+"""Characters of a turn's first words that are shown as its title."""
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #22262b; --faint: #626a72; --line: #dfe3e8;
@@ -71,9 +72,7 @@ details.more > summary { cursor: pointer; color: var(--faint); font-size: 13px }
 def render_page(
     session: SessionReplay, turns: Iterable[TurnReplay], zone: tzinfo, *, is_one_turn: bool
 ) -> str:
-    """Returns the page of a session with these turns, each of them folded unless it is the only
-    one.
-    """
+    """Returns the page of a session with these turns; with several, each turn is folded."""
     body = list(_header(session, zone))
     for turn in turns:
         body += _turn(turn, zone, is_open=is_one_turn)
@@ -81,6 +80,7 @@ def render_page(
 
 
 def _safe(text: str) -> str:
+    """Returns the text as HTML, its invisible characters made visible."""
     return escape(visible(text))
 
 
@@ -100,11 +100,12 @@ def _header(session: SessionReplay, zone: tzinfo) -> Iterator[str]:
 
 
 def _turn(turn: TurnReplay, zone: tzinfo, *, is_open: bool) -> Iterator[str]:
-    first_words = next((squeezed(message.text) for message in turn.messages if message.text), "")
-    title = _safe(shortened(first_words, TITLE_CHARS))
-    when = f'<span class="when">{_safe(heading_of(turn, zone))}</span>'
-    start = f'<details class="turn" id="turn-{turn.turn}"{" open" if is_open else ""}>'
-    yield f"{start}<summary>{title}{when}</summary>"
+    first_text = next((message.text for message in turn.messages if message.text), "")
+    title = _safe(shortened(squeezed(first_text), TITLE_CHARS))
+    heading = f'<span class="when">{_safe(heading_of(turn, zone))}</span>'
+    attribute = " open" if is_open else ""
+    start = f'<details class="turn" id="turn-{turn.turn}"{attribute}>'
+    yield f"{start}<summary>{title}{heading}</summary>"
     if turn.is_open:
         yield f'<p class="open">{_safe(OPEN_TURN)}</p>'
     state = state_of(turn).items()
@@ -118,9 +119,9 @@ def _turn(turn: TurnReplay, zone: tzinfo, *, is_open: bool) -> Iterator[str]:
 
 
 def _message(message: TurnMessage, zone: tzinfo) -> Iterator[str]:
-    kinds = f"message {message.author}{' failed' if message.is_error else ''}"
-    when = f"<time>{message.at.astimezone(zone):%H:%M:%S}</time>"
-    yield f'<section class="{escape(kinds)}"><h3>{_safe(label_of(message))} {when}</h3>'
+    kinds = f"message {message.author} failed" if message.is_error else f"message {message.author}"
+    moment = f"<time>{message.at.astimezone(zone):%H:%M:%S}</time>"
+    yield f'<section class="{escape(kinds)}"><h3>{_safe(label_of(message))} {moment}</h3>'
     for part in parts_of(message):
         if part.tool:
             yield f'<span class="call">{_safe(part.tool)}</span>'
@@ -132,9 +133,7 @@ def _message(message: TurnMessage, zone: tzinfo) -> Iterator[str]:
 
 
 def _folded(text: str) -> str:
-    """Returns preformatted text; a long one shows its first lines, and the others when it is
-    opened.
-    """
+    """Returns preformatted text; of a long one, lines after the first dozen are folded."""
     lines = text.split("\n")
     if len(lines) <= SHOWN_LINES:
         return f"<pre>{_safe(text)}</pre>"

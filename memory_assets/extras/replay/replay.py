@@ -1,8 +1,8 @@
 """Reads a session's turns, and the state of the session at the end of each.
 
-The turns come from `checkpoints`, and of an open session from `checkpoints_open`; their texts from
-`messages`, what was learnt from `observations`, what was recalled from the ledger. Memories that
-the session was given are read from the archive, because messages do not keep them.
+The turns come from `checkpoints` (of an open session also from `checkpoints_open`), their texts
+from `messages`, facts from `observations`, and recalls from the ledger. Memories that a harness put
+into the context are read from the archive, because `messages` does not have them.
 """
 
 import json
@@ -30,21 +30,22 @@ from memory_assets.text.short_ids import short_id
 from memory_assets.text.words import shortened, squeezed
 
 SAID_CHARS = 400
-"""Characters of a turn's first words in the list of turns."""
+"""Characters of a turn's first message in the list of turns."""
 
 INJECTED_BY = frozenset({"owner", "injected"})
-"""Authors of messages in which a harness gives memories; anybody else only quotes them."""
+"""Authors of messages that a harness puts memories into; other authors only quote memories."""
 
 _MARK = re.compile(
     rb"# Memory briefing|<memory-briefing|_observations|<observation-group|\((?:confidence\b"
     rb"|\d?\.\d+, \d+d|said, \d+d)"
 )
-"""What a line of a transcript contains if there may be memories in it."""
+"""A line of a transcript without a match has no memories, and is not parsed."""
 
 _QUOTED = re.compile(r"""(["'])(.+?)\1""", re.DOTALL)
+"""A text in quotation marks, as in a shell command."""
 
 Place = tuple[int, int]
-"""Generation and line."""
+"""Generation and line of a record in a transcript."""
 
 TURN_FIELDS = (
     "turn", "started_at", "ended_at", "folder", "branch", "model", "version", "line_from",
@@ -60,11 +61,10 @@ END_OF_TIME = datetime.max.replace(tzinfo=UTC)
 
 
 class Replay:
-    """One session of a store, named by its id or the beginning of it; raises `UnknownIdError` if
-    there is none.
-    """
+    """One session of a store, with its turns."""
 
     def __init__(self, store: Store, session: str) -> None:
+        """Opens the session of this id, or beginning of an id; raises `UnknownIdError`."""
         self.store = store
         windows = store.tables.scan("windows")
         columns = ["session_id", "parent_session_id", "user_turn_count", "started_at"]
@@ -75,7 +75,8 @@ class Replay:
         self.windows = of_session.sort("started_at", "line_from").collect()
         days = self.windows["day"].drop_nulls().unique().sort()
         self._days = [day.isoformat() for day in days]
-        # A turn that goes on in an open window is newer there than its part in closed ones.
+        # A turn that began in a closed window and goes on in the open one has a row in both tables:
+        # the last one, of the open window, is complete.
         turns = self._scan("checkpoints").collect().unique("turn", keep="last", maintain_order=True)
         self.checkpoints = turns.sort("turn")
         self.is_open = "open" in self.windows["status"]
@@ -85,7 +86,7 @@ class Replay:
         first_window = self.windows.row(0, named=True)
         last_window = self.windows.row(-1, named=True)
         turns = tuple(self._summaries())
-        first_words = next((turn.said for turn in turns if turn.turn), "")
+        first_words = next((turn.said for turn in turns if turn.turn > 0), "")
         return results.SessionReplay(
             session_id=self.id,
             **_picked(last_window, "harness", "project", "folder", "person", "path"),
@@ -99,13 +100,11 @@ class Replay:
         )
 
     def turn(self, turn: str) -> results.TurnReplay:
-        """Returns the state at the turn: a number, or `last`; raises `UnknownIdError` if the
-        session has no such turn.
-        """
+        """Returns the state at the turn, a number or `last`; raises `UnknownIdError` for others."""
         return next(self.turns([self.number_of(turn)]))
 
     def number_of(self, turn: str) -> int:
-        """Returns the number of the turn that the text names."""
+        """Returns the number of the turn (`last`: the last one); raises `UnknownIdError`."""
         numbers = self.checkpoints["turn"].to_list()
         if not numbers:
             raise UnknownIdError(NOT_BUILT.format(self.id))
@@ -122,7 +121,7 @@ class Replay:
         )
 
     def turns(self, numbers: Collection[int]) -> Iterator[results.TurnReplay]:
-        """Yields the state at each of the turns, in order; their messages are read together."""
+        """Yields the state at each of the turns in order; reads the messages of all at once."""
         rows = self.checkpoints.filter(pl.col("turn").is_in(numbers)).to_dicts()
         message_ids = [id for row in rows for id in row["message_ids"]]
         messages = self._messages(message_ids)
@@ -140,7 +139,7 @@ class Replay:
     ) -> results.TurnReplay:
         turns = self.checkpoints
         later_turns = turns.filter(pl.col("turn") > row["turn"])
-        next_start = next(iter(later_turns["started_at"]), END_OF_TIME)
+        next_start = END_OF_TIME if later_turns.is_empty() else later_turns["started_at"][0]
         message_ids = row["message_ids"]
         present = tuple(messages[id] for id in message_ids if id in messages)
         first_window = self.windows.row(0, named=True)
@@ -163,6 +162,7 @@ class Replay:
     def _injected_until(
         self, row: Row, injected: Sequence[tuple[Place, str]]
     ) -> Iterator[results.InjectedMemory]:
+        """Yields the memories that were put into the context up to the turn's end."""
         earlier_turns = self.checkpoints.filter(pl.col("turn") < row["turn"])
         places = earlier_turns.select("generation", "line_to")
         previous_end: Place = (-1, -1) if places.is_empty() else places.row(-1)
@@ -173,6 +173,7 @@ class Replay:
     def _recalled_until(
         self, end: datetime, start: datetime
     ) -> Iterator[results.RecalledInSession]:
+        """Yields the recalls of the session before `end`; `start` is the turn's start."""
         for recall in self.recalls:
             if recall.at < end:
                 texts = self.recalled_texts
@@ -209,16 +210,18 @@ class Replay:
     def _messages(
         self, ids: Sequence[str], chars: int | None = None
     ) -> dict[str, results.TurnMessage]:
-        """Returns the messages by id, of their text only the first characters where a number is
-        given.
+        """Returns the messages by id; with `chars`, no more of the texts than that many characters
+        need.
         """
-        text = pl.col("text") if chars is None else pl.col("text").str.slice(0, 2 * chars)
+        text = pl.col("text")
+        if chars is not None:
+            text = text.str.slice(0, 2 * chars)  # white space is squeezed later
         messages = self._scan("messages").filter(pl.col("message_id").is_in(ids))
         rows = messages.select(*MESSAGE_FIELDS, text, at="event_at").collect()
         return {row["message_id"]: results.TurnMessage(**row) for row in rows.iter_rows(named=True)}
 
     def _facts(self, ids: Sequence[str]) -> list[tuple[frozenset[str], results.LearntFact]]:
-        """Returns what was learnt from the messages, each with the ids of its evidence."""
+        """Returns the facts that rest on the messages, each with the ids of all its messages."""
         is_evidence = pl.col("message_ids").list.eval(pl.element().is_in(ids)).list.any()
         scan = self.store.tables.scan("observations", self._days).filter(session_id=self.id)
         facts = []
@@ -229,7 +232,7 @@ class Replay:
         return facts
 
     def _injected(self, last: Row) -> Iterator[tuple[Place, str]]:
-        """Yields the memories that the transcript has up to the turn, each with its place."""
+        """Yields the place and text of memories in the transcript, up to the end of the turn."""
         source = last["source_id"]
         generation = last["generation"]
         records = self.store.tables.scan("records", [source]).filter(generation=generation)
@@ -245,13 +248,13 @@ class Replay:
 
     @cached_property
     def recalls(self) -> list[Event]:
-        """The recalls that the session asked for, or that were made at its prompts."""
+        """Events of the recalls that the session asked for, or that its hooks made at prompts."""
         recalls = self.store.ledger.events([RECALLED])
         return [event for event in recalls if event.payload.get("session") == self.id]
 
     @cached_property
     def questions(self) -> Mapping[str, str]:
-        """Words of the questions of these recalls, by their hash in the ledger."""
+        """Hash of a recall's question in the ledger → the question's words, as far as found."""
         hashes = {event.target for event in self.recalls}
         if not hashes:
             return {}
@@ -261,7 +264,7 @@ class Replay:
 
     @cached_property
     def recalled_texts(self) -> dict[str, str]:
-        """Present text of each recalled memory, by id."""
+        """Id of a recalled memory → its present text."""
         ids = {id for event in self.recalls for id in event.payload["memory_ids"]}
         memories = self.store.tables.scan("memories").select("id", "text")
         return dict(memories.filter(pl.col("id").is_in(ids)).collect().iter_rows())
@@ -273,7 +276,9 @@ class Replay:
 
     def _read_linked(self) -> Iterator[results.LinkedSession]:
         parents = self.windows["parent_session_id"].drop_nulls().unique()
-        for id in [parent for parent in parents if parent in self.ids][:1]:
+        present_parents = [parent for parent in parents if parent in self.ids]
+        if present_parents:
+            id = present_parents[0]
             yield results.LinkedSession(id, "parent", None, replay_command(id, self.ids))
         children = self._all_windows.filter(parent_session_id=self.id)
         by_session = children.group_by("session_id", maintain_order=True)
@@ -291,8 +296,9 @@ class Replay:
 
 
 def find_questions(texts: Iterable[str], hashes: Collection[str], key: bytes) -> dict[str, str]:
-    """Returns the words of each hash that the texts of prompts and of calls of tools have, because
-    the ledger keeps only keyed hashes; not those that masking changed.
+    """Returns the question of each hash, as far as the texts of prompts and tool calls have it.
+
+    The ledger keeps only keyed hashes of questions. A question that masking changed is not found.
     """
     questions: dict[str, str] = {}
     for text in texts:
@@ -306,23 +312,24 @@ def find_questions(texts: Iterable[str], hashes: Collection[str], key: bytes) ->
 
 
 def _candidates(text: str) -> Iterator[str]:
-    """Yields a prompt as its hook asks it, the strings among a tool's arguments, and what is quoted
-    in them, as in a shell.
+    """Yields the texts that a recall may have asked: the prompt, as its hook sends it, the texts
+    among the arguments of tools, and quotations in those.
     """
     yield squeezed(text)
-    for _, given in calls_in(text):
+    for _, call in calls_in(text):
         try:
-            arguments = json.loads(given)
+            arguments = json.loads(call)
         except ValueError:  # cut, or the arguments of a tool that takes plain text
-            arguments = given
-        for value in arguments.values() if isinstance(arguments, dict) else [arguments]:
+            arguments = call
+        values = arguments.values() if isinstance(arguments, dict) else [arguments]
+        for value in values:
             if isinstance(value, str):
                 yield value
                 yield from (quoted for _, quoted in _QUOTED.findall(value))
 
 
 def _strings(line: bytes) -> Iterator[str]:
-    """Yields the strings of a JSON line."""
+    """Yields all strings in the values of a JSON line, in order; none if it is not JSON."""
     try:
         waiting = [orjson.loads(line)]
     except orjson.JSONDecodeError:
@@ -331,8 +338,10 @@ def _strings(line: bytes) -> Iterator[str]:
         value = waiting.pop()
         if isinstance(value, str):
             yield value
-        elif isinstance(value, dict | list):
-            waiting += reversed(list(value.values()) if isinstance(value, dict) else value)
+        elif isinstance(value, dict):
+            waiting += reversed(value.values())
+        elif isinstance(value, list):
+            waiting += reversed(value)
 
 
 def _picked(row: Row, *names: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What a replay returns: a session with its turns, and the state at one of them."""
+"""The results of a replay: a session with its turns, and the state at one turn."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ class TurnSummary:
     """One turn in the list of a session's turns."""
 
     turn: int
-    """From 1; 0 is what comes before the first turn."""
+    """Its number from 1; 0 stands for the messages before the first turn."""
     started_at: datetime
     ended_at: datetime
     said: str
-    """The first words of the person, or of whoever began; shortened."""
+    """The first message of the turn, usually the person's; shortened."""
     message_count: int
     result_count: int
-    """Results of tools."""
+    """Number of results of tools."""
     files_modified: tuple[str, ...]
     is_compacted: bool
     """The harness compacted the context during the turn."""
@@ -35,7 +35,7 @@ class LinkedSession:
     """`sub-agent`, `fork` or `parent`."""
     started_at: datetime | None
     command: str
-    """Replays it."""
+    """The command that replays it."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class SessionReplay:
     folder: str
     person: str
     path: str
-    """The transcript."""
+    """The path of the transcript."""
     started_at: datetime
     ended_at: datetime
     is_open: bool
@@ -62,7 +62,7 @@ class SessionReplay:
 
 @dataclass(frozen=True)
 class TurnMessage:
-    """One message of a turn, secrets masked."""
+    """One message of a turn; its secrets are masked."""
 
     message_id: str
     at: datetime
@@ -73,7 +73,7 @@ class TurnMessage:
     is_error: bool
     text: str
     text_chars: int
-    """Length of the whole text; the middle of long tool output is left out here."""
+    """Length of the whole text; `text` lacks the middle of a long output of a tool."""
     image_count: int
     model: str | None
     line: int
@@ -87,23 +87,21 @@ class InjectedMemory:
     line: int
     """Record number in the transcript, from 0."""
     is_before: bool
-    """It was given before this turn."""
+    """Whether it was put there before this turn."""
     text: str
 
 
 @dataclass(frozen=True)
 class RecalledInSession:
-    """A recall that the session asked for, or that was made at a prompt of it."""
+    """A recall that the session asked for, or that a hook made at one of its prompts."""
 
     at: datetime
     is_before: bool
-    """It was made before this turn."""
+    """Whether it was made before this turn."""
     question: str
-    """Its words as the session has them; empty where it does not, because the ledger keeps only a
-    keyed hash.
-    """
+    """Its words, if they are found in the session; the ledger keeps only their keyed hash."""
     memories: Mapping[str, str]
-    """Id → present text; empty for a memory that was forgotten since."""
+    """Id of a recalled memory → its present text, empty if it was forgotten since."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +116,7 @@ class LearntFact:
     """`allow`, or `hold`: stored, but recalled on request only."""
     quote: str
     command: str
-    """Explains it."""
+    """The command that explains it."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +128,7 @@ class TurnReplay:
     project: str
     turn: int
     turns: tuple[int, ...]
-    """The first and the last turn of the session so far."""
+    """Numbers of the first and the last turn of the session so far."""
     started_at: datetime
     ended_at: datetime
     is_open: bool

@@ -30,7 +30,7 @@ MOST_TURNS = 500
 """Turns in a list: a table of 10,000 lines takes seconds to lay out."""
 
 MEMORY_CHARS = 160
-"""Characters of a memory that was put into the context before the turn."""
+"""Characters that are shown of a memory from before the turn, and of a recall's question."""
 
 GONE = "forgotten or merged since"
 OPEN_SESSION = "Open: no end of the session was seen; it is running, or its process was killed."
@@ -50,27 +50,27 @@ class Spoken(NamedTuple):
 
 
 def parts_of(message: "results.TurnMessage") -> Iterator[Spoken]:
-    """Yields the text of a message, then its tool calls. Arguments in JSON are shown as one line
-    per name.
-    """
+    """Yields the text of a message, then each of its tool calls."""
     calls = [] if message.kind == "tool_result" else list(_CALL.finditer(message.text))
-    ends = [call.start() for call in calls] + [len(message.text)]
-    text = message.text[: ends[0]].strip("\n")
+    starts = [call.start() for call in calls]
+    first, *ends = [*starts, len(message.text)]
+    text = message.text[:first].strip("\n")
     if text:
         yield Spoken("", text)
-    for call, end in zip(calls, ends[1:], strict=True):
-        given = message.text[call.end() : end].rstrip("\n").removesuffix(")]")
-        yield Spoken(call[1], _arguments(given))
+    for call, end in zip(calls, ends, strict=True):
+        arguments = message.text[call.end() : end].rstrip("\n").removesuffix(")]")
+        yield Spoken(call[1], _arguments(arguments))
 
 
 def _arguments(text: str) -> str:
+    """Returns arguments in JSON with one line for each name; other arguments unchanged."""
     try:
-        given = json.loads(text)
+        arguments = json.loads(text)
     except ValueError:  # cut, or the arguments of a tool that takes plain text
         return text
-    if not isinstance(given, dict):
+    if not isinstance(arguments, dict):
         return text
-    return "\n".join(_argument(name, value) for name, value in given.items())
+    return "\n".join(_argument(name, value) for name, value in arguments.items())
 
 
 def _argument(name: str, value: object) -> str:
@@ -81,14 +81,15 @@ def _argument(name: str, value: object) -> str:
 def label_of(message: "results.TurnMessage") -> str:
     """Returns who speaks: the person, the model, a tool with its result, or the harness."""
     if message.kind == "tool_result":
-        return f"{message.tool_name or 'tool'} {'failed' if message.is_error else 'returned'}"
+        outcome = "failed" if message.is_error else "returned"
+        return f"{message.tool_name or 'tool'} {outcome}"
     if message.kind == "summary":
         return "summary of the context"
     return LABELS.get(message.author, message.author)
 
 
 def duration(began: datetime, ended: datetime) -> str:
-    """Returns the time between the moments, rounded: 12 s, 3 min, 2 h 5 min."""
+    """Returns the time between the moments in words: 12 s, 3 min, 2 h 5 min."""
     seconds = round((ended - began).total_seconds())
     if seconds < 60:
         return f"{seconds} s"
@@ -100,8 +101,8 @@ def heading_of(replay: "results.TurnReplay", zone: tzinfo) -> str:
     """Returns the number of the turn and its time."""
     began = replay.started_at.astimezone(zone)
     last = replay.turns[-1]
-    which = f"Turn {replay.turn} of {last}" if last else "All of the session"
-    return f"{which} · {began:%Y-%m-%d %H:%M:%S}, {duration(replay.started_at, replay.ended_at)}"
+    title = f"Turn {replay.turn} of {last}" if last else "All of the session"
+    return f"{title} · {began:%Y-%m-%d %H:%M:%S}, {duration(replay.started_at, replay.ended_at)}"
 
 
 def state_of(replay: "results.TurnReplay") -> dict[str, str]:
@@ -132,8 +133,9 @@ def origin_of(session: "results.SessionReplay") -> str:
 def render_session(
     replay: "results.SessionReplay", zone: tzinfo, first: int | None = None
 ) -> Parts:
-    """Renders a session with one line per turn: at most `MOST_TURNS`, from the first one that is
-    wanted, else the last ones.
+    """Renders a session with one line for each turn.
+
+    At most `MOST_TURNS` are listed: those from the turn `first` on, else the last ones.
     """
     began = replay.started_at.astimezone(zone)
     ended = replay.ended_at.astimezone(zone)
@@ -144,16 +146,16 @@ def render_session(
     if replay.is_open:
         yield warning(OPEN_SESSION)
     yield from map(_linked, replay.linked)
-    shown = replay.turns[-MOST_TURNS:]
+    listed = replay.turns[-MOST_TURNS:]
     if first is not None:
-        shown = [turn for turn in replay.turns if turn.turn >= first][:MOST_TURNS]
-    if shown:
+        listed = [turn for turn in replay.turns if turn.turn >= first][:MOST_TURNS]
+    if listed:
         yield ""
-        yield _turn_table(shown, zone)
-    hidden = len(replay.turns) - len(shown)
-    if hidden:
-        what = f"{counted(hidden, 'turn')} not listed"
-        yield dim(f"{what}; --from NUMBER lists {MOST_TURNS} from that one on.")
+        yield _turn_table(listed, zone)
+    hidden_count = len(replay.turns) - len(listed)
+    if hidden_count:
+        hidden = f"{counted(hidden_count, 'turn')} not listed"
+        yield dim(f"{hidden}; --from NUMBER lists {MOST_TURNS} from that one on.")
 
 
 def _turn_table(turns: Iterable["results.TurnSummary"], zone: tzinfo) -> Table:
@@ -163,14 +165,15 @@ def _turn_table(turns: Iterable["results.TurnSummary"], zone: tzinfo) -> Table:
     turn_table.add_column("said", no_wrap=True, overflow="ellipsis", ratio=1)
     for name in ("tools", "files"):
         turn_table.add_column(name, justify="right", no_wrap=True)
-    day = None
+    previous_day = None
     for turn in turns:
         began = turn.started_at.astimezone(zone)
-        when = f"{began:%H:%M}" if began.date() == day else f"{began:%m-%d %H:%M}"
-        day = began.date()
+        moment = f"{began:%H:%M}" if began.date() == previous_day else f"{began:%m-%d %H:%M}"
+        previous_day = began.date()
         words = line((_notes_of(turn), "yellow"), squeezed(turn.said))
-        counts = (turn.result_count, len(turn.files_modified))
-        turn_table.add_row(str(turn.turn), when, words, *(str(count or "") for count in counts))
+        result_count = str(turn.result_count or "")
+        file_count = str(len(turn.files_modified) or "")
+        turn_table.add_row(str(turn.turn), moment, words, result_count, file_count)
     return turn_table
 
 
@@ -181,7 +184,7 @@ def _notes_of(turn: "results.TurnSummary") -> str:
 
 
 def render_turn(replay: "results.TurnReplay", zone: tzinfo) -> Parts:
-    """Renders the state at a turn: what was said and done, files, memories, and what was learnt."""
+    """Renders the state at a turn: files, memories, messages, and facts that were learnt."""
     yield bold(heading_of(replay, zone))
     if replay.is_open:
         yield warning(OPEN_TURN)
@@ -198,22 +201,23 @@ def _message(message: "results.TurnMessage", zone: tzinfo) -> Parts:
     style = "bold red" if message.is_error else SPEAKERS.get(message.author, "bold")
     yield line((label_of(message), style), (f"  {message.at.astimezone(zone):%H:%M:%S}", "dim"))
     is_quiet = message.kind in ("tool_result", "summary") or message.author == "injected"
+    text_style = "dim" if is_quiet else ""
     for part in parts_of(message):
+        indent = "  "
         if part.tool:
             yield line("  ", (f"calls {part.tool}", "bold magenta"))
-        yield from _indented(part.text, "    " if part.tool else "  ", "dim" if is_quiet else "")
+            indent = "    "
+        yield from _indented(part.text, indent, text_style)
     if message.image_count:
         yield dim(f"  ({counted(message.image_count, 'image')})")
 
 
-def _indented(text: str, by: str, style: str) -> Iterator[Part]:
-    return (Text(f"{by}{words}", style=style) for words in text.expandtabs(4).split("\n"))
+def _indented(text: str, indent: str, style: str) -> Iterator[Part]:
+    return (Text(f"{indent}{words}", style=style) for words in text.expandtabs(4).split("\n"))
 
 
 def _memories(replay: "results.TurnReplay", zone: tzinfo) -> Parts:
-    """Yields the memories that the session had by this turn: those added in it in full, earlier
-    ones shortened.
-    """
+    """Yields the memories that the session had by this turn; earlier ones are shortened."""
     if not replay.injected and not replay.recalled:
         return
     yield ""
@@ -226,15 +230,14 @@ def _memories(replay: "results.TurnReplay", zone: tzinfo) -> Parts:
         yield dim(f"  - put into the context in this turn, record {memory.line:,}:")
         yield from _indented(memory.text, "    ", "dim")
     for recall in replay.recalled:
-        yield dim(f"  - {recalled_when(recall, zone)}{'' if recall.memories else ': nothing'}")
+        outcome = "" if recall.memories else ": nothing"
+        yield dim(f"  - {recalled_when(recall, zone)}{outcome}")
         for id, text in recall.memories.items():
             yield dim(f"    - {id} {text or GONE}")
 
 
 def recalled_when(recall: "results.RecalledInSession", zone: tzinfo) -> str:
-    """Returns when something was recalled, and the question, shortened, where the session has
-    it.
-    """
+    """Returns when the recall was made, and its question, shortened, if it is known."""
     question = shortened(squeezed(recall.question), MEMORY_CHARS)
     asked = f", asked “{question}”" if question else ""
     return f"recalled at {recall.at.astimezone(zone):%Y-%m-%d %H:%M:%S}{asked}"

@@ -53,20 +53,21 @@ def run(port: Port = None, as_json: Json = False) -> Reply:
     os.environ.update(login_service.read_keys())
     agent = MemoryAgent()
     log = login_service.log_path(_own_store())
-    chosen = free_port(port or agent.settings.port)
-    return Reply({"log": log}, afterwards=lambda: agent.serve_ui(chosen, tell, is_service=True))
+    ui_port = free_port(port or agent.settings.port)
+    return Reply({"log": log}, afterwards=lambda: agent.serve_ui(ui_port, tell, is_service=True))
 
 
 def _own_store() -> Path:
-    """Returns the folder of the owner's store; raises `StoreError` where there is none, or only the
-    sample.
+    """Returns the folder of the owner's store.
+
+    Raises `StoreError` where there is none, or only the sample.
     """
     agent = MemoryAgent()
     if agent.exists and not agent.is_sample:
         return agent.store.root
-    what = "only the bundled sample" if agent.exists else "no memory"
+    contents = "only the bundled sample" if agent.exists else "no memory"
     raise StoreError(
-        f"There is {what} in {agent.settings.data}. Run `memory up --no-ui` once there are "
+        f"There is {contents} in {agent.settings.data}. Run `memory up --no-ui` once there are "
         "transcripts."
     )
 

@@ -1,9 +1,9 @@
-"""The service that starts at login: a systemd user unit on Linux, a launch agent on macOS.
+"""Installs, removes and checks the service that starts at login.
 
-The unit runs `memory service run --store FOLDER`, which serves the Dagster UI with its sensors and
-schedules and writes what its processes print into a log that rotates. Keys are never written into a
-unit: they come from `service.env` in the user's configuration folder, which only the owner may
-read.
+On Linux it is a systemd user unit, on macOS a launch agent. It runs `memory service run --store
+FOLDER`, which serves the Dagster UI with its sensors and schedules, and writes what its processes
+print into a log that rotates. Keys are never written into the unit. They come from `service.env` in
+the user's configuration folder, which only the owner may read.
 """
 
 import os
@@ -33,50 +33,54 @@ ABSENT = "not installed"
 KEYS_FILE = "service.env"
 KEYS = ("ANTHROPIC_API_KEY", "MEMORY_TODOIST_TOKEN")
 OF_OBJECT_STORE = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_REGION")
-"""What a store in an S3 bucket reads from the environment."""
+"""Variables that a store in an S3 bucket reads from the environment."""
 
 CARRIED = (
     "PATH", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME",
     "PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR", "TZ",
 )  # fmt: skip
-"""Variables that say where programs, settings and transcripts are; those that are set are written
-into the unit.
+"""Variables that say where programs, settings and transcripts are. The unit gets those that are
+set.
 """
 
 COMMAND_SECONDS = 30.0
 RELOAD = ("systemctl", "--user", "daemon-reload")
 
 Run = Callable[[Sequence[str]], tuple[int, str]]
-"""Runs a command and returns its exit code and what it printed; -1 where there is no such program.
-"""
+"""Runs a command; returns its exit code, -1 if it could not be run, and what it printed."""
 
 
 @dataclass(frozen=True)
 class ServiceState:
-    """The state of the service, or what installing or uninstalling it did."""
+    """The state of the service, or the result of installing or uninstalling it."""
 
     state: str
+    """INSTALLED, CURRENT, OUTDATED, REMOVED or ABSENT."""
     path: Path
+    """The file of the unit or the launch agent."""
     log: Path
     is_running: bool = False
     warnings: tuple[str, ...] = ()
     text: str = ""
-    """What the file contains, or would contain."""
+    """The contents of the file, or those that it would have."""
 
 
 @dataclass(frozen=True)
 class _Manager:
-    """What starts services at login: the file that it reads, and its commands."""
+    """The program that starts services at login (systemd or launchd): its file and commands."""
 
     path: Path
+    """The file that describes our service."""
     text: bytes
+    """What that file should contain."""
     start: tuple[tuple[str, ...], ...]
     stop: tuple[tuple[str, ...], ...]
     ask: tuple[str, ...]
+    """Exits with 0 if the service runs."""
 
 
 def run_command(words: Sequence[str]) -> tuple[int, str]:
-    """Runs the command with a time limit."""
+    """Runs the command with a time limit (`Run`)."""
     try:
         process = subprocess.run(words, capture_output=True, text=True, timeout=COMMAND_SECONDS)
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -86,9 +90,7 @@ def run_command(words: Sequence[str]) -> tuple[int, str]:
 
 @dataclass(frozen=True)
 class Platform:
-    """Where services run: the platform, the home folder, the variables of this process, and how
-    commands are run.
-    """
+    """Everything that the service depends on outside this program, so that tests can replace it."""
 
     platform: str = sys.platform
     home: Path = field(default_factory=Path.home)
@@ -103,12 +105,13 @@ def install(
     is_dry: bool = False,
     machine: Platform | None = None,
 ) -> ServiceState:
-    """Writes the unit for the store and starts it, now and at each login; raises `StoreError` where
-    it cannot be written.
+    """Writes the unit for the store, and starts it now and at each login.
+
+    Raises `StoreError` where the unit cannot be written.
     """
-    on = machine or Platform()
-    manager = _manager(store, port, on)
-    warnings = _unseen_settings(on.environ)
+    machine = machine or Platform()
+    manager = _manager(store, port, machine)
+    warnings = _warn_of_shell(machine.environ)
     previous = bytes_of(manager.path)
     state = CURRENT if previous == manager.text else INSTALLED
     text = manager.text.decode()
@@ -121,31 +124,31 @@ def install(
         problem = f"Cannot write {manager.path}: {error.strerror or error}"
         raise StoreError(f"{problem}. Fix the folder's permissions.") from error
     if previous is not None and state == INSTALLED:
-        _run_all(manager.stop, on.run)
-    warnings += _run_all(manager.start, on.run)
-    return replace(service, is_running=_is_running(manager, on.run), warnings=warnings)
+        _run_all(manager.stop, machine.run)
+    warnings += _run_all(manager.start, machine.run)
+    return replace(service, is_running=_is_running(manager, machine.run), warnings=warnings)
 
 
 def uninstall(
     store: Path, *, is_dry: bool = False, machine: Platform | None = None
 ) -> ServiceState:
     """Stops the service and removes its unit; the store stays."""
-    on = machine or Platform()
-    manager = _manager(store, None, on)
+    machine = machine or Platform()
+    manager = _manager(store, None, machine)
     service_state = partial(ServiceState, path=manager.path, log=log_path(store))
     if not manager.path.is_file():
         return service_state(ABSENT)
     if is_dry:
         return service_state(REMOVED, text=text_of(manager.path))
-    _run_all(manager.stop, on.run)
+    _run_all(manager.stop, machine.run)
     manager.path.unlink(missing_ok=True)
-    if on.platform != "darwin":
-        on.run(RELOAD)
+    if machine.platform != "darwin":
+        machine.run(RELOAD)
     return service_state(REMOVED)
 
 
 def uninstall_if_any(store: Path, *, is_dry: bool) -> ServiceState | None:
-    """Does what `uninstall` does; returns None on a platform that has no service."""
+    """Does the same as `uninstall`; returns None on a platform without a service."""
     try:
         return uninstall(store, is_dry=is_dry)
     except StoreError:
@@ -154,23 +157,24 @@ def uninstall_if_any(store: Path, *, is_dry: bool) -> ServiceState | None:
 
 def status(store: Path, *, machine: Platform | None = None) -> ServiceState:
     """Returns whether the service is installed for the store, and whether it runs."""
-    on = machine or Platform()
-    manager = _manager(store, None, on)
+    machine = machine or Platform()
+    manager = _manager(store, None, machine)
     service_state = partial(ServiceState, path=manager.path, log=log_path(store))
     if not manager.path.is_file():
         return service_state(ABSENT)
     text = text_of(manager.path)
-    running = _is_running(manager, on.run)
-    if _store_word(store, on.platform) in text and command()[0] in text:
-        return service_state(INSTALLED, is_running=running, text=text)
-    other = f"{manager.path} is of another store or installation"
-    warning = f"{other}; `memory service install` writes it again."
-    return service_state(OUTDATED, is_running=running, warnings=(warning,), text=text)
+    is_running = _is_running(manager, machine.run)
+    if _store_word(store, machine.platform) in text and command()[0] in text:
+        return service_state(INSTALLED, is_running=is_running, text=text)
+    fault = f"{manager.path} is of another store or installation"
+    warning = f"{fault}; `memory service install` writes it again."
+    return service_state(OUTDATED, is_running=is_running, warnings=(warning,), text=text)
 
 
 def read_keys(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """Returns the variables in `service.env`: lines `NAME=value`; raises `SettingsError` if others
-    may read the file.
+    """Returns the variables in `service.env`, which has lines `NAME=value`.
+
+    Raises `SettingsError` if other users may read the file.
     """
     path = _keys_file(environ)
     if not path.is_file():
@@ -189,28 +193,29 @@ def _keys_file(environ: Mapping[str, str]) -> Path:
     return Path(user_settings_file(environ)).with_name(KEYS_FILE)
 
 
-def _manager(store: Path, port: int | None, on: Platform) -> _Manager:
-    """Returns the platform's manager; raises `StoreError` where there is none that is known."""
+def _manager(store: Path, port: int | None, machine: Platform) -> _Manager:
+    """Returns the platform's manager; raises `StoreError` for platforms without a known one."""
     words = [*command(), "service", "run", "--store", str(store)]
     if port:
         words += ["--port", str(port)]
-    carried = {name: on.environ[name] for name in CARRIED if on.environ.get(name)}
-    if on.platform == "darwin":
-        path = on.home / "Library" / "LaunchAgents" / f"{LABEL}.plist"
-        domain = f"gui/{os.getuid() if hasattr(os, 'getuid') else 0}"
+    environ = {name: machine.environ[name] for name in CARRIED if machine.environ.get(name)}
+    if machine.platform == "darwin":
+        path = machine.home / "Library" / "LaunchAgents" / f"{LABEL}.plist"
+        user_id = os.getuid() if hasattr(os, "getuid") else 0
+        domain = f"gui/{user_id}"
         start = (("launchctl", "bootstrap", domain, str(path)),)
         stop = (("launchctl", "bootout", f"{domain}/{LABEL}"),)
-        text = _launch_agent(words, carried, on.home, log_path(store))
+        text = _launch_agent(words, environ, machine.home, log_path(store))
         return _Manager(path, text, start, stop, ("launchctl", "print", f"{domain}/{LABEL}"))
-    if on.platform.startswith("linux"):
-        settings = application_folder("settings", on.platform, on.environ, on.home)
+    if machine.platform.startswith("linux"):
+        settings = application_folder("settings", machine.platform, machine.environ, machine.home)
         path = Path(settings, "systemd", "user", UNIT)
         start = (RELOAD, ("systemctl", "--user", "enable", "--now", UNIT))
         stop = (("systemctl", "--user", "disable", "--now", UNIT),)
         ask = ("systemctl", "--user", "is-active", "--quiet", UNIT)
-        return _Manager(path, _unit(words, carried), start, stop, ask)
+        return _Manager(path, _unit(words, environ), start, stop, ask)
     raise StoreError(
-        f"There is no service for {on.platform} yet: systemd and launchd are supported. "
+        f"There is no service for {machine.platform} yet: systemd and launchd are supported. "
         f"Start this at login: {' '.join(words)}"
     )
 
@@ -247,14 +252,15 @@ def _quoted_word(word: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Returns the text as one word of a unit."""
+    """Returns the text as one quoted word of a systemd unit."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("\n", "\\n")
     return f'"{escaped}"'
 
 
 def _launch_agent(words: Sequence[str], environ: Mapping[str, str], home: Path, log: Path) -> bytes:
-    """Returns the property list of the launch agent; what fails before its log is open goes into a
-    file beside that.
+    """Returns the property list of the launch agent.
+
+    Errors before the service opens its log are written into a file beside the log.
     """
     return plistlib.dumps(
         {
@@ -274,6 +280,7 @@ def _launch_agent(words: Sequence[str], environ: Mapping[str, str], home: Path, 
 
 
 def _store_word(store: Path, platform: str) -> str:
+    """Returns the path of the store as the file of the service has it."""
     return f"<string>{store}</string>" if platform == "darwin" else _quoted_word(str(store))
 
 
@@ -282,9 +289,7 @@ def _is_running(manager: _Manager, run: Run) -> bool:
 
 
 def _run_all(commands: Sequence[Sequence[str]], run: Run) -> tuple[str, ...]:
-    """Runs the commands and returns what failed, with the commands to run by hand; the first
-    failure ends it.
-    """
+    """Runs the commands until one fails; returns a warning with the commands to run by hand."""
     for number, words in enumerate(commands):
         code, output = run(words)
         if code:
@@ -295,22 +300,20 @@ def _run_all(commands: Sequence[Sequence[str]], run: Run) -> tuple[str, ...]:
     return ()
 
 
-def _unseen_settings(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """Returns a warning where settings are set in this shell alone, which the service does not
-    see.
-    """
+def _warn_of_shell(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Returns warnings of settings and keys that only this shell has: the service has them not."""
     in_files = {name for file in settings_files(environ) for name in read_file(file)}
     is_in_bucket = "store" in in_files or bool(environ.get("MEMORY_STORE"))
     secrets = (*KEYS, *OF_OBJECT_STORE) if is_in_bucket else KEYS
     keys = sorted(filter(environ.get, secrets))
-    others = {"MEMORY_DATA", "MEMORY_DEBUG", *keys}
-    variables = {name for name in environ if name.startswith("MEMORY_") and environ[name]} - others
+    ignored = {"MEMORY_DATA", "MEMORY_DEBUG", *keys}
+    variables = {name for name in environ if name.startswith("MEMORY_") and environ[name]} - ignored
     unseen = [name for name in variables if name.removeprefix("MEMORY_").lower() not in in_files]
     warnings = ()
     if unseen:
         names = ", ".join(sorted(unseen))
-        where = "Only set in this shell, which the service does not see"
-        warnings += (f"{where}: {names}. Write them into memory.toml.",)
+        problem = "Only set in this shell, which the service does not see"
+        warnings += (f"{problem}: {names}. Write them into memory.toml.",)
     if keys:
         file = _keys_file(environ)
         names = ", ".join(keys)

@@ -10,19 +10,18 @@ if TYPE_CHECKING:
 
 
 def render_service(service: "ServiceState", *, is_dry: bool = False) -> Parts:
-    """Renders the state with its file and its log, and the file's content where it is only
-    shown.
-    """
-    yield line((f"{'would be ' if is_dry else ''}{service.state}", "bold"), f"  {service.path}")
+    """Renders the state of the service and its file; in a dry run, also the file's contents."""
+    state = f"would be {service.state}" if is_dry else service.state
+    yield line((state, "bold"), f"  {service.path}")
     if is_dry and service.text:
         yield Raw(service.text.rstrip("\n"))
     elif service.text:
-        state = ("runs", "green") if service.is_running else ("does not run", "yellow")
-        yield line(state, f"  log: {service.log}")
+        activity = ("runs", "green") if service.is_running else ("does not run", "yellow")
+        yield line(activity, f"  log: {service.log}")
 
 
 def after_service(service: "ServiceState") -> str:
-    """Returns how to start the service, or where a service that does not run says why."""
+    """Returns how to install the service, or where to read why it does not run."""
     if not service.text:
         return "`memory service install --dry-run` shows what would start at login."
     if service.is_running:
