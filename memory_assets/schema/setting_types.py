@@ -1,16 +1,23 @@
-"""Types of settings that the core and optional capabilities declare: addresses of servers, and
-lists of names.
+"""Declares settings of the core and of optional capabilities: a field with its description, and the
+types of addresses and of lists of names.
 """
 
 import json
 import re
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator
+from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_settings import NoDecode
 
 ALL_PROJECTS = "*"
 """In a list of projects: every project, also later ones."""
+
+
+def setting(description: str, default: Any = None, **more: Any) -> Any:
+    """Returns a field with its description and its default, or what makes that."""
+    if "default_factory" in more:
+        return Field(description=description, **more)
+    return Field(default, description=description, **more)
 
 
 def matching(pattern: str, what: str) -> AfterValidator:

@@ -28,6 +28,7 @@ from memory_assets.schema.setting_types import (
     ProjectNames,
     ServerAddress,
     parse_names,
+    setting,
 )
 from memory_assets.store.places import default_data, find_data, settings_files, user_settings_file
 
@@ -174,13 +175,6 @@ AbsolutePath = Annotated[Path, AfterValidator(lambda path: path.expanduser().abs
 OptionalPath = Annotated[
     AbsolutePath | None, BeforeValidator(lambda path: None if path == "" else path)
 ]
-
-
-def setting(description: str, default: Any = None, **more: Any) -> Any:
-    """Returns a field with its description and its default, or what makes that."""
-    if "default_factory" in more:
-        return Field(description=description, **more)
-    return Field(default, description=description, **more)
 
 
 class CoreSettings(BaseSettings):

@@ -25,14 +25,10 @@ MOST_SECONDS = 30.0
 MOST_REDIRECTS = 5
 PAGES = ("text/html", "application/xhtml+xml", "text/plain", "text/markdown")
 FEEDS = (
-    "application/rss+xml",
-    "application/atom+xml",
-    "application/xml",
-    "text/xml",
-    "application/rdf+xml",
-    "text/html",
-    "text/plain",
-)
+    "application/rss+xml", "application/atom+xml", "application/xml", "text/xml",
+    "application/rdf+xml", "text/html", "text/plain",
+)  # fmt: skip
+"""Media types that are accepted for a feed; many servers send one that is wrong."""
 
 
 @dataclass(frozen=True)

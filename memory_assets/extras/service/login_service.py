@@ -109,9 +109,9 @@ def install(
 
     Raises `StoreError` where the unit cannot be written.
     """
-    machine = machine or Platform()
-    manager = _manager(store, port, machine)
-    warnings = _warn_of_shell(machine.environ)
+    host = machine or Platform()
+    manager = _manager(store, port, host)
+    warnings = _warn_of_shell(host.environ)
     previous = bytes_of(manager.path)
     state = CURRENT if previous == manager.text else INSTALLED
     text = manager.text.decode()
@@ -124,26 +124,26 @@ def install(
         problem = f"Cannot write {manager.path}: {error.strerror or error}"
         raise StoreError(f"{problem}. Fix the folder's permissions.") from error
     if previous is not None and state == INSTALLED:
-        _run_all(manager.stop, machine.run)
-    warnings += _run_all(manager.start, machine.run)
-    return replace(service, is_running=_is_running(manager, machine.run), warnings=warnings)
+        _run_all(manager.stop, host.run)
+    warnings += _run_all(manager.start, host.run)
+    return replace(service, is_running=_is_running(manager, host.run), warnings=warnings)
 
 
 def uninstall(
     store: Path, *, is_dry: bool = False, machine: Platform | None = None
 ) -> ServiceState:
     """Stops the service and removes its unit; the store stays."""
-    machine = machine or Platform()
-    manager = _manager(store, None, machine)
+    host = machine or Platform()
+    manager = _manager(store, None, host)
     service_state = partial(ServiceState, path=manager.path, log=log_path(store))
     if not manager.path.is_file():
         return service_state(ABSENT)
     if is_dry:
         return service_state(REMOVED, text=text_of(manager.path))
-    _run_all(manager.stop, machine.run)
+    _run_all(manager.stop, host.run)
     manager.path.unlink(missing_ok=True)
-    if machine.platform != "darwin":
-        machine.run(RELOAD)
+    if host.platform != "darwin":
+        host.run(RELOAD)
     return service_state(REMOVED)
 
 
@@ -157,14 +157,14 @@ def uninstall_if_any(store: Path, *, is_dry: bool) -> ServiceState | None:
 
 def status(store: Path, *, machine: Platform | None = None) -> ServiceState:
     """Returns whether the service is installed for the store, and whether it runs."""
-    machine = machine or Platform()
-    manager = _manager(store, None, machine)
+    host = machine or Platform()
+    manager = _manager(store, None, host)
     service_state = partial(ServiceState, path=manager.path, log=log_path(store))
     if not manager.path.is_file():
         return service_state(ABSENT)
     text = text_of(manager.path)
-    is_running = _is_running(manager, machine.run)
-    if _store_word(store, machine.platform) in text and command()[0] in text:
+    is_running = _is_running(manager, host.run)
+    if _store_word(store, host.platform) in text and command()[0] in text:
         return service_state(INSTALLED, is_running=is_running, text=text)
     fault = f"{manager.path} is of another store or installation"
     warning = f"{fault}; `memory service install` writes it again."
@@ -193,29 +193,29 @@ def _keys_file(environ: Mapping[str, str]) -> Path:
     return Path(user_settings_file(environ)).with_name(KEYS_FILE)
 
 
-def _manager(store: Path, port: int | None, machine: Platform) -> _Manager:
+def _manager(store: Path, port: int | None, host: Platform) -> _Manager:
     """Returns the platform's manager; raises `StoreError` for platforms without a known one."""
     words = [*command(), "service", "run", "--store", str(store)]
     if port:
         words += ["--port", str(port)]
-    environ = {name: machine.environ[name] for name in CARRIED if machine.environ.get(name)}
-    if machine.platform == "darwin":
-        path = machine.home / "Library" / "LaunchAgents" / f"{LABEL}.plist"
+    environ = {name: host.environ[name] for name in CARRIED if host.environ.get(name)}
+    if host.platform == "darwin":
+        path = host.home / "Library" / "LaunchAgents" / f"{LABEL}.plist"
         user_id = os.getuid() if hasattr(os, "getuid") else 0
         domain = f"gui/{user_id}"
         start = (("launchctl", "bootstrap", domain, str(path)),)
         stop = (("launchctl", "bootout", f"{domain}/{LABEL}"),)
-        text = _launch_agent(words, environ, machine.home, log_path(store))
+        text = _launch_agent(words, environ, host.home, log_path(store))
         return _Manager(path, text, start, stop, ("launchctl", "print", f"{domain}/{LABEL}"))
-    if machine.platform.startswith("linux"):
-        settings = application_folder("settings", machine.platform, machine.environ, machine.home)
+    if host.platform.startswith("linux"):
+        settings = application_folder("settings", host.platform, host.environ, host.home)
         path = Path(settings, "systemd", "user", UNIT)
         start = (RELOAD, ("systemctl", "--user", "enable", "--now", UNIT))
         stop = (("systemctl", "--user", "disable", "--now", UNIT),)
         ask = ("systemctl", "--user", "is-active", "--quiet", UNIT)
         return _Manager(path, _unit(words, environ), start, stop, ask)
     raise StoreError(
-        f"There is no service for {machine.platform} yet: systemd and launchd are supported. "
+        f"There is no service for {host.platform} yet: systemd and launchd are supported. "
         f"Start this at login: {' '.join(words)}"
     )
 
@@ -307,8 +307,10 @@ def _warn_of_shell(environ: Mapping[str, str]) -> tuple[str, ...]:
     secrets = (*KEYS, *OF_OBJECT_STORE) if is_in_bucket else KEYS
     keys = sorted(filter(environ.get, secrets))
     ignored = {"MEMORY_DATA", "MEMORY_DEBUG", *keys}
-    variables = {name for name in environ if name.startswith("MEMORY_") and environ[name]} - ignored
-    unseen = [name for name in variables if name.removeprefix("MEMORY_").lower() not in in_files]
+    variables = {name for name in environ if name.startswith("MEMORY_") and environ[name]}
+    unseen = [
+        name for name in variables - ignored if name.removeprefix("MEMORY_").lower() not in in_files
+    ]
     warnings = ()
     if unseen:
         names = ", ".join(sorted(unseen))

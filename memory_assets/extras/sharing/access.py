@@ -1,9 +1,8 @@
-"""Lets requests with a valid token pass, and each of their calls within its scopes and its writes
-per minute; logs the calls.
+"""Checks the token of each request, and scope and number of writes of each call; logs the calls.
 
-An ASGI application between the guard and one that answers. A request gets a grant, which is asked
-at each call that is executed: nothing depends on how a body is read before. There is no state
-between requests.
+`Access` is an ASGI application between the guard and the application that answers. It attaches a
+`Grant` to the request. Whoever executes a call asks the grant for an agent at that moment, so that
+no other reading of the request's body can get around the check.
 """
 
 import json
@@ -33,7 +32,7 @@ from memory_assets.store.service_log import FOLDER, RotatingLog
 from memory_assets.text.files import make_folder
 
 GRANT = "memory_assets.grant"
-"""Key of the scope of a request under which its grant is."""
+"""Key under which the ASGI scope of a request has its grant."""
 
 SCOPE_OF: dict[str, AccessScope] = {
     **dict.fromkeys(
@@ -43,20 +42,22 @@ SCOPE_OF: dict[str, AccessScope] = {
     **dict.fromkeys(("review", "decide", "forget"), "review"),
     **dict.fromkeys(("push", "pushed"), "push"),
 }
-"""Verb → the scope that it needs; no token opens any other. A handshake or a list of tools calls
-none and needs a token only.
+"""Verb → the scope of a token that it needs. Other verbs cannot be called with a token. A handshake
+or a list of tools calls no verb, and any valid token is enough.
 """
 
 WRITES = frozenset({"remember", "feedback", "decide", "forget", "push"})
+"""Verbs whose calls count as writes."""
+
 WINDOW_SECONDS = 60.0
-"""Within any such time a token writes only so often."""
+"""Time over which the writes of a token are counted."""
 
 AUDIT_FILE = "audit.jsonl"
 
 
 @dataclass(frozen=True)
 class Call:
-    """One call of a verb."""
+    """One call of a verb, as the log has it."""
 
     token: str
     """Id of the token; empty without a valid one."""
@@ -77,9 +78,7 @@ class WriteLimit:
         self._lock = threading.Lock()
 
     def take(self, token_id: str) -> int:
-        """Counts a write and returns 0, or counts none and returns the seconds until one is
-        allowed.
-        """
+        """Counts a write and returns 0; over the limit, returns the seconds to wait instead."""
         with self._lock:
             writes = self._recent(token_id)
             if len(writes) >= self.per_minute:
@@ -101,7 +100,7 @@ class WriteLimit:
 
 @dataclass
 class Grant:
-    """What one request may call with its token, and what it called."""
+    """What one request may call with its token, and the verbs that it called."""
 
     token: AccessToken
     limit: WriteLimit
@@ -113,8 +112,9 @@ class Grant:
         return SCOPE_OF.get(verb) in self.token.scopes
 
     def agent_for(self, verb: str) -> SharedMemory:
-        """Returns the agent of the person, and counts the call, which is executed next; raises what
-        refuses it: a missing scope, the limit.
+        """Returns the agent that executes one call of the verb, and counts the call.
+
+        Raises `ScopeError` or `TooManyWritesError` if the call is refused.
         """
         self.calls.append(verb)
         refusal = self._refusal_of(verb)
@@ -125,6 +125,7 @@ class Grant:
         return _agent_for(find_store(), reader)
 
     def _refusal_of(self, verb: str) -> MemoryAssetsError | None:
+        """Returns the error that refuses the call, or None; counts a write that is allowed."""
         if verb not in SCOPE_OF:
             return ScopeError(f"{verb} is for the owner where the store is; no token opens it.")
         if not self.allows(verb):
@@ -143,12 +144,14 @@ class Grant:
 
 @lru_cache(maxsize=256)
 def _agent_for(_: object, reader: Reader) -> SharedMemory:
+    """Returns the reader's agent; a new one when another store is found."""
     return SharedMemory(reader)
 
 
 class Access:
-    """Passes on requests with a valid token; answers others, and those with a refused call, with
-    401, 403, 429 or 503.
+    """Passes on requests with a valid token.
+
+    Answers other requests, and those with a refused call, with 401, 403, 429 or 503.
     """
 
     def __init__(
@@ -199,17 +202,20 @@ class Access:
         return Grant(token, self._limit)
 
     def _log_calls(self, scope: Scope, grant: Grant | None, status: int, ms: int) -> None:
-        """Logs each call; a request without one by the method that its message names, or by the
-        verb of its address.
+        """Logs each call of the request.
+
+        A request without a call is logged under the method of its message or the verb in its path.
         """
-        address = scope.get("path", "").strip("/")
-        named = scope.get(METHOD) or (address if address in SCOPE_OF else "")
+        path = scope.get("path", "").strip("/")
+        verb_in_path = path if path in SCOPE_OF else ""
         token = grant.token if grant else AccessToken("", "", "", "", (), "", "")
-        for verb in (grant and grant.calls) or [named]:
+        calls = grant.calls if grant else []
+        for verb in calls or [scope.get(METHOD) or verb_in_path]:
             self._log(Call(token.id, token.person, token.name, verb, status, ms))
 
 
 def _bearer(scope: Scope) -> str:
+    """Returns the token in the header `Authorization`; empty without exactly one such header."""
     values = [value for name, value in scope["headers"] if name == b"authorization"]
     if len(values) != 1:
         return ""
@@ -227,8 +233,9 @@ def _response_to(error: MemoryAssetsError, wait: int) -> Response:
 
 
 class AuditLog:
-    """Appends each call as a JSON line to `logs/audit.jsonl` of the store, never texts; at 1 MB it
-    is renamed to `audit.jsonl.1`, and so on. A full disk loses lines and stops nothing.
+    """Appends each call, without its texts, as a JSON line to `logs/audit.jsonl` of the store.
+
+    Only the owner can read the file. It rotates as that of the service (`store.service_log`).
     """
 
     def __init__(self, root: Path, clock: Callable[[], datetime]) -> None:

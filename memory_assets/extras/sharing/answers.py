@@ -1,8 +1,7 @@
-"""What a shared memory answers besides recall: the briefing, dates, the state, and where a fact
-comes from.
+"""Answers of a shared memory besides recall: briefing, dates, state, and the origin of a fact.
 
-Each is made from what the reader may read. The files that the pipeline prepared for the owner are
-not used.
+They are made from the memories that the reader may read, never from the files that the pipeline
+prepared for the owner.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,14 +24,14 @@ from memory_assets.store.store import Store
 from memory_assets.text.words import count_tokens, squeezed
 
 BRIEF_TOKENS = 2_000
-"""As for the owner's briefing."""
+"""Tokens of a briefing, as many as the owner's has."""
 
 SHARED = "shared memory"
-"""The kind of a step that ends a chain: what is behind it was said in sessions of others."""
+"""Kind of the last step of an explanation where sessions of other people follow."""
 
 PRIORITIES = {"high": 0, "medium": 1, "low": 2}
 OUTLINE = "text state confidence category priority project person merged_count".split()
-"""What others may know of a memory."""
+"""Fields of a memory that an explanation shows to other people than those who said it."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +44,9 @@ class SharedStatus:
     memories: Mapping[str, int]
     """Readable memories by state."""
     sessions: int
-    """The reader's own sessions."""
+    """Number of the reader's own sessions."""
     pending: int
-    """Proposals that the reader may see."""
+    """Number of proposals that the reader may see."""
     updated_at: datetime | None
 
 
@@ -68,8 +67,9 @@ def status_for(store: Store, reader: Reader, *, pending: int) -> SharedStatus:
 
 
 def briefing_for(store: Store, reader: Reader) -> str:
-    """Returns the entries of the project's file and the reader's own active personal facts, within
-    the tokens of a briefing.
+    """Returns the entries of the project's file, then the reader's own active personal facts.
+
+    The text is cut to the tokens of a briefing.
     """
     is_own = (
         (pl.col("scope") == "person")
@@ -80,15 +80,16 @@ def briefing_for(store: Store, reader: Reader) -> str:
     own_facts = present_of(store, reader).filter(is_own, kind="fact")
     own_facts = own_facts.sort(priority, -pl.col("event_at").dt.epoch("ms"), "id")
     lines = memory_md_of(store, reader).split("\n")
+    # An entry is `- (2026-08-01) text`.
     entries = {normal(line.partition(") ")[2]) for line in lines}
     personal = [f"- {squeezed(text)}" for text in own_facts["text"] if normal(text) not in entries]
     if personal:
         lines += [f"\n## {reader.person}\n", *personal]
-    return _within(lines, BRIEF_TOKENS)
+    return _first_lines(lines, BRIEF_TOKENS)
 
 
-def _within(lines: Sequence[str], tokens: int) -> str:
-    """Returns the first lines that have so many tokens together."""
+def _first_lines(lines: Sequence[str], tokens: int) -> str:
+    """Returns as many of the first lines as fit into the tokens."""
     count = 0
     for index, line in enumerate(lines):
         count += count_tokens(f"{line}\n")
@@ -99,22 +100,18 @@ def _within(lines: Sequence[str], tokens: int) -> str:
 
 
 def triggers_for(store: Store, reader: Reader, day: date | None) -> tuple[Trigger, ...]:
-    """Returns the dates that the reader mentioned."""
+    """Returns the dates that the reader mentioned: those due on the day, without a day all."""
     triggers = due_triggers(store, present_of(store, reader), on=day, is_all=day is None)
     return tuple(trigger for trigger in triggers if trigger.person == reader.person)
 
 
 def readable_memory(store: Store, reader: Reader, name: str) -> dict[str, Any]:
-    """Returns the readable memory of that id; the error for an unreadable one is that for an
-    unknown one.
-    """
+    """Returns the readable memory with that id; another one is as unknown as none."""
     return find_memory(present_of(store, reader), name)
 
 
 def explained_memory(store: Store, reader: Reader, target: str) -> tuple[dict[str, Any], bool]:
-    """Returns the memory of that id and whether everything behind it was said in the reader's own
-    sessions.
-    """
+    """Returns the memory with that id, and whether only sessions of the reader say it."""
     present = present_of(store, reader)
     try:
         memory_id = find_memory(present, target)["id"]
@@ -139,14 +136,14 @@ def is_only_of(store: Store, reader: Reader, forgetting: Forgetting) -> bool:
 
 
 def outline_of(target: str, memory: Mapping[str, Any]) -> Explanation:
-    """Returns where a memory of others comes from, without what was said."""
+    """Returns the explanation of a memory that others said, without their words."""
     facts = {name: memory[name] for name in OUTLINE}
     facts["said_at"] = memory["event_at"].isoformat()
     return Explanation(target, ProvenanceStep(SHARED, memory["id"], facts))
 
 
-def find_says(answer: Answer, words: str) -> Recalled | None:
+def find_result(answer: Answer, words: str) -> Recalled | None:
     """Returns the first result that contains the words."""
-    wanted = normal(words)
-    saying = (result for result in answer.results if wanted in normal(result.text))
-    return next(saying, None) if wanted else None
+    phrase = normal(words)
+    matches = (result for result in answer.results if phrase in normal(result.text))
+    return next(matches, None) if phrase else None

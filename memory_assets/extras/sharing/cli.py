@@ -105,17 +105,11 @@ def _render_tokens(every: tuple[AccessToken, ...]) -> Parts:
             f"--scope {SCOPES[0]}`."
         )
         return
-    rows = [
-        [
-            token.id,
-            token.name,
-            token.person,
-            token.project or "-",
-            ",".join(token.scopes),
-            "valid" if token.is_valid else "revoked",
-        ]
-        for token in every
-    ]
+    rows = []
+    for token in every:
+        state = "valid" if token.is_valid else "revoked"
+        names = (token.id, token.name, token.person, token.project or "-")
+        rows.append([*names, ",".join(token.scopes), state])
     yield table("", "id", "name", "person", "project", "scopes", "state", rows=rows)
 
 
@@ -125,7 +119,7 @@ def _without_hash(token: AccessToken) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class SharedOptions:
-    """For whom a server listens; each field is an option."""
+    """The options of `memory serve` about other people; each field is an option."""
 
     shared: Annotated[
         bool,
@@ -150,11 +144,13 @@ class SharedOptions:
     ] = None
 
     def open(self, host: str, *, is_http: bool) -> "SharedAccess | None":
-        """Returns the access with a token, or None without `--shared`; raises `QuestionError` for
-        options that do not fit together, or an open server without tokens.
+        """Returns the access with tokens; None without `--shared`.
+
+        Raises `QuestionError` for options that do not fit together, and for a server that other
+        machines could reach without a token.
         """
         if self.shared:
-            return self._open(is_http)
+            return self._open_shared(is_http)
         if self.tls_cert or self.tls_key or self.public_name:
             raise QuestionError("--tls-cert, --tls-key and --public-name belong to --shared.")
         if not is_loopback(host):
@@ -165,7 +161,7 @@ class SharedOptions:
             )
         return None
 
-    def _open(self, is_http: bool) -> "SharedAccess":
+    def _open_shared(self, is_http: bool) -> "SharedAccess":
         if not is_http:
             raise QuestionError(
                 "--shared needs --http: over stdin and stdout there is one person, and no token."
@@ -189,9 +185,7 @@ class SharedOptions:
         )
 
     def _tls(self) -> tuple[str, str] | None:
-        """Returns the files of certificate and key; raises `QuestionError` where they cannot be
-        used.
-        """
+        """Returns the files of certificate and key; raises `QuestionError` for unusable ones."""
         cert = self.tls_cert
         key = self.tls_key
         if cert is None and key is None:
@@ -202,7 +196,7 @@ class SharedOptions:
 
         try:
             ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(cert, key, password="")
-        except (OSError, ValueError) as error:  # also `SSLError`
+        except (OSError, ValueError) as error:  # `SSLError` is an `OSError`
             raise QuestionError(
                 f"Cannot use {cert} with {key} for TLS: {error}. Give a certificate and its key "
                 "in PEM."
@@ -233,14 +227,15 @@ def push(
     if dry_run:
         return shown(render_pushed, pusher.preview())
     if pusher.is_first and not yes:
-        _agree(pusher)
+        _check_agreement(pusher)
     pushed = pusher.push()
     return shown(render_pushed, pushed, exit_code=int(bool(pushed.warnings)))
 
 
-def _agree(pusher: "Pusher") -> None:
-    """Raises `QuestionError` unless the person agrees to send sessions to the server; asked once
-    for each.
+def _check_agreement(pusher: "Pusher") -> None:
+    """Asks whether sessions may be sent to the server; raises `QuestionError` if they may not.
+
+    A person is asked once for each server.
     """
     sessions = pusher.preview().sessions
     projects = sorted({session.project for session in sessions})
@@ -258,7 +253,7 @@ def _agree(pusher: "Pusher") -> None:
 
 
 def render_pushed(pushed: "Pushed") -> Parts:
-    """Renders what was pushed, or would be, by project, and what was left out."""
+    """Renders the sessions that were or would be pushed, by project, and those left out."""
     sessions = sorted(pushed.sessions, key=lambda session: (session.project, session.path))
     yield bold(_summary_of(pushed))
     rows = list(_project_rows(sessions))
@@ -289,8 +284,8 @@ def _summary_of(pushed: "Pushed") -> str:
 
 
 def _project_rows(sessions: "list[SessionToPush]") -> Iterator[list[str]]:
-    for project, group_ in groupby(sessions, key=lambda session: session.project):
-        sizes = [session.bytes for session in group_]
+    for project, project_sessions in groupby(sessions, key=lambda session: session.project):
+        sizes = [session.bytes for session in project_sessions]
         yield [project, f"{len(sizes):,}", _kilobytes(sum(sizes))]
 
 

@@ -1,10 +1,13 @@
-"""Erases what a person forgot on the machine that pushes their sessions.
+"""Erases words here that a person forgot on the machine that pushes their sessions.
 
-The next push sends the pieces again in which words were masked. Nothing names these words: they are
-what the archived bytes had in the place of the new asterisks. They are masked there at once, and
-their tombstones are kept in `incoming/` until the next run has erased them from everything that was
-made of them. Words that others said too, in their sessions or notes, stay theirs: then only what
-was made of the person's own sessions is built again.
+After a forgetting, the next push of that machine sends the pieces in which words were masked again.
+The push does not contain the words. They are found by comparison: where the new piece has
+asterisks, the archive still has the words.
+
+The archive is masked at once. Tombstones (keyed hashes) of the words are kept in `incoming/` until
+the next run has erased them from everything that was made of the archive. Words that somebody else
+said, too, in a session or a note, are not erased; only what was made of the person's own sessions
+is built again.
 """
 
 import json
@@ -33,17 +36,19 @@ from memory_assets.text.files import make_folder, write_atomically
 
 FOLDER = "incoming"
 SHORTEST_WORDS = 4
-"""Characters of words that are erased elsewhere, too; shorter ones match too much."""
+"""Characters from which a phrase is erased everywhere. Shorter ones would match too much; they are
+masked in the archive only.
+"""
 
 _MASK = ord("*")
-_COVERED = re.compile(rb"\x00+")
+_DIFFERING = re.compile(rb"\x00+")
 _BETWEEN = re.compile(rb"(?:\\[bfnrt\"/\\]|[^0-9A-Za-z\x80-\xff])*")
-"""What may be between two words of one phrase: no letter, but for those of escapes."""
+"""What may be between two words of one phrase: spaces, punctuation, and escapes such as `\\n`."""
 
 
 @dataclass(frozen=True)
 class PassedOn:
-    """Words that a person forgot elsewhere, as tombstones, until they are erased here."""
+    """Tombstones of words that a person forgot elsewhere, which wait to be erased here."""
 
     path: Path
     at: datetime
@@ -52,13 +57,14 @@ class PassedOn:
 
 
 def mask_as_sent(store: Store, entry: Range, sent: bytes, sha256: str) -> None:
-    """Masks in the archived range what is masked in the sent one; raises `PushError` where they
-    differ in anything else.
+    """Masks in the archived range what is masked in the sent bytes.
+
+    Raises `PushError` where the two differ by more than masked words.
     """
     assert entry.pushed is not None
     span = (entry.byte_from, entry.byte_to)
     old_content = store.archive.read(entry.source_id, entry.generation, *span)
-    new_content = _covered(old_content, sent)
+    new_content = _masked_as(old_content, sent)
     if new_content is None:
         raise PushError(
             f"Bytes {entry.byte_from:,} to {entry.byte_to:,} of session {entry.pushed.session_id} "
@@ -79,27 +85,22 @@ def mask_as_sent(store: Store, entry: Range, sent: bytes, sha256: str) -> None:
     store.archive.restate(entry.id, new_content, at=now, because=REASON, pushed=sender)
 
 
-def read_passed_on(store: Store) -> list[PassedOn]:
-    """Returns what waits to be erased."""
-    return [_read(path) for path in _waiting(store)]
-
-
 def waiting_names(store: Store) -> list[str]:
-    """Returns the names of what waits to be erased."""
-    return [path.name for path in _waiting(store)]
+    """Returns the names of the files of the forgettings that wait to be carried out."""
+    return [path.name for path in _waiting_files(store)]
 
 
-def _waiting(store: Store) -> list[Path]:
+def _waiting_files(store: Store) -> list[Path]:
     return sorted((store.root / FOLDER).glob("*.json"))
 
 
 def finish_passed_on(store: Store) -> None:
-    """Erases what waits; can be repeated after a kill."""
+    """Carries out the forgettings that wait; can be repeated after a kill."""
     with store.lock():
-        waiting = read_passed_on(store)
+        waiting = [_read(path) for path in _waiting_files(store)]
         if not waiting:
             return
-        tombstones = {stone for passed in waiting for stone in _only_of(store, passed)}
+        tombstones = {stone for passed in waiting for stone in _said_by_nobody_else(store, passed)}
         since = min(passed.at for passed in waiting)
         erase(store, Tombstones(tombstones, store.key), since=since, with_history=False)
         for passed in waiting:
@@ -107,15 +108,15 @@ def finish_passed_on(store: Store) -> None:
 
 
 def phrases_of(old_content: bytes, new_content: bytes) -> Iterator[Sequence[str]]:
-    """Yields the words of each phrase that is masked in the second bytes and not in the first.
+    """Yields the words of each phrase that is masked in the new bytes and not in the old ones.
 
-    Masked words with nothing but spaces and punctuation between them, within a line, are one
-    phrase.
+    Masked words in a line with only spaces and punctuation between them are one phrase.
     """
+    # One byte for each byte: 1 where both are equal, 0 where they differ.
     marks = (_array(old_content) == _array(new_content)).astype(np.uint8).tobytes()
     spans: list[list[int]] = []
-    for covered in _COVERED.finditer(marks):
-        start, end = covered.span()
+    for difference in _DIFFERING.finditer(marks):
+        start, end = difference.span()
         between = old_content[spans[-1][1] : start] if spans else b"\n"
         if b"\n" not in between and _BETWEEN.fullmatch(between):
             spans[-1][1] = end
@@ -125,8 +126,8 @@ def phrases_of(old_content: bytes, new_content: bytes) -> Iterator[Sequence[str]
         yield words_of(old_content[start:end].decode("utf-8", "replace"))
 
 
-def _covered(old_content: bytes, sent: bytes) -> bytes | None:
-    """Returns the bytes with asterisks where either has them; None where they differ otherwise."""
+def _masked_as(old_content: bytes, sent: bytes) -> bytes | None:
+    """Returns the bytes with asterisks where either has them; None if they differ otherwise."""
     if len(old_content) != len(sent):
         return None
     old = _array(old_content)
@@ -140,8 +141,8 @@ def _array(raw: bytes) -> np.ndarray:
     return np.frombuffer(raw, dtype=np.uint8)
 
 
-def _only_of(store: Store, passed: PassedOn) -> list[Tombstone]:
-    """Returns the tombstones of the words that nobody else said in a session or a note."""
+def _said_by_nobody_else(store: Store, passed: PassedOn) -> list[Tombstone]:
+    """Returns the tombstones whose words nobody else said in a session or a note."""
     tombstones = list(passed.tombstones)
     for content in _said_by_others(store, passed.person):
         if tombstones and Tombstones(tombstones, store.key).holds(content):
@@ -152,12 +153,15 @@ def _only_of(store: Store, passed: PassedOn) -> list[Tombstone]:
 
 
 def _said_by_others(store: Store, person: str) -> Iterator[bytes]:
+    """Yields the notes and the archived sessions of everybody but the person."""
     for event in store.ledger.events(NOTES):
         if event.actor != person:
             yield orjson.dumps(event.payload, default=str)
     for ranges in store.archive.sources().values():
-        pushed = ranges[0].pushed
-        for entry in ranges if pushed is None or pushed.person != person else ():
+        sender = ranges[0].pushed
+        if sender is not None and sender.person == person:
+            continue
+        for entry in ranges:
             place = (entry.source_id, entry.generation, entry.byte_from, entry.byte_to)
             yield store.archive.read(*place)
 

@@ -1,9 +1,8 @@
-"""What a machine sends to a shared memory: pieces of its masked archive, and what the server has of
-them.
+"""The pieces of its masked archive that a machine sends to a shared memory.
 
-A piece is a range of whole lines of one transcript that fits into a request. The server continues a
-transcript where its last piece ended; a piece that it has already is sent again only when words in
-it were masked since.
+A piece is a range of whole lines of one transcript that fits into a request. Each piece of a
+transcript begins where the one before it ended. A piece that the server has is sent again only if
+words in it were masked since.
 """
 
 import base64
@@ -20,17 +19,17 @@ from memory_assets.store.archive import Archive, Range
 from memory_assets.text.masking.redact import cover, mask_text, strings_of
 
 LONGEST_PIECE = 64 * 1024 * 1024
-"""Bytes of a piece once it is decompressed."""
+"""Bytes of the largest piece that a server takes, decompressed."""
 
 MOST_PIECES = 500
-"""Pieces of one request."""
+"""Pieces that a server takes in one request."""
 
 PIECE_BYTES = 1_500_000
-"""Of lines that are joined in one piece."""
+"""Bytes up to which lines are joined in one piece; a longer line is a piece by itself."""
 
 LONGEST_STRING = 64_000
-"""Bytes of a string in a line that is longer than a piece by itself: a longer one, such as a
-picture, is sent as asterisks.
+"""Bytes of a string in a line that is a piece by itself. A longer string, such as a picture, is
+sent as asterisks.
 """
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -39,9 +38,7 @@ Name = Annotated[str, Field(min_length=1, max_length=4_096)]
 Offset = Annotated[int, Field(ge=0, lt=2**50)]
 
 Held = tuple[int, int, int, str]
-"""Generation, first byte, byte after the last one, and SHA-256 as sent, of a piece that a server
-has.
-"""
+"""A piece that a server has: generation, first byte, byte after the last one, SHA-256 as sent."""
 
 
 class Piece(BaseModel):
@@ -65,11 +62,11 @@ class Piece(BaseModel):
 
     @property
     def held(self) -> Held:
-        """What a server that has it says of it."""
+        """The piece as a server lists it."""
         return self.generation, self.byte_from, self.byte_to, self.sha256
 
     def read(self) -> bytes:
-        """Returns the bytes; raises `ValueError` where they are not what the piece says."""
+        """Returns the bytes; raises `ValueError` unless size, hash and lines are those stated."""
         packed = base64.b64decode(self.content, validate=True)
         try:
             size = zstandard.frame_content_size(packed)
@@ -87,7 +84,7 @@ class Piece(BaseModel):
 
 
 class Push(BaseModel):
-    """One request of a push."""
+    """The body of one request of a push."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     client: ClientId
@@ -96,21 +93,22 @@ class Push(BaseModel):
 
 @dataclass(frozen=True)
 class Holdings:
-    """What a server has of one client."""
+    """The pieces that a server has of one client."""
 
     person: str
     project: str
     digest: str
-    """Of all pieces: equal to that of the client's own list if nothing was lost on either side."""
+    """Digest of the list of pieces; equal to the client's unless one of them lost a piece."""
     pieces: int
     bytes: int
+    """Bytes that it has of all clients of the person."""
     held: Mapping[str, Sequence[Held]] | None = None
-    """The pieces of each source, where they were asked for."""
+    """Source → its pieces, if the request asked for the list."""
 
 
 @dataclass(frozen=True)
 class Stored:
-    """What one request changed on the server."""
+    """How many pieces of a request were new, replaced, or known."""
 
     stored: int = 0
     """New pieces."""
@@ -122,14 +120,14 @@ class Stored:
 
 @dataclass(frozen=True)
 class RawPiece:
-    """Bytes of the archive that may be sent, before they are masked again."""
+    """A piece as the archive has it, before it is masked again and sent."""
 
     entry: Range
     byte_from: int
     line_from: int
     raw: bytes
     sent_before: str = ""
-    """SHA-256 of what the server has in its place; empty for a new piece."""
+    """SHA-256 of the piece as the server has it; empty for a new piece."""
 
     @property
     def starts_with_newline(self) -> bool:
@@ -145,17 +143,18 @@ class RawPiece:
 def pieces_of(
     archive: Archive, ranges: Sequence[Range], held: Sequence[Held]
 ) -> Iterator[RawPiece]:
-    """Yields the pieces that the server has, to be compared, and new ones, in order.
+    """Yields all pieces of one source in order: those that the server has, then new ones.
 
-    Raises `TranscriptError` where the archive does not have bytes that the server has.
+    Raises `TranscriptError` where the archive lacks bytes that the server has.
     """
     for generation in sorted({entry.generation for entry in ranges}):
         entries = [entry for entry in ranges if entry.generation == generation]
         end = 0
         line = 0
-        for _, byte_from, byte_to, sha256 in (row for row in held if row[0] == generation):
+        of_generation = [row for row in held if row[0] == generation]
+        for _, byte_from, byte_to, sha256 in of_generation:
             raw = archive.read(entries[0].source_id, generation, byte_from, byte_to)
-            # exists, as these bytes were read.
+            # There is such a range, or these bytes could not be read.
             entry = next(entry for entry in entries if entry.byte_to > byte_from)
             piece = RawPiece(entry, byte_from, line, raw, sha256)
             yield piece
@@ -167,7 +166,7 @@ def pieces_of(
 
 
 def to_piece(raw_piece: RawPiece, content: bytes) -> Piece:
-    """Returns the piece with these masked bytes as it is sent."""
+    """Returns the piece to send, with these masked bytes as its content."""
     entry = raw_piece.entry
     return Piece(
         source_id=entry.source_id,
@@ -197,7 +196,7 @@ def pack(content: bytes) -> str:
 
 
 def digest_of(pieces_by_source: Mapping[str, Iterable[Held]]) -> str:
-    """Returns the digest of the pieces of each source."""
+    """Returns the digest of all pieces, by source."""
     rows = sorted(
         f"{source}:{':'.join(map(str, piece))}"
         for source, pieces in pieces_by_source.items()
@@ -207,24 +206,26 @@ def digest_of(pieces_by_source: Mapping[str, Iterable[Held]]) -> str:
 
 
 def without_long_strings(content: bytes) -> bytes:
-    """Returns the lines of one piece; of a line that is longer than a piece, without what its
-    longest strings say.
-    """
+    """Returns the content of a piece; of one long line, with asterisks in its long strings."""
     if len(content) <= PIECE_BYTES:
         return content
     spans = strings_of(content) or ()
-    return cover(content, [(a + 1, b - 1) for a, b in spans if b - a > LONGEST_STRING])
+    # The quotation marks at both ends stay.
+    inner = [(start + 1, end - 1) for start, end in spans if end - start > LONGEST_STRING]
+    return cover(content, inner)
 
 
 def count_lines(content: bytes, starts_with_newline: bool) -> int:
-    """Returns the number of lines, the last one also without its end."""
+    """Returns the number of lines; a last line without a line end counts, too."""
     lines = content[1:] if starts_with_newline else content
-    return lines.count(b"\n") + (lines != b"" and not lines.endswith(b"\n"))
+    has_open_line = lines != b"" and not lines.endswith(b"\n")
+    return lines.count(b"\n") + int(has_open_line)
 
 
 def _cut(archive: Archive, entry: Range, start: int) -> Iterator[RawPiece]:
-    """Yields the bytes of the range from there on, each piece as many whole lines as fit, and one
-    at least.
+    """Yields the range from the byte `start` on as pieces of as many whole lines as fit.
+
+    Each piece has one line at least.
     """
     content = archive.read(entry.source_id, entry.generation, entry.byte_from, entry.byte_to)
     at = start - entry.byte_from
@@ -240,7 +241,11 @@ def _cut(archive: Archive, entry: Range, start: int) -> Iterator[RawPiece]:
 
 
 def _end_of_piece(content: bytes, at: int) -> int:
+    """Returns the byte after the last line of the piece that begins at the byte `at`."""
     if len(content) - at <= PIECE_BYTES:
         return len(content)
     end = content.rfind(b"\n", at, at + PIECE_BYTES) + 1
-    return end if end > at + 1 else (content.find(b"\n", at + 1) + 1 or len(content))
+    if end > at + 1:
+        return end
+    end_of_long_line = content.find(b"\n", at + 1) + 1
+    return end_of_long_line or len(content)

@@ -1,9 +1,9 @@
-"""Pushes this machine's masked sessions to a shared memory: only the archive, masked again, and
-only what is new.
+"""Pushes this machine's sessions to a shared memory: new pieces of the archive, masked again.
 
-`push_choice` says which sessions may go. The server says what it has by a digest; its list is
-fetched only where that differs from `pushed/` of this store, such as after a push that was cut off.
-A piece in which words were forgotten since is sent again with these words masked.
+`push_choice` chooses the sessions. The server answers with a digest of the pieces that it has. Only
+if the digest differs from that of the record in `pushed/` of this store, such as after a push that
+was cut off, its list of pieces is fetched. A piece in which words were forgotten since it was sent
+is sent again with these words masked.
 """
 
 import hashlib
@@ -43,27 +43,31 @@ from memory_assets.store.store import Store
 T = TypeVar("T")
 
 REQUEST_CHARS = 1_000_000
-"""Of the content of pieces in one request: a slow line sends it within the seconds in which it must
-arrive.
-"""
+"""Characters of all pieces in one request, few enough for a slow line to send in time."""
 
 MOST_IN_BATCH = 200
+"""Pieces that are masked together, or sent in one request."""
+
 MASKED_BYTES = 8_000_000
-"""Pieces that are masked together: masking costs as much for a short text as for a megabyte."""
+"""Bytes of pieces that are masked together: one call costs as much for a short text as for 1 MB."""
 
 PATIENCE_SECONDS = 300.0
-"""How long one request waits in total for a server that is busy, or that counts the requests of a
+"""Time that one request waits in total for a server that is busy, or that limits the requests of a
 minute.
 """
 
 LONGEST_WAIT_SECONDS = 65.0
+"""Longest single wait: a little more than the minute over which a server counts requests."""
+
 LOST_RETRIES = 2
-"""A request is sent again so often when the connection was lost: the server knows what it has
-already.
+"""Times that a request is sent again after the connection was lost. No piece is stored twice,
+because the server knows what it has.
 """
 
 SMALLER = (408, 413)
-"""Answers after which a request is halved: of a server, or of a proxy with a limit of its own."""
+"""Statuses (too slow, too large) after which a request is sent in two halves. A proxy may have a
+lower limit than the server.
+"""
 
 SAVED_EVERY = 20
 """Requests after which the record is written."""
@@ -77,21 +81,21 @@ class SessionToPush:
     project: str
     path: str
     bytes: int
-    """Masked bytes that are not on the server yet; 0 if it is only compared again, after words were
+    """Bytes that are not on the server yet; 0 if pieces are only compared again because words were
     forgotten.
     """
 
 
 @dataclass(frozen=True)
 class Pushed:
-    """What was pushed, or would be."""
+    """The result of a push, or of its preview."""
 
     url: str
     is_dry_run: bool
     sessions: tuple[SessionToPush, ...]
     left_out: tuple[LeftOutSessions, ...]
     person: str = ""
-    """To whom the server counts it: the person of the token."""
+    """The person of the token, to whom the server counts the sessions; empty in a preview."""
     pieces: int = 0
     """New pieces on the server."""
     replaced: int = 0
@@ -124,9 +128,9 @@ class Pusher:
         self.client = hmac.new(store.key, b"push", hashlib.sha256).hexdigest()[:16]
         self._record = open_record(store, self.url)
         self._counts: Counter[str] = Counter()
-        """Of `Pushed`, and of requests."""
+        """Counts for the fields of `Pushed`, and the number of `requests`."""
         self._failed: dict[str, str] = {}
-        """Sources that could not be sent as a whole, with the reason."""
+        """Source that could not be sent as a whole → the reason."""
 
     @property
     def is_first(self) -> bool:
@@ -134,17 +138,16 @@ class Pusher:
         return not self._record.is_known
 
     def preview(self) -> Pushed:
-        """Returns what would be sent, as far as this machine knows what the server has; sends
-        nothing, not even a question.
+        """Returns what would be sent, by this machine's record of the pieces on the server.
+
+        Does not ask the server.
         """
         sources, left_out = choose(self._store)
         sessions = tuple(map(self._session, self._waiting(sources)))
         return Pushed(self.url, True, sessions, left_out)
 
     def push(self) -> Pushed:
-        """Sends what the server does not have; what it confirmed stays there if this is
-        interrupted.
-        """
+        """Sends what the server does not have; pieces that it confirmed survive an interruption."""
         if not self._token:
             raise QuestionError(
                 "There is no token. On the server, `memory serve tokens create NAME --person YOU "
@@ -152,7 +155,7 @@ class Pusher:
             )
         self._connection = Connection(self.url, self._token)
         sources, left_out = choose(self._store)
-        person = self._compare()
+        person = self._update_record()
         waiting = self._waiting(sources)
         sessions = tuple(map(self._session, waiting))
         try:
@@ -166,7 +169,7 @@ class Pusher:
         )
 
     def _waiting(self, sources: Sequence[PushSource]) -> list[PushSource]:
-        """Returns the sources that changed since everything of them was sent."""
+        """Returns the sources that changed, or that were not sent as a whole yet."""
         sent = self._record.fingerprints
         return [source for source in sources if sent.get(source.source_id) != source.fingerprint]
 
@@ -180,8 +183,8 @@ class Pusher:
         last = source.ranges[-1]
         return SessionToPush(last.conversation_id, source.project, last.path, new_bytes)
 
-    def _compare(self) -> str:
-        """Makes the record equal to what the server has, and returns whose it is there."""
+    def _update_record(self) -> str:
+        """Makes the record equal to what the server has, and returns the person of the token."""
         path = f"push?client={self.client}"
         holdings = self._data_of(self._send_patiently(path))
         if holdings["digest"] != self._record.digest:
@@ -199,11 +202,10 @@ class Pusher:
         self._record.fingerprints |= {source.source_id: source.fingerprint for source in whole}
 
     def _pieces(self, sources: Sequence[PushSource]) -> Iterator[Piece]:
-        """Yields the masked pieces that the server does not have as they are, in order."""
+        """Yields, in order, the masked pieces that the server does not have in this form."""
         mask = masking(tombstones_of(self._store))
-        for batch in _batches(
-            self._raw_pieces(sources), lambda piece: len(piece.raw), MASKED_BYTES
-        ):
+        raw_pieces = self._raw_pieces(sources)
+        for batch in _batches(raw_pieces, lambda piece: len(piece.raw), MASKED_BYTES):
             masked = mask([piece.raw for piece in batch])
             for raw_piece, (content, _) in zip(batch, masked, strict=True):
                 piece = to_piece(raw_piece, without_long_strings(content))
@@ -228,8 +230,9 @@ class Pusher:
                 self._failed[source.source_id] = f"A session was not pushed: {error}"
 
     def _send(self, pieces: Sequence[Piece]) -> None:
-        """Sends the pieces as one request, or as two where it is too large; notes what the server
-        confirms.
+        """Sends the pieces as one request, or in halves where that is too large.
+
+        Notes in the record which pieces the server confirms.
         """
         rows = [piece.model_dump() for piece in pieces]
         body = orjson.dumps({"client": self.client, "pieces": rows})
@@ -252,6 +255,7 @@ class Pusher:
         self._send(pieces[half:])
 
     def _data_of(self, answer: Response) -> dict[str, Any]:
+        """Returns the data of the answer; raises the error that the server names."""
         try:
             return self._connection.envelope_of(answer)["data"]
         except TokenError:
@@ -262,8 +266,10 @@ class Pusher:
             ) from None
 
     def _send_patiently(self, path: str, body: bytes | None = None) -> Response:
-        """Returns the answer; waits while the server is busy or counts too many requests, and sends
-        again after a lost line.
+        """Returns the answer to a POST of the body, or to a GET without one.
+
+        Waits while the server is busy or has too many requests, and sends again after a lost
+        connection.
         """
         waited = 0.0
         lost = 0
@@ -284,7 +290,7 @@ class Pusher:
 
 
 def _batches(items: Iterable[T], size_of: Callable[[T], int], most: int) -> Iterator[list[T]]:
-    """Yields the items in lists of at most this size together, and of at least one item."""
+    """Yields the items in lists; the sizes in a list sum up to `most`, unless it has one item."""
     batch: list[T] = []
     size = 0
     for item in items:

@@ -1,6 +1,4 @@
-"""Chooses the sessions of this machine that may be pushed to a shared memory, and says why others
-are not.
-"""
+"""Chooses the sessions of this machine that may be pushed, and says why others are left out."""
 
 import hashlib
 from collections import Counter
@@ -27,7 +25,7 @@ OF_OTHERS = "of other people"
 
 @dataclass(frozen=True)
 class LeftOutSessions:
-    """Sessions that are not pushed, and why."""
+    """The number of sessions that are left out for one reason."""
 
     reason: str
     sessions: int
@@ -41,11 +39,11 @@ class PushSource:
     ranges: Sequence[Range]
     project: str
     fingerprint: str
-    """Of its bytes and of the rules by which they are masked."""
+    """Hash of its bytes and of the version of masking; equal as long as nothing has to be sent."""
 
 
 def choose(store: Store) -> tuple[list[PushSource], tuple[LeftOutSessions, ...]]:
-    """Returns the transcripts that may be pushed, and how many others there are for each reason."""
+    """Returns the transcripts that may be pushed, and the number of others by reason."""
     names = _projects_and_persons(store)
     rules = read_ignore_rules(store.settings)
     masked_by = f"{version_of('resources')}:{len(store.ledger.events([WORDS_FORGOTTEN]))}"
@@ -54,7 +52,8 @@ def choose(store: Store) -> tuple[list[PushSource], tuple[LeftOutSessions, ...]]
     for source_id, ranges in store.archive.sources().items():
         projects, persons = names.get(source_id, ([], []))
         reason = _reason(store.settings, ranges, projects, persons)
-        reason = reason or _ignored(store, rules, ranges)
+        if not reason:
+            reason = _reason_to_ignore(store, rules, ranges)
         if reason:
             left_out[reason] += 1
             continue
@@ -67,6 +66,7 @@ def choose(store: Store) -> tuple[list[PushSource], tuple[LeftOutSessions, ...]]
 def _reason(
     settings: Settings, ranges: Sequence[Range], projects: Sequence[str], persons: Sequence[str]
 ) -> str:
+    """Returns why the transcript is left out; empty if it may be pushed."""
     if ranges[0].pushed:
         return CAME_FROM_OTHERS
     if not persons:
@@ -81,12 +81,12 @@ def _reason(
 
 def _may_push(names: Sequence[str], project: str) -> bool:
     """Returns whether the setting `push_projects` lets sessions of the project be pushed."""
-    is_named = project in names or ALL_PROJECTS in names
-    is_other = bool(names) and all(name.startswith("!") for name in names)
-    return (is_named or is_other) and f"!{project}" not in names
+    has_only_exclusions = bool(names) and all(name.startswith("!") for name in names)
+    is_included = project in names or ALL_PROJECTS in names or has_only_exclusions
+    return is_included and f"!{project}" not in names
 
 
-def _ignored(store: Store, rules: IgnoreRules, ranges: Sequence[Range]) -> str | None:
+def _reason_to_ignore(store: Store, rules: IgnoreRules, ranges: Sequence[Range]) -> str | None:
     first = ranges[0]
     lines = islice(store.archive.lines(first.source_id, ranges[-1].generation), HEADER_LINES)
     return rules.reason_for_archived(first.path, first.harness, (line.content for line in lines))

@@ -1,6 +1,6 @@
-"""What this store sent to a server, in `pushed/<server>.json`: pieces as the server confirmed them.
+"""Records in `pushed/<server>.json` which pieces a server confirmed.
 
-It can be lost: the server's own list replaces it where the two differ.
+The record can be lost: where it differs from the server's own list, that replaces it.
 """
 
 import hashlib
@@ -16,6 +16,7 @@ from memory_assets.text.files import make_folder, write_atomically
 
 FOLDER = "pushed"
 DAMAGE = (OSError, ValueError, KeyError, TypeError, AttributeError)
+"""Errors while a damaged record is read."""
 
 
 @dataclass
@@ -25,21 +26,21 @@ class PushRecord:
     path: Path
     url: str
     is_known: bool = False
-    """The owner agreed once to send sessions to this server."""
+    """Whether the owner agreed once to send sessions to this server."""
     held: dict[str, list[Held]] = field(default_factory=dict)
-    """By source, in order."""
+    """Source → its pieces on the server, in order."""
     fingerprints: dict[str, str] = field(default_factory=dict)
-    """By source, what its ranges and the rules of masking were when everything of it had been sent.
-    """
+    """Source → its `PushSource.fingerprint` when all of it had been sent."""
 
     @property
     def digest(self) -> str:
-        """The digest that the server has if nothing was lost on either side."""
+        """Digest of the recorded pieces, to compare with that of the server."""
         return digest_of(self.held)
 
     def replace_held(self, rows_by_source: Mapping[str, Any]) -> None:
-        """Takes over the server's list; compares a source again if the server has other pieces of
-        it than this record says.
+        """Replaces the pieces with those of the server's list.
+
+        A source whose pieces changed by that loses its fingerprint, so that it is compared again.
         """
         held = _held_of(rows_by_source)
         self.fingerprints = {
@@ -50,9 +51,9 @@ class PushRecord:
         self.held = held
 
     def confirm(self, source: str, piece: Held) -> None:
-        """Notes that the server has the piece, in the place of an earlier one of the same bytes."""
-        others = [other for other in self.held.get(source, []) if other[:2] != piece[:2]]
-        self.held[source] = sorted([*others, piece])
+        """Notes that the server has the piece, instead of an earlier one with the same start."""
+        pieces = [held for held in self.held.get(source, []) if held[:2] != piece[:2]]
+        self.held[source] = sorted([*pieces, piece])
 
     def save(self) -> None:
         """Writes the record."""
@@ -62,7 +63,7 @@ class PushRecord:
 
 
 def open_record(store: Store, url: str) -> PushRecord:
-    """Returns the record of the server; an empty one where there is none, or it is damaged."""
+    """Returns the record of the server; an empty one if there is none or it is damaged."""
     path = store.root / FOLDER / f"{hashlib.sha256(url.encode()).hexdigest()[:16]}.json"
     try:
         row = json.loads(path.read_bytes())
@@ -79,7 +80,8 @@ def servers_pushed_to(store: Store) -> list[str]:
     for path in sorted((store.root / FOLDER).glob("*.json")):
         try:
             row = json.loads(path.read_bytes())
-            urls += [str(row["url"])] if row["held"] else []
+            if row["held"]:
+                urls.append(str(row["url"]))
         except DAMAGE:
             continue
     return urls

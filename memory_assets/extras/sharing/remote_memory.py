@@ -1,8 +1,9 @@
-"""A shared memory on another machine, with the verbs, results and errors of `MemoryAgent`.
+"""Asks a shared memory on another machine, with the verbs, results and errors of `MemoryAgent`.
 
-Sends with the standard library only. A server that is busy (503 with `Retry-After`) is asked again
-a few times; a write is sent again only then, because such a request was not answered at all.
-Redirects are not followed: they could carry the token elsewhere.
+It needs only the standard library. A busy server (503 with `Retry-After`) is asked again a few
+times. No other request is sent twice: a busy server did nothing, while after another failure a
+write may have been carried out. Redirects are not followed, because they could carry the token
+elsewhere.
 """
 
 import json
@@ -23,8 +24,12 @@ from memory_assets.interfaces.verbs import VERBS
 
 TIMEOUT_SECONDS = 60.0
 ATTEMPTS = 4
+"""Times that a busy server is asked."""
+
 LONGEST_WAIT_SECONDS = 10.0
 LONGEST_ANSWER = 64 * 1024 * 1024
+"""Bytes of an answer that are read."""
+
 RESULTS = {
     "recall": "Answer",
     "answer": "CitedAnswer",
@@ -38,7 +43,7 @@ RESULTS = {
     "review": "Review",
     "decide": "Decided",
 }
-"""Verb → the name of the type of its result."""
+"""Verb that a token can call → name of the type of its result."""
 
 
 class _NoRedirects(HTTPRedirectHandler):
@@ -72,8 +77,9 @@ class Connection:
         self._opener = build_opener(_NoRedirects)
 
     def send(self, path: str, body: bytes | None = None) -> Response:
-        """Returns the answer to a POST of the JSON, or to a GET without a body; raises
-        `UnreachableError` without an answer.
+        """Returns the answer to a POST of the JSON `body`, or to a GET without a body.
+
+        Raises `UnreachableError` where the server does not answer.
         """
         headers = {
             "Authorization": f"Bearer {self._token}",
@@ -85,11 +91,11 @@ class Connection:
         try:
             with self._opener.open(request, timeout=TIMEOUT_SECONDS) as answer:
                 return Response(answer.status, None, answer.read(LONGEST_ANSWER))
-        except HTTPError as refused:
-            with refused:
-                wait = refused.headers.get("Retry-After") or ""
+        except HTTPError as answer:
+            with answer:
+                wait = answer.headers.get("Retry-After") or ""
                 seconds = float(wait) if wait.isdigit() else None
-                return Response(refused.code, seconds, refused.read(LONGEST_ANSWER))
+                return Response(answer.code, seconds, answer.read(LONGEST_ANSWER))
         except (URLError, OSError, HTTPException) as error:
             reason = getattr(error, "reason", error)
             raise UnreachableError(
@@ -97,7 +103,7 @@ class Connection:
             ) from error
 
     def envelope_of(self, response: Response) -> dict[str, Any]:
-        """Returns the envelope of the answer; raises the error that the server names."""
+        """Returns the JSON of the answer, with `data` and `warnings`; raises the server's error."""
         try:
             envelope = json.loads(response.content)
             is_ok = bool(envelope["ok"])
@@ -112,7 +118,7 @@ class Connection:
 
 
 class RemoteMemory:
-    """Asks the server at the address with the token; it has a method for each verb of a token."""
+    """Asks the server at the address with the token; has a method for each verb in `RESULTS`."""
 
     def __init__(
         self, url: str, token: str, *, sleep: Callable[[float], None] = time.sleep
@@ -123,11 +129,12 @@ class RemoteMemory:
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name not in RESULTS:
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-        return partial(self._ask, next(verb for verb in VERBS if verb.name == name))
+        verb = next(verb for verb in VERBS if verb.name == name)
+        return partial(self._ask, verb)
 
-    def _ask(self, verb: Verb, *given: Any, **options: Any) -> Any:
-        """Returns the result of the verb as its own object."""
-        request = verb.request.of(*given, **options)
+    def _ask(self, verb: Verb, *arguments: Any, **options: Any) -> Any:
+        """Returns the result of the verb, an object of its usual type."""
+        request = verb.request.of(*arguments, **options)
         body = request.model_dump_json(include=request.model_fields_set).encode()
         answer = self._connection.send(verb.name, body)
         for _ in range(ATTEMPTS - 1):
@@ -140,7 +147,7 @@ class RemoteMemory:
 
 
 def _error_of(error: Mapping[str, Any], status: int) -> MemoryAssetsError:
-    """Returns the error of the server's type and message."""
+    """Returns the error with the type and the message that the server sent."""
     kind = getattr(errors, str(error.get("type")), None)
     message = str(error.get("message") or f"The server answered {status}.")
     if isinstance(kind, type) and issubclass(kind, MemoryAssetsError):
@@ -149,14 +156,14 @@ def _error_of(error: Mapping[str, Any], status: int) -> MemoryAssetsError:
 
 
 def _result_of(verb: str, data: Any, warnings: list[str]) -> Any:
-    """Returns the result object of the verb."""
+    """Returns the result object of the verb from its JSON."""
     from memory_assets.extras.sharing.answers import SharedStatus
     from memory_assets.memory import verb_answers
 
     if verb == "explain" and "kind" in data:
         facts = {name: value for name, value in data.items() if name != "is_verified"}
         return verb_answers.Explanation(facts.pop("target"), _step(facts))
-    if verb == "forget":  # a report keeps its words to itself
+    if verb == "forget":  # the JSON of a report leaves out the forgotten words
         for name in filter(data.get, ("found", "proof")):
             data[name]["_wordings"] = ()
     kind = SharedStatus if verb == "status" else getattr(verb_answers, RESULTS[verb])
@@ -166,8 +173,9 @@ def _result_of(verb: str, data: Any, warnings: list[str]) -> Any:
 
 
 def _rebuilt(kind: type, data: Any) -> Any:
-    """Returns the result object; raises `UnreachableError` where the server is of a release with
-    other fields.
+    """Returns the object of this type; raises `UnreachableError` where its fields do not fit.
+
+    The server may be of another release.
     """
     from pydantic import TypeAdapter, ValidationError
 

@@ -1,5 +1,5 @@
-"""What a server of a shared memory adds to its application: tokens, limits, a log, a longer queue,
-further host names, and the address to which machines push.
+"""What a shared server adds to an ordinary one: tokens, limits, an audit log, a longer queue of
+requests, more host names, and the address to which machines push.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -29,12 +29,12 @@ from memory_assets.interfaces.server_access import ServerAccess
 from memory_assets.interfaces.views.registry import render_text
 
 MOST_WAITING = 124
-"""A team's agents ask at the same moment; each recall takes some tens of milliseconds, so that all
-have their turn in time.
+"""Requests that wait, so that all agents of a team may ask at once. A recall takes some tens of
+milliseconds, so even the last one is answered within seconds.
 """
 
 BUSY_RETRY_SECONDS = 5
-"""A run of the pipeline writes one table at a time."""
+"""Seconds after which a push is sent again: a run holds the lock for one table at a time."""
 
 OPEN_WITHOUT_TLS = (
     "Other machines can reach this address, and nothing encrypts the tokens and answers on their "
@@ -55,6 +55,7 @@ class SharedAccess(ServerAccess):
     names: Collection[str] = ()
     """Names by which clients reach the server, itself or through a proxy."""
     tls: tuple[str, str] | None = None
+    """Files of the certificate and of its key."""
 
     is_shared = True
     most_connections = 256
@@ -66,14 +67,12 @@ class SharedAccess(ServerAccess):
     )
 
     def guard(self, app: App, host: str, pages: Collection[str] = ()) -> App:
-        """Returns the application behind a check of tokens, behind a guard; no page is open to
-        browsers.
-        """
+        """Returns the application behind a guard and a check of tokens; browsers see no page."""
         checked = Access(app, self.tokens, self.limit, self.log)
         return Guard(checked, host, names=self.names, most_waiting=MOST_WAITING)
 
     def agent_for(self, scope: Scope) -> AgentFor:
-        """Returns what the grant of the request allows."""
+        """Returns the function of the request's grant that gives the agent for a verb."""
         return scope[GRANT].agent_for
 
     def protocol(self, protocol: Protocol, scope: Scope) -> Protocol:
@@ -90,11 +89,11 @@ class SharedAccess(ServerAccess):
             add_route(app, "push", method, _push, "Push", about, described)
 
     def describe(self, *, is_writing: bool) -> str:
-        """Returns in a few words what clients may do."""
+        """Returns in a few words what clients may do; tokens decide, whatever the server allows."""
         return "shared: the scopes of each token decide"
 
     def remarks(self, address: str) -> tuple[Sequence[str], Sequence[str]]:
-        """Returns how other machines name the server, and a warning where nothing encrypts."""
+        """Returns how other machines reach the server, and a warning where nothing is encrypted."""
         if is_loopback(address):
             return (), ()
         names = " and ".join(sorted(self.names))
@@ -103,6 +102,7 @@ class SharedAccess(ServerAccess):
 
 
 async def _push(request: Request) -> Response:
+    """Answers a request of a machine that pushes."""
     grant: Grant = request.scope[GRANT]
     try:
         if request.method == "GET":
@@ -153,12 +153,11 @@ class SharedProtocol(Protocol):
 
     def tools(self) -> dict[str, Any]:
         """Returns the tools that the token allows."""
-        tools = super().tools()["tools"]
-        return {
-            "tools": [
-                tool for tool in tools if self._grant.allows(tool["name"].removeprefix("memory_"))
-            ]
-        }
+        tools = []
+        for tool in super().tools()["tools"]:
+            if self._grant.allows(tool["name"].removeprefix("memory_")):
+                tools.append(tool)
+        return {"tools": tools}
 
     def resources(self) -> dict[str, Any]:
         """Returns the resources that the token allows."""
@@ -168,7 +167,7 @@ class SharedProtocol(Protocol):
         return list_resources(allowed)
 
     def read(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Returns what the reader may read of a resource."""
+        """Returns the part of a resource that the person of the token may read."""
         uri = params.get("uri")
         if not isinstance(uri, str) or uri not in RESOURCES:
             name = str(uri)[:80]
@@ -176,6 +175,8 @@ class SharedProtocol(Protocol):
         agent = self._grant.agent_for(RESOURCES[uri][0])
         if uri == "memory://review":
             text = render_text("review", agent.review())
+        elif uri == "memory://MEMORY.md":
+            text = agent.memory_md()
         else:
-            text = agent.memory_md() if uri == "memory://MEMORY.md" else agent.brief().text
+            text = agent.brief().text
         return contents_of(uri, text)

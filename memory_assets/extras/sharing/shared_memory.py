@@ -1,8 +1,8 @@
-"""The facade for a person who asks with a token: the same verbs over what this person may read.
+"""The facade for a person who asks with a token: the same verbs, over what this person may read.
 
-Answers come from a restricted store (`visibility`), never from the owner's prepared files. What is
-saved is saved in the person's name. An id of something that may not be read is as unknown as one
-that does not exist.
+Answers are made from the readable part of the store (`visibility`), never from files that were
+prepared for the owner. Everything that is saved has the person as its author. The id of something
+that the person may not read raises the same error as an id that does not exist.
 """
 
 from collections.abc import Mapping
@@ -38,10 +38,10 @@ from memory_assets.store.store import Store
 from memory_assets.text.words import shortened
 
 EVERY_PROJECT = "*"
-"""In the setting `reviewers`: every project, and lines that hold in all."""
+"""In the setting `reviewers`: every project, and lines that hold in all projects."""
 
 SCORE_DIGITS = 6
-"""As those of results."""
+"""Decimals of a score in results."""
 
 NOT_READABLE = "nothing that you may read says this"
 OWN_MESSAGE = "you said it in a session, and the observer made no fact of it"
@@ -53,20 +53,18 @@ class SharedMemory(MemoryAgent):
 
     def __init__(self, reader: Reader, settings: Settings | None = None) -> None:
         owners_settings = settings or present_settings()
-        # Events are in the person's name.
+        # The owner of the settings is the author of events: here the person.
         super().__init__(owners_settings.model_copy(update={"owner": reader.person}))
         self.reader = reader
         self._owners = MemoryAgent(owners_settings)
 
     def __getattr__(self, name: str) -> Any:
-        """Raises `AttributeError`: what optional capabilities add answers from the whole store."""
+        """Raises `AttributeError`; methods of optional capabilities would answer from all data."""
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     @cached_property
     def _whole(self) -> Store:
-        """The store with the owner's settings; what it holds is restricted before it is
-        returned.
-        """
+        """The unrestricted store with the owner's settings; callers restrict what they return."""
         return self._owners.store
 
     def recall(
@@ -77,11 +75,10 @@ class SharedMemory(MemoryAgent):
         asker: str | None = None,
         **options: Any,
     ) -> types.Answer:
-        """Returns the few readable memories that help; the person who asks is always that of the
-        token.
+        """Returns the few readable memories that help; `asker` is always the person of the token.
 
-        Later digits of scores are cut: these depend on how many vectors were compared, hidden ones
-        included.
+        Scores are rounded, because later digits depend on the number of vectors that were compared,
+        hidden ones included.
         """
         request = self._in_project(requests.RecallRequest.of(question, **options))
         answer = super().recall(request, now=now)
@@ -97,13 +94,14 @@ class SharedMemory(MemoryAgent):
         model: Model | None = None,
         **options: Any,
     ) -> types.CitedAnswer:
-        """Returns an answer from everything that is readable."""
+        """Returns an answer with citations from readable memories and messages."""
         request = self._in_project(requests.AnswerRequest.of(question, **options))
         return super().answer(request, model=model)
 
     def remember(self, text: str | requests.RememberRequest, **options: Any) -> types.Noted:
-        """Saves a fact of the person; without a project, of that of the token. Corrects only
-        readable memories.
+        """Saves a fact of the person, by default in the project of the token.
+
+        Only a readable memory can be corrected.
         """
         request = requests.RememberRequest.of(text, **options)
         if request.instead_of is not None:
@@ -135,7 +133,7 @@ class SharedMemory(MemoryAgent):
         return self._owners.forget(memory["id"], apply=True) if request.apply else preview
 
     def feedback(self, memory_ids: Any, **options: Any) -> types.Rating:
-        """Records that readable memories helped, or did not."""
+        """Records that readable memories helped or did not help."""
         request = requests.FeedbackRequest.of(memory_ids, **options)
         ids = tuple(map(self._readable_id, request.memory_ids))
         return super().feedback(request.model_copy(update={"memory_ids": ids}))
@@ -148,16 +146,16 @@ class SharedMemory(MemoryAgent):
         name = f"{file_name(self.reader.project)}.md" if self.reader.project else "MEMORY.md"
         return types.Briefing(answers.briefing_for(self._whole, self.reader), Path(name), None)
 
-    def take_in(self, given: Mapping[str, Any]) -> Stored:
-        """Archives pieces of sessions that the person's machine pushes."""
-        return take_in(self._whole, self.reader, given)
+    def take_in(self, body: Mapping[str, Any]) -> Stored:
+        """Archives the pieces in a request of a machine of the person."""
+        return take_in(self._whole, self.reader, body)
 
     def holdings(self, client: str, is_listed: bool = False) -> Holdings:
-        """Returns what the store has of a machine of the person."""
+        """Returns which pieces the store has of a machine of the person."""
         return holdings_of(self._whole, self.reader, client, is_listed=is_listed)
 
     def memory_md(self) -> str:
-        """Returns what the person may read of the project's file of entries."""
+        """Returns the readable entries in the file of the token's project, or in MEMORY.md."""
         return memory_md_of(self._whole, self.reader)
 
     def triggers(self, on: str | date | requests.TriggersRequest | None = None) -> types.Triggers:
@@ -174,8 +172,9 @@ class SharedMemory(MemoryAgent):
     def explain(
         self, target: str | requests.ExplainRequest, **options: Any
     ) -> types.Explanation | types.WhyNot:
-        """Returns where a readable memory comes from: down to the bytes if only the person's own
-        sessions say it.
+        """Returns where a readable memory comes from, or why words are not recalled.
+
+        It goes down to the bytes of transcripts only if they are all of the person's own sessions.
         """
         request = requests.ExplainRequest.of(target, **options)
         name = request.target.strip()
@@ -188,7 +187,7 @@ class SharedMemory(MemoryAgent):
     def _explained_words(
         self, words: str, question: str | None
     ) -> types.Explanation | types.WhyNot:
-        result = answers.find_says(self.recall(words, probe=True), words)
+        result = answers.find_result(self.recall(words, probe=True), words)
         if result is None:
             return types.WhyNot(words, "not captured", NOT_READABLE)
         if result.kind in MEMORIES:
@@ -199,7 +198,7 @@ class SharedMemory(MemoryAgent):
     def _explained_memory(
         self, target: str, memory_id: str, question: str | None
     ) -> types.Explanation | types.WhyNot:
-        """Returns where the memory comes from; with a question, whether it is among the results."""
+        """Returns where the memory comes from; with a question, its place among the results."""
         if question is None:
             return self._origin(memory_id)
         full_id = self._readable_id(memory_id)
@@ -231,7 +230,7 @@ class SharedMemory(MemoryAgent):
         return types.Review(pending, pending_count=len(pending))
 
     def pending(self) -> tuple[types.Pending, ...]:
-        """Returns the pending proposals without those that are about another person."""
+        """Returns the pending proposals that the person may see."""
         rows = visible_proposals(self._whole, self.reader, read_pending(self._whole))
         return tuple(map(pending_from, rows))
 
@@ -259,20 +258,22 @@ class SharedMemory(MemoryAgent):
         return answers.readable_memory(self._whole, self.reader, name)["id"]
 
     def _in_project(self, request: Asking) -> Asking:
+        """Returns the request, in the project of the token where it names none."""
         if request.project is not None or not self.reader.project:
             return request
         return request.model_copy(update={"project": self.reader.project})
 
     def _check_reviews(self, project: str) -> None:
-        """Raises `ScopeError` unless the person may decide about lines of the project: its owner
-        always may.
+        """Raises `ScopeError` unless the person may decide proposals of the project.
+
+        The store's owner always may.
         """
         settings = self._whole.settings
-        named = sharing(settings).reviewers
+        persons_of = sharing(settings).reviewers
         reviewers = {
             settings.owner,
-            *named.get(project, ()),
-            *named.get(EVERY_PROJECT, ()),
+            *persons_of.get(project, ()),
+            *persons_of.get(EVERY_PROJECT, ()),
         }
         if self.reader.person not in reviewers:
             where = f"of {project}" if project else "for all projects"

@@ -1,11 +1,12 @@
-"""Takes in what a person's machine pushes: pieces of its masked archive, verified, masked again,
-and kept apart by person.
+"""Takes in the pieces of a masked archive that a person's machine pushes.
 
-A client is not trusted: hashes are checked, bytes are masked with this store's rules and forgotten
-words, and the person is that of the token. Sources, sessions and messages get ids of their own
-(`stages.capture.pushed_ids`). What is appended becomes part of the archive and is distilled by the
-next ingest. A piece that the client masked further replaces the earlier one: `passed_on` erases
-what was masked from everything that was made of it.
+The client is not trusted. Hashes are checked, bytes are masked again with the rules and the
+forgotten words of this store, and the person is that of the token. Sources, sessions and messages
+get other ids here (`stages.capture.pushed_ids`), so that no client can change those of another.
+
+New pieces are appended to the archive, and the next ingest extracts facts from them. A piece in
+which the client masked more words replaces the earlier one: `passed_on` erases these words from
+everything that was made of it.
 """
 
 import hashlib
@@ -38,17 +39,17 @@ from memory_assets.store.store import Store
 from memory_assets.text.masking.redact import mask_text
 
 LOCK_SECONDS = 5.0
-"""A request waits so long for a run that writes; then the client asks again."""
+"""Time that a request waits for a run that writes; after that the client asks again."""
 
 GIGABYTE = 1_000_000_000
 POSITION = {"generation", "byte_from", "byte_to", "line_from", "line_to", "starts_with_newline"}
+"""Fields that a piece has in common with the archive's range."""
+
 AGAIN = "Run `memory data push` again: it asks for the list."
 
 
 def holdings_of(store: Store, reader: Reader, client: str, *, is_listed: bool = False) -> Holdings:
-    """Returns what the store has of the person's client; the list of pieces only if it is
-    wanted.
-    """
+    """Returns which pieces the store has of the person's client, the list only on request."""
     if not (len(client) == 16 and set(client) <= set("0123456789abcdef")):
         raise QuestionError("client must be 16 hex digits: the id of the store that pushes.")
     held: dict[str, list[Held]] = {}
@@ -62,13 +63,13 @@ def holdings_of(store: Store, reader: Reader, client: str, *, is_listed: bool = 
     return Holdings(reader.person, reader.project, digest_of(held), count, size, listed)
 
 
-def take_in(store: Store, reader: Reader, given: Mapping[str, Any]) -> Stored:
-    """Archives the pieces of one request, in order; those before one that is refused stay.
+def take_in(store: Store, reader: Reader, body: Mapping[str, Any]) -> Stored:
+    """Archives the pieces of one request in order; pieces before a refused one stay archived.
 
-    Raises `PushError` for a piece that is not as it says or does not fit, `QuotaError` beyond the
-    person's limit, and `StoreBusyError` while another process writes.
+    Raises `PushError` for a piece that contradicts itself or does not follow the archived ones,
+    `QuotaError` beyond the person's limit, and `StoreBusyError` while another process writes.
     """
-    push = _parse(given)
+    push = _parse(body)
     contents = [_content_of(piece) for piece in push.pieces]
     masked = masking(tombstones_of(store))(contents)
     counts: Counter[str] = Counter()
@@ -84,9 +85,12 @@ def take_in(store: Store, reader: Reader, given: Mapping[str, Any]) -> Stored:
 
 
 def _place(store: Store, entry: Range, piece: Piece, content: bytes, used: int) -> str:
-    """Archives the piece; returns the field of `Stored` in which it counts."""
+    """Archives the piece as the range `entry`; returns the field of `Stored` in which it counts.
+
+    `used` are the bytes that the person has on the server.
+    """
     ranges = store.archive.ranges(entry.source_id)
-    earlier = next((other for other in ranges if other.id == entry.id), None)
+    earlier = next((archived for archived in ranges if archived.id == entry.id), None)
     if earlier is None:
         _check_follows(piece, ranges)
         _check_quota(store, entry, used + len(content), used)
@@ -96,7 +100,7 @@ def _place(store: Store, entry: Range, piece: Piece, content: bytes, used: int) 
     if _held(earlier, earlier.pushed) == piece.held:
         return "known"
     if earlier.byte_to != piece.byte_to:
-        raise PushError(f"{_name(piece)} was sent with another end before. {AGAIN}")
+        raise PushError(f"{_name_of(piece)} was sent with another end before. {AGAIN}")
     mask_as_sent(store, earlier, content, piece.sha256)
     return "replaced"
 
@@ -104,6 +108,7 @@ def _place(store: Store, entry: Range, piece: Piece, content: bytes, used: int) 
 def _range(
     store: Store, reader: Reader, client: str, piece: Piece, content: bytes, masked_count: int
 ) -> Range:
+    """Returns the archive's range for the piece, with ids of the person's client."""
     origin = "\x1f".join(("pushed", reader.person, client, piece.source_id))
     source_id = hashlib.sha256(origin.encode()).hexdigest()[:20]
     session_id = mask_text(piece.session_id)[0]
@@ -135,19 +140,19 @@ def _range(
 
 
 def _check_follows(piece: Piece, ranges: Sequence[Range]) -> None:
-    """Raises `PushError` unless the piece continues the source, or begins a new generation of
-    it.
-    """
+    """Raises `PushError` unless the piece continues the source or begins a new generation."""
     start = (piece.byte_from, piece.line_from)
-    if ranges and piece.generation == ranges[-1].generation:
+    generation = ranges[-1].generation if ranges else -1
+    if piece.generation == generation:
         is_next = start == (ranges[-1].byte_to, ranges[-1].line_to)
     else:
-        is_next = start == (0, 0) and (not ranges or piece.generation > ranges[-1].generation)
+        is_next = start == (0, 0) and piece.generation > generation
     if not is_next:
-        raise PushError(f"{_name(piece)} does not follow what the server has. {AGAIN}")
+        raise PushError(f"{_name_of(piece)} does not follow what the server has. {AGAIN}")
 
 
 def _check_quota(store: Store, entry: Range, size: int, used: int) -> None:
+    """Raises `QuotaError` if the person may not have `size` bytes; `used` are the present bytes."""
     limit = sharing(store.settings).pushed_gb
     if limit and size > limit * GIGABYTE:
         assert entry.pushed is not None
@@ -159,18 +164,18 @@ def _check_quota(store: Store, entry: Range, size: int, used: int) -> None:
 
 
 def _content_of(piece: Piece) -> bytes:
-    """Returns the bytes of the piece; raises `PushError` where they are not what it says."""
+    """Returns the bytes of the piece; raises `PushError` if they contradict its fields."""
     try:
         return piece.read()
     except ValueError as error:
         raise PushError(
-            f"{_name(piece)} cannot be taken in: {error}. Run `memory data push` again."
+            f"{_name_of(piece)} cannot be taken in: {error}. Run `memory data push` again."
         ) from None
 
 
-def _parse(given: Mapping[str, Any]) -> Push:
+def _parse(body: Mapping[str, Any]) -> Push:
     try:
-        return Push.model_validate(given)
+        return Push.model_validate(body)
     except ValidationError as error:
         fault = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(map(str, fault["loc"]))
@@ -178,7 +183,7 @@ def _parse(given: Mapping[str, Any]) -> Push:
 
 
 def _sent_by(store: Store, person: str) -> list[tuple[Range, Sender]]:
-    """Returns the ranges that the person's machines sent."""
+    """Returns the archived ranges that the person's machines sent, with their senders."""
     return [
         (entry, entry.pushed)
         for ranges in store.archive.sources().values()
@@ -191,6 +196,7 @@ def _held(entry: Range, sender: Sender) -> Held:
     return entry.generation, entry.byte_from, entry.byte_to, sender.sha256
 
 
-def _name(piece: Piece) -> str:
+def _name_of(piece: Piece) -> str:
+    """Returns the piece as messages name it."""
     session = mask_text(piece.session_id[:80])[0]
     return f"The piece from byte {piece.byte_from:,} of session {session}"

@@ -1,8 +1,7 @@
-"""The tokens of a shared memory: who may ask it over HTTP, in which project, and what for.
+"""The tokens of a shared memory: who may ask it over HTTP, in which project, for which purposes.
 
-Only the SHA-256 of a token is kept, in `tokens.json` of the store, which its owner alone can read.
-The file is read again when it changed, so that a running server refuses a revoked token with the
-next request.
+`tokens.json` of the store has only the SHA-256 of each token, and only the owner can read it. A
+running server reads the file again when it changed, and so refuses a revoked token at once.
 """
 
 import hashlib
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from memory_assets.errors import QuestionError, StoreError, UnknownIdError
 from memory_assets.text.files import Stamp, stamp_of, write_atomically
+from memory_assets.text.words import squeezed
 
 if TYPE_CHECKING:
     from memory_assets.store.store import Store
@@ -26,6 +26,8 @@ PREFIX = "memtok_"
 SECRET_BYTES = 32
 ID_BYTES = 4
 LONGEST_NAME = 80
+"""Characters of the names of a token, a person and a project."""
+
 AccessScope = Literal["read", "write", "review", "push"]
 SCOPES: tuple[AccessScope, ...] = get_args(AccessScope)
 
@@ -39,7 +41,7 @@ class AccessToken:
     """What it is for, such as the laptop of a colleague."""
     person: str
     project: str
-    """The project it asks in; empty for none."""
+    """The project that its questions are asked in; empty for none."""
     scopes: tuple[AccessScope, ...]
     sha256: str
     created_at: str
@@ -59,25 +61,26 @@ class AccessTokens:
         self._cached: tuple[Stamp | None, tuple[AccessToken, ...]] | None = None
 
     def every(self) -> tuple[AccessToken, ...]:
-        """Returns all tokens, revoked ones included; raises `StoreError` where the file is
-        damaged.
-        """
+        """Returns all tokens, also revoked ones; raises `StoreError` if the file is damaged."""
         stamp = stamp_of(self.path)
         if self._cached is None or self._cached[0] != stamp:
             self._cached = (stamp, _parse(self.path) if stamp else ())
         return self._cached[1]
 
     def find(self, secret: str) -> AccessToken | None:
-        """Returns the valid token with this secret; compares with every one in constant time."""
+        """Returns the valid token with this secret, or None.
+
+        All tokens are compared in constant time, so that the time tells nothing about them.
+        """
         digest = _digest_of(secret)
-        same = [token for token in self.every() if hmac.compare_digest(token.sha256, digest)]
-        return next((token for token in same if token.is_valid), None)
+        matches = [token for token in self.every() if hmac.compare_digest(token.sha256, digest)]
+        return next((token for token in matches if token.is_valid), None)
 
 
 def create(
     store: "Store", name: str, *, person: str, project: str, scopes: Sequence[str], now: datetime
 ) -> tuple[AccessToken, str]:
-    """Writes a new token and returns it with its secret, which is kept nowhere."""
+    """Adds a new token, and returns it with its secret, which is stored nowhere."""
     secret = f"{PREFIX}{secrets.token_urlsafe(SECRET_BYTES)}"
     token = AccessToken(
         secrets.token_hex(ID_BYTES),
@@ -100,12 +103,15 @@ def create(
 
 
 def revoke(store: "Store", id_or_name: str, *, now: datetime) -> AccessToken:
-    """Revokes the token of this id or name; one that was revoked before stays as it is."""
+    """Revokes the token with this id, else the valid one with this name, and returns it.
+
+    A token that was revoked before is returned unchanged.
+    """
     with store.lock():
         tokens = AccessTokens(store.root).every()
-        valid = [token for token in tokens if token.is_valid]
-        by_name = [token for token in valid if token.name == id_or_name]
-        matches = [token for token in tokens if token.id == id_or_name] or by_name
+        matches = [token for token in tokens if token.id == id_or_name]
+        if not matches:
+            matches = [token for token in tokens if token.is_valid and token.name == id_or_name]
         if not matches:
             raise UnknownIdError(
                 f"There is no token {id_or_name[:LONGEST_NAME]!r}. "
@@ -118,8 +124,9 @@ def revoke(store: "Store", id_or_name: str, *, now: datetime) -> AccessToken:
     return revoked
 
 
-def _checked_name(option: str, given: str, *, may_be_empty: bool = False) -> str:
-    name = " ".join(given.split())
+def _checked_name(option: str, text: str, *, may_be_empty: bool = False) -> str:
+    """Returns the name on one line; raises `QuestionError` with the option if it is unusable."""
+    name = squeezed(text)
     if len(name) > LONGEST_NAME or not name.isprintable():
         raise QuestionError(f"{option} must have at most {LONGEST_NAME} printable characters.")
     if not name and not may_be_empty:
@@ -127,16 +134,17 @@ def _checked_name(option: str, given: str, *, may_be_empty: bool = False) -> str
     return name
 
 
-def _checked_scopes(given: Sequence[str]) -> tuple[AccessScope, ...]:
+def _checked_scopes(scopes: Sequence[str]) -> tuple[AccessScope, ...]:
+    """Returns the scopes, each once and in the order of `SCOPES`; raises `QuestionError`."""
     names = ", ".join(SCOPES)
-    if not given:
+    if not scopes:
         raise QuestionError(
             f"A token without a scope can do nothing. Give --scope, one of {names}."
         )
-    unknown = [scope for scope in given if scope not in SCOPES]
+    unknown = [scope for scope in scopes if scope not in SCOPES]
     if unknown:
         raise QuestionError(f"--scope must be one of {names}, not {unknown[0][:LONGEST_NAME]!r}.")
-    return tuple(scope for scope in SCOPES if scope in given)
+    return tuple(scope for scope in SCOPES if scope in scopes)
 
 
 def _digest_of(secret: str) -> str:

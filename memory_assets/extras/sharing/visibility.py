@@ -1,10 +1,10 @@
 """Restricts a store to what one person may read, before anything is searched.
 
-A person may read the facts of projects and of everyone. Of what concerns a person (preferences,
-people, health, hobbies) and of sessions (messages, narratives) they may read only their own. The
-rest is removed from the memories, from both indexes and from the passages, so that neither scores,
-frequencies of words, lists of what was left out nor counts depend on it. What is not known to be
-readable is removed, too.
+A person may read the facts of all projects and those that hold for everyone. They may read personal
+facts (preferences, people, health, hobbies) and sessions (messages, narratives) only if these are
+their own. Everything else, and whatever is not known to be readable, is hidden: it is removed from
+the memories, from both indexes and from the passages. So no score, no frequency of a word, no count
+and no list of results that were left out depends on it.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -32,12 +32,12 @@ from memory_assets.text.files import text_of
 from memory_assets.text.masking.records import mask_record
 
 ELSEWHERE = "elsewhere"
-"""The factor that ranks the facts of other projects lower."""
+"""Name of the factor that ranks facts of other projects lower."""
 
 
 @dataclass(frozen=True)
 class Reader:
-    """Who asks: a person, the project they ask in, and what their token allows."""
+    """A person who asks, the project they ask in, and the scopes of their token."""
 
     person: str
     project: str = ""
@@ -45,17 +45,17 @@ class Reader:
 
 
 def is_visible(person: str) -> pl.Expr:
-    """Returns whether the person may read a memory."""
+    """Returns the expression that is true for memories that the person may read."""
     return (pl.col("person") == person) | (
         (pl.col("scope") != "person") & (pl.col("kind") != "narrative")
     )
 
 
 def visible_memories(memories: pl.DataFrame, person: str) -> pl.DataFrame:
-    """Returns the memories that the person may read, without references to others."""
+    """Returns the memories that the person may read, without the ids of hidden ones."""
     visible = memories.filter(is_visible(person))
     ids = frozenset(visible["id"])
-    conflicts = [list(filter(ids.__contains__, others)) for others in visible["conflicts_with"]]
+    conflicts = [list(filter(ids.__contains__, all_ids)) for all_ids in visible["conflicts_with"]]
     newer = [id if id in ids else None for id in visible["superseded_by"]]
     return visible.with_columns(
         conflicts_with=pl.Series(conflicts, dtype=pl.List(pl.String)),
@@ -70,18 +70,19 @@ class VisibleTexts:
         self._index = index
         self._allowed = allowed
         self._opened: dict[str, tuple[Texts, Texts]] = {}
-        """Corpus → what is published, and what is readable of it."""
+        """Corpus → its published texts, and the readable ones of them."""
 
     def open(self, corpus: str) -> Texts | None:
-        """Returns the published corpus without these rows."""
+        """Returns the readable texts of the published corpus."""
         published = self._index.open(corpus)
         if published is None:
             return None
-        opened = self._opened.get(corpus)
-        if opened is None or opened[0] is not published:
-            opened = published, _without_hidden(published, self._allowed(corpus))
-            self._opened[corpus] = opened
-        return opened[1]
+        cached = self._opened.get(corpus)
+        if cached and cached[0] is published:
+            return cached[1]
+        readable = _without_hidden(published, self._allowed(corpus))
+        self._opened[corpus] = (published, readable)
+        return readable
 
     def generation(self) -> str | None:
         """Returns the name of the published generation."""
@@ -106,7 +107,8 @@ class VisibleVectors:
     hidden_count: int
 
     def find(self, vector: np.ndarray, limit: int) -> list[Hit]:
-        """Returns the nearest of those that the person may read, best first."""
+        """Returns the nearest vectors that the person may read, best first."""
+        # Even if all hidden vectors are nearer, enough readable ones are among the hits.
         hits = self.index.find(vector, limit + self.hidden_count)
         return [hit for hit in hits if hit.id in self.allowed][:limit]
 
@@ -117,25 +119,29 @@ class VisibleVectors:
 
 @dataclass(frozen=True)
 class _Restricted:
-    """The memories and texts that a person may read, and what they were restricted from."""
+    """The memories and texts that a person may read, and the whole ones they were taken from."""
 
     memories: pl.DataFrame
+    """All memories."""
     index: TextReader
+    """The index of all texts."""
     passages: pl.DataFrame
+    """The passages of the person's sessions."""
     visible: pl.DataFrame
+    """The memories that the person may read."""
     texts: VisibleTexts
     allowed: frozenset[str]
     passage_ids: frozenset[str]
 
 
 _restricted: dict[tuple[Path, str], _Restricted] = {}
-"""By store and person, kept until the memories or the passages change: the same objects keep the
-caches of the search valid.
+"""The latest one by store and person. It is used again while memories and passages are unchanged,
+because the search has caches that only work with the same objects.
 """
 
 
 def readable_by(store: Store, reader: Reader) -> Readable:
-    """Returns what the reader's questions may be answered from."""
+    """Returns the part of the store that may answer the reader's questions."""
     everything = everything_of(store)
     corpus = everything.corpus
     restricted = _restrict(store, corpus.memories, corpus.texts, reader.person)
@@ -169,6 +175,7 @@ def readable_by(store: Store, reader: Reader) -> Readable:
 
 
 def _restrict(store: Store, memories: pl.DataFrame, index: TextReader, person: str) -> _Restricted:
+    """Returns the readable part of the memories and the index, the cached one if it is current."""
     passages = read_person_passages(store.tables, person)
     cached = _restricted.get((store.root, person))
     is_same = cached and cached.memories is memories and cached.index is index
@@ -184,7 +191,7 @@ def _restrict(store: Store, memories: pl.DataFrame, index: TextReader, person: s
 
 
 def _visible_summaries(summaries: pl.DataFrame, allowed: frozenset[str]) -> pl.DataFrame:
-    """Returns the summaries that cite readable memories only, with these."""
+    """Returns the summaries that cite memories, and only readable ones."""
     is_readable = [
         len(ids) > 0 and allowed.issuperset(ids) for ids in summaries["memory_ids"].to_list()
     ]
@@ -192,21 +199,22 @@ def _visible_summaries(summaries: pl.DataFrame, allowed: frozenset[str]) -> pl.D
 
 
 def present_of(store: Store, reader: Reader) -> pl.DataFrame:
-    """Returns the present memories that the reader may read."""
+    """Returns the memories, with later corrections, that the reader may read."""
     return visible_memories(read_present(store.tables, store.ledger), reader.person)
 
 
 def memory_md_of(store: Store, reader: Reader) -> str:
-    """Returns what the reader may read of the file of entries of their project; without a project,
-    of MEMORY.md.
-    """
+    """Returns the readable entries in the file of the reader's project, or in MEMORY.md."""
     path = path_of(reader.project) if reader.project else MEMORY_MD
-    return "\n".join(_rendered(reader.project or "MEMORY.md", visible_entries(store, reader, path)))
+    entries = visible_entries(store, reader, path)
+    return "\n".join(_rendered(reader.project or "MEMORY.md", entries))
 
 
 def visible_entries(store: Store, reader: Reader, path: str) -> list[Entry]:
-    """Returns the dated entries of the file, without personal sections of others and lines of
-    hidden memories.
+    """Returns the dated entries of the file that the reader may read.
+
+    Entries with words of hidden memories are left out, and the owner's personal sections for
+    everybody else.
     """
     settings = store.settings
     hidden_texts = _hidden_texts(store, reader)
@@ -222,14 +230,16 @@ def visible_entries(store: Store, reader: Reader, path: str) -> list[Entry]:
 
 
 def _hidden_texts(store: Store, reader: Reader) -> frozenset[str]:
+    """Returns the normal form of all wordings of hidden memories."""
     present = read_present(store.tables, store.ledger)
     rows = present.filter(~is_visible(reader.person)).select("text", "wordings").iter_rows()
-    return frozenset(normal(text) for title, wordings in rows for text in (title, *wordings))
+    return frozenset(normal(text) for first, wordings in rows for text in (first, *wordings))
 
 
 def visible_proposals(store: Store, reader: Reader, rows: Iterable[Row]) -> list[Row]:
-    """Returns the proposals that the reader may see: neither about another person nor with words of
-    a hidden memory.
+    """Returns the proposals that the reader may see.
+
+    These are not personal to somebody else and contain no wording of a hidden memory.
     """
     hidden_texts = [text for text in _hidden_texts(store, reader) if text]
     return [row for row in rows if _is_visible_proposal(row, reader.person, hidden_texts)]
@@ -243,6 +253,7 @@ def _is_visible_proposal(row: Row, person: str, hidden_texts: Sequence[str]) -> 
 
 
 def _rendered(title: str, entries: Sequence[Entry]) -> Iterable[str]:
+    """Yields the lines of a file with these entries below the headings of their sections."""
     yield f"# {title}"
     section = None
     for entry in entries:

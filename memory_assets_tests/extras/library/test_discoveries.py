@@ -241,7 +241,7 @@ def test_a_remote_repository_has_limits_of_size_and_time(
     with pytest.raises(FetchError, match=r"its README\.md has more than"):
         read(store, remote)
     monkeypatch.setattr(repositories, "MOST_SECONDS", -1.0)
-    monkeypatch.setattr(repositories, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(repositories, "POLL_SECONDS", 0.0)
     with pytest.raises(FetchError, match="it takes more than"):
         read(store, remote)
     assert [*Path(tempfile.gettempdir()).glob("memory-repository-*")] == []
