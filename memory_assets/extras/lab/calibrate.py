@@ -94,7 +94,8 @@ def _flips(store: Store, options: Sequence[str], days: list[str]) -> Iterator[Fl
         stored = dict(verdicts.iter_rows())
         yield from flips_of_gate(findings, windows, limits.gate, stored, fact_outcomes, standards)
     current = read_current(store.tables)
-    proposals = [current[row["proposal_id"]] for row in added if row["day"].isoformat() in days]
+    ids = (row["proposal_id"] for row in added if row["day"].isoformat() in days)
+    proposals = [current[id] for id in ids]
     states = {id: ruling["state"] for id, ruling in verdicts_of_rules(history.events).items()}
     yield from flips_of_triage(proposals, limits.triage, history.rules.guarded, states, outcomes)
 
@@ -103,8 +104,8 @@ def _findings(store: Store, windows: pl.DataFrame, days: Sequence[str]) -> Itera
     """Yields the candidates in each window of the days, by rules or in the stored answers."""
     answers = AnswerStore(store.root / "answers")
     for day in track(days, "Applying the rules again"):
-        day_answers = answers_by_window(store.tables.read("observer_answers", [day]), answers)
+        replies = answers_by_window(store.tables.read("observer_answers", [day]), answers)
         day_windows = windows.filter(day=date.fromisoformat(day))
-        embedder = open_embedder(store.settings.embedding_model) if day_answers else None
+        embedder = open_embedder(store.settings.embedding_model) if replies else None
         messages = store.tables.read("messages", [day])
-        yield from find_in_windows(day_windows, messages, day_answers, embedder)
+        yield from find_in_windows(day_windows, messages, replies, embedder)

@@ -176,7 +176,8 @@ _FACT_COLUMNS = ("session_id", "text", "lines", "gate", "id", "gate_reason")
 
 
 def _facts_in(observations: pl.DataFrame) -> Iterator[Fact]:
-    for session, text, lines, gate, id, reason in observations.select(_FACT_COLUMNS).iter_rows():
+    rows = observations.select(_FACT_COLUMNS).iter_rows()
+    for session, text, lines, gate, id, reason in rows:
         yield Fact(session, text, tuple(lines), gate, id, reason)
 
 
@@ -217,16 +218,16 @@ def _why_missed(label: LabelledFact, facts: Sequence[Fact]) -> str:
     A fact that says it may be held, match another label better, or come from other records.
     Otherwise the most similar fact from the same records is named.
     """
-    saying = [fact for fact in facts if likeness(fact.text, label.text, label.key_terms)]
+    matches = [fact for fact in facts if likeness(fact.text, label.text, label.key_terms)]
     near = [fact for fact in facts if is_placed(fact, label)]
-    candidates = [fact for fact in saying if fact in near]
+    candidates = [fact for fact in matches if fact in near]
     held = [fact for fact in candidates if fact.gate != "allow"]
     if held:
         return f"held as {held[0].id} ({held[0].reason})"
     if candidates:
         return f"{candidates[0].id} says it, and says another label better"
-    if saying:
-        return f"{saying[0].id} says it, from other records"
+    if matches:
+        return f"{matches[0].id} says it, from other records"
     return _describe_nearest(label, near)
 
 

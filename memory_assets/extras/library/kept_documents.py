@@ -165,9 +165,8 @@ def deep_check(store: Store, night: date | None) -> Check:
     documents = documents_of(store)
     ids = [id for id in documents.ids() if is_in_share(id, night)]
     promise = "every kept text of a document is as it was written"
-    return outcome(
-        "documents", promise, [*documents.faults(ids)], f"{len(ids):,} documents", REMEDY
-    )
+    size = f"{len(ids):,} documents"
+    return outcome("documents", promise, [*documents.faults(ids)], size, REMEDY)
 
 
 def _line_of(record: dict[str, Any]) -> bytes:

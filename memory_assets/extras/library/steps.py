@@ -30,8 +30,8 @@ def adrs(store: Store, _: str) -> Rows:
     """Builds the table of the decision records of projects; warns of their problems."""
     version = decisions.inputs_of(store)
     frame = decisions.table_of(store)
-    rows = frame.select("path", "problems").explode("problems").drop_nulls("problems").iter_rows()
-    problems = [f"{path}: {problem}" for path, problem in rows]
+    rows = frame.select("path", "problems").explode("problems").drop_nulls("problems")
+    problems = [f"{path}: {problem}" for path, problem in rows.iter_rows()]
     figures = {"in_force": int(frame["is_in_force"].sum()), "problems": len(problems)}
     return Rows(frame, figures, version, warnings=problems[:SHOWN_ROWS])
 
@@ -102,7 +102,8 @@ def feed_items(store: Store, feed_id: str) -> Rows:
     ]
     problems = [feed.problem] if feed and feed.problem else []
     version = f"polled {store.settings.clock()}"
-    return Rows(frame_of("feed_items", rows), {"new": len(new_titles)}, version, warnings=problems)
+    figures = {"new": len(new_titles)}
+    return Rows(frame_of("feed_items", rows), figures, version, warnings=problems)
 
 
 @per_partition

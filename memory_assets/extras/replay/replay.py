@@ -139,7 +139,7 @@ class Replay:
     ) -> results.TurnReplay:
         turns = self.checkpoints
         later_turns = turns.filter(pl.col("turn") > row["turn"])
-        next_start = END_OF_TIME if later_turns.is_empty() else later_turns["started_at"][0]
+        next_start = next(iter(later_turns["started_at"]), END_OF_TIME)
         message_ids = row["message_ids"]
         present = tuple(messages[id] for id in message_ids if id in messages)
         first_window = self.windows.row(0, named=True)

@@ -126,7 +126,8 @@ def install(
     if previous is not None and state == INSTALLED:
         _run_all(manager.stop, host.run)
     warnings += _run_all(manager.start, host.run)
-    return replace(service, is_running=_is_running(manager, host.run), warnings=warnings)
+    is_running = _is_running(manager, host.run)
+    return replace(service, is_running=is_running, warnings=warnings)
 
 
 def uninstall(
@@ -167,8 +168,8 @@ def status(store: Path, *, machine: Platform | None = None) -> ServiceState:
     if _store_word(store, host.platform) in text and command()[0] in text:
         return service_state(INSTALLED, is_running=is_running, text=text)
     fault = f"{manager.path} is of another store or installation"
-    warning = f"{fault}; `memory service install` writes it again."
-    return service_state(OUTDATED, is_running=is_running, warnings=(warning,), text=text)
+    warnings = (f"{fault}; `memory service install` writes it again.",)
+    return service_state(OUTDATED, is_running=is_running, warnings=warnings, text=text)
 
 
 def read_keys(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
@@ -208,8 +209,8 @@ def _manager(store: Path, port: int | None, host: Platform) -> _Manager:
         text = _launch_agent(words, environ, host.home, log_path(store))
         return _Manager(path, text, start, stop, ("launchctl", "print", f"{domain}/{LABEL}"))
     if host.platform.startswith("linux"):
-        settings = application_folder("settings", host.platform, host.environ, host.home)
-        path = Path(settings, "systemd", "user", UNIT)
+        folder = application_folder("settings", host.platform, host.environ, host.home)
+        path = Path(folder, "systemd", "user", UNIT)
         start = (RELOAD, ("systemctl", "--user", "enable", "--now", UNIT))
         stop = (("systemctl", "--user", "disable", "--now", UNIT),)
         ask = ("systemctl", "--user", "is-active", "--quiet", UNIT)

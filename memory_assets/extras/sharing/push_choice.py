@@ -52,8 +52,7 @@ def choose(store: Store) -> tuple[list[PushSource], tuple[LeftOutSessions, ...]]
     for source_id, ranges in store.archive.sources().items():
         projects, persons = names.get(source_id, ([], []))
         reason = _reason(store.settings, ranges, projects, persons)
-        if not reason:
-            reason = _reason_to_ignore(store, rules, ranges)
+        reason = reason or _reason_to_ignore(store, rules, ranges)
         if reason:
             left_out[reason] += 1
             continue
