@@ -10,9 +10,9 @@ from memory_assets.services.transfer.backup import BackedUp
 from memory_assets.services.transfer.export import Exported
 
 
-def back_up(file: Path) -> BackedUp:
-    """Writes what cannot be rebuilt into one compressed file."""
-    return backup.back_up(MemoryAgent().store, file)
+def back_up(target: str) -> BackedUp:
+    """Writes what cannot be rebuilt into one compressed file: the target, or a new file in it."""
+    return backup.back_up(MemoryAgent().store, target)
 
 
 def export_all(folder: Path) -> Exported:

@@ -101,7 +101,12 @@ def import_(
 @app.command(epilog="Example: `memory data backup ~/backups/`")
 def backup(
     file: Annotated[
-        Path, typer.Argument(help="File to write; in a folder, one named after the present moment.")
+        str,
+        typer.Argument(
+            path_type=str,
+            help="File to write; a folder (it exists, or ends in /) gets one named after the "
+            "present moment.",
+        ),
     ],
     as_json: Json = False,
 ) -> Reply:

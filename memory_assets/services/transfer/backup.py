@@ -45,15 +45,15 @@ class BackedUp:
     files: int
 
 
-def back_up(store: Store, target: Path) -> BackedUp:
-    """Writes the backup beside its place and renames it; into a folder under a name with the
+def back_up(store: Store, target: str | Path) -> BackedUp:
+    """Writes a backup to the target: a file, or a folder, in which the file is named after the
     present moment.
 
-    Waits for the store's lock. Raises `StoreError` where the file cannot be written; an older
-    backup of that name is then kept.
+    A folder is one that exists, or a text that ends in a slash. Waits for the store's lock. Raises
+    `StoreError` where the file cannot be written; an older backup of that name is then kept.
     """
-    path = target.expanduser().absolute()
-    if path.is_dir():
+    path = Path(target).expanduser().absolute()
+    if path.is_dir() or str(target).endswith("/"):
         path = path / f"memory-{store.settings.clock():%Y%m%d-%H%M%S}.tar.zst"
     _check_target(path, store)
     try:

@@ -143,6 +143,8 @@ def test_a_backup_and_an_export_say_where_they_are_and_what_reads_them_back(
     code, out, _ = run("data", "backup", str(tmp_path / "b.tar.zst"))
     assert code == 0
     assert f"`memory data restore {tmp_path / 'b.tar.zst'} --store FOLDER`" in " ".join(out.split())
+    assert run("data", "backup", f"{tmp_path}/new/")[0] == 0
+    assert len([*(tmp_path / "new").glob("memory-*.tar.zst")]) == 1
     code, out, _ = run("data", "export", "--all", str(tmp_path / "all"), "--json")
     assert (code, json.loads(out)["data"]["path"]) == (0, str(tmp_path / "all"))
 

@@ -64,8 +64,14 @@ def test_a_backup_and_what_it_restores_are_readable_by_the_owner_alone(
     assert modes == {0o600}
 
 
-def test_a_folder_gets_a_backup_named_after_the_moment(store: Store, tmp_path: Path):
-    assert back_up(store, tmp_path).path.name == "memory-20260901-120000.tar.zst"
+@pytest.mark.parametrize(("target", "name"), [("", "{}"), ("new/", "new/{}"), ("new", "new")])
+def test_a_folder_gets_a_backup_named_after_the_moment(
+    store: Store, tmp_path: Path, target: str, name: str
+):
+    """A folder is one that exists, or is named with a slash at its end."""
+    expected = tmp_path / name.format("memory-20260901-120000.tar.zst")
+    assert back_up(store, f"{tmp_path}/{target}").path == expected
+    assert expected.is_file()
 
 
 def test_a_changed_byte_is_named_and_nothing_is_restored_unless_it_changes_no_content(
