@@ -1,6 +1,7 @@
 """The what-if branches of a store: copies of its tables, which forgetting deletes.
 
-They are found by their place, whether or not the lab, which makes them, is there.
+The optional capability `lab` makes them. Here they are found by their folder, so that they are
+deleted even if the lab was removed.
 """
 
 import shutil

@@ -1,8 +1,9 @@
-"""The files of a store: which part of the store each belongs to, the texts in it, and masking
-forgotten words in it.
+"""Lists the files of a store with the part of it that each belongs to, reads their texts, and masks
+forgotten words in them.
 
-Parquet, SQLite (with its WAL) and compressed files are decoded; every file is also read as plain
-bytes, where deleted rows may remain. Callers undo escapes and base64 themselves.
+Parquet files, SQLite databases with their WAL, and compressed files are decoded. Every file is also
+read as plain bytes, because deleted rows may remain there. Escapes and base64 are not decoded here:
+`forget.search` does that.
 """
 
 import gzip
@@ -12,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cache, partial
+from itertools import chain
 from pathlib import Path
 
 import polars as pl
@@ -25,6 +27,7 @@ from memory_assets.text.files import overwrite_records
 
 PARQUET, SQLITE, ZSTD, GZIP = b"PAR1", b"SQLite format 3\0", b"\x28\xb5\x2f\xfd", b"\x1f\x8b"
 ZLIB = (b"\x78\x01", b"\x78\x9c", b"\x78\xda", b"\x78\x5e")
+"""The first bytes of files of each format; zlib has some for each level of compression."""
 
 GIT, LEFT_OVER, OTHER = "git history", "temporary and backup files", "other files"
 WORKSPACE_KINDS = {
@@ -95,9 +98,7 @@ def kind_of(path: Path) -> str:
 
 
 def read_texts(path: Path) -> Iterator[bytes]:
-    """Yields the decoded content of the file, then its raw bytes; nothing for a file that
-    vanished.
-    """
+    """Yields the decoded texts of the file, then its raw bytes; nothing if the file vanished."""
     try:
         raw = path.read_bytes()
     except FileNotFoundError:
@@ -112,10 +113,10 @@ def read_texts(path: Path) -> Iterator[bytes]:
 
 
 def erase_file(path: Path, tombstones: Tombstones) -> bool:
-    """Masks forgotten words in the file, or deletes a compressed file that contains them; returns
-    whether it contained any.
+    """Masks forgotten words in the file and returns whether it contained any.
 
-    Raises `StoreBusyError` while another process writes the database.
+    A compressed file that contains them is deleted. Raises `StoreBusyError` while another process
+    writes the database.
     """
     raw = path.read_bytes()
     if raw.startswith(SQLITE):
@@ -142,7 +143,7 @@ def decompressed(raw: bytes) -> bytes:
 
 
 def _parquet_texts(path: Path) -> Iterator[bytes]:
-    """Yields each distinct text of a column, lists element by element."""
+    """Yields the distinct texts of each column, and of a column of lists those of the elements."""
     try:
         frame = pl.read_parquet(path)
     except pl.exceptions.PolarsError:
@@ -154,22 +155,20 @@ def _parquet_texts(path: Path) -> Iterator[bytes]:
 
 
 def _sqlite_texts(path: Path) -> Iterator[bytes]:
-    """Yields every distinct text and blob of a table in the database, its WAL included."""
+    """Yields the distinct texts and blobs of each table in the database, its WAL included."""
     try:
         with closing(_open_sqlite(path)) as database:
             for table in _tables(database):
-                cells = {cell for row in database.execute(f"SELECT * FROM {table}") for cell in row}
-                yield from (
-                    decompressed(_encoded(cell)) for cell in cells if isinstance(cell, str | bytes)
-                )
+                rows = database.execute(f"SELECT * FROM {table}")
+                cells = set(chain.from_iterable(rows))
+                texts = (_encoded(cell) for cell in cells if isinstance(cell, str | bytes))
+                yield from map(decompressed, texts)
     except sqlite3.DatabaseError:
-        return
+        return  # damaged; its raw bytes are still searched
 
 
 def _erase_sqlite(path: Path, tombstones: Tombstones) -> bool:
-    """Masks every cell and leaves neither free pages nor a WAL behind; returns whether a cell
-    changed.
-    """
+    """Masks every cell and returns whether one changed; no free pages and no WAL remain."""
     try:
         with closing(_open_sqlite(path)) as database:
             changed = sum(_erase_table(database, table, tombstones) for table in _tables(database))
@@ -186,6 +185,7 @@ def _erase_sqlite(path: Path, tombstones: Tombstones) -> bool:
 
 
 def _erase_table(database: sqlite3.Connection, table: str, tombstones: Tombstones) -> int:
+    """Masks the cells of the table and returns the number of rows that changed."""
     changed = 0
     masked_cell = cache(partial(_masked, tombstones=tombstones))
     columns = ", ".join(
@@ -200,13 +200,15 @@ def _erase_table(database: sqlite3.Connection, table: str, tombstones: Tombstone
 
 
 def _masked(cell: str | bytes, tombstones: Tombstones) -> str | bytes:
+    """Returns the cell with forgotten words masked; a blob that zlib compressed is so again."""
     if isinstance(cell, str):
         return tombstones.mask(_encoded(cell)).decode("utf-8", "surrogateescape")
     content = decompressed(cell)
     masked = tombstones.mask(content)
     if masked == content:
         return cell
-    return zlib.compress(masked) if cell.startswith(ZLIB) and content is not cell else masked
+    was_compressed = content is not cell and cell.startswith(ZLIB)
+    return zlib.compress(masked) if was_compressed else masked
 
 
 def _open_sqlite(path: Path) -> sqlite3.Connection:
@@ -233,11 +235,13 @@ def _quoted(name: str) -> str:
 
 
 def _files(folder: Path) -> Iterator[Path]:
+    """Yields the files below the folder, sorted; symbolic links are not followed."""
     for path in sorted(folder.iterdir()):
         if path.is_symlink():
             continue
         if path.is_dir():
-            if not (path / "VERSION").is_file() and path.parts[-2:] != GIT_OBJECTS:
+            is_store = (path / "VERSION").is_file()
+            if not is_store and path.parts[-2:] != GIT_OBJECTS:
                 yield from _files(path)
         elif path.name != "memory.toml" and path.is_file():
             yield path

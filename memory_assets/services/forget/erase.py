@@ -60,11 +60,15 @@ from memory_assets.store.store import Store
 from memory_assets.text.files import make_folder, replace_if_same
 
 REASON = "words in it are forgotten"
+"""What the archive notes beside a range that was masked."""
 
 HANDLED_FOLDERS = ("resources", "tables", "index", "workspace")
-"""Folders with a step of their own, left-over files aside."""
+"""Folders that have a step of their own; temporary and backup files in them are handled with other
+files, except those of the workspace.
+"""
 
 ATTEMPTS = 5
+"""How often to clear a file of the workspace that an editor changes meanwhile."""
 
 
 def finish(store: Store) -> Counter[str]:
@@ -78,12 +82,12 @@ def finish(store: Store) -> Counter[str]:
         with_history = any(event.payload["with_history"] for event in events)
         since = min(event.at for event in events)
         changed = erase(store, tombstones, since=since, with_history=with_history)
-        done = [
+        erased = [
             Planned(f"erased-{event.id}", WORDS_ERASED, event.id, {"changed": dict(changed)})
             for event in events
         ]
         _send_workspace(store)
-        store.ledger.append_once(done, actor="rules")
+        store.ledger.append_once(erased, actor="rules")
         if store.shared is not None:
             store.shared.note_erased(event.id for event in events)
         store.sync()
@@ -91,30 +95,35 @@ def finish(store: Store) -> Counter[str]:
 
 
 def _send_workspace(store: Store) -> None:
+    """Exchanges the workspace with the remote of a shared store; raises `StoreError` on failure."""
     problem = store.shared.exchange_workspace() if store.shared else None
     if problem:
         raise StoreError(f"{problem} Run the same command again once the remote can be reached.")
 
 
 def _to_erase(store: Store) -> list[Event]:
-    """Returns what was forgotten and is not erased in this folder, which may be one of several of
-    the same store.
+    """Returns the forgettings that are not carried out in this folder yet.
+
+    Machines that share a store have the same ledger and a folder each. What is erased in this
+    folder is then noted outside of the ledger.
     """
     events = store.ledger.events([WORDS_FORGOTTEN, WORDS_ERASED])
-    erased = store.shared.erased() if store.shared else None
-    if erased is None:
+    erased_ids = store.shared.erased() if store.shared else None
+    if erased_ids is None:
         return unfinished(events)
-    return [event for event in events if event.kind == WORDS_FORGOTTEN and event.id not in erased]
+    forgettings = (event for event in events if event.kind == WORDS_FORGOTTEN)
+    return [event for event in forgettings if event.id not in erased_ids]
 
 
 def erase(
     store: Store, tombstones: Tombstones, *, since: datetime, with_history: bool
 ) -> Counter[str]:
-    """Erases the words, and what was made of ranges that were masked since the moment; returns the
-    changes by kind.
+    """Erases the words from the whole store and returns the number of changes by kind.
+
+    What was derived from archived ranges that were masked since the moment is erased, too.
     """
     changed: Counter[str] = Counter()
-    # Copies of what is about to change; rebuilding one costs only time.
+    # Branches are copies of tables that change now; making one again costs only time.
     changed["branches"] = drop_all(store)
     changed["archive"] = _mask_archive(store, tombstones)
     sources = _masked_since(store, since)
@@ -133,7 +142,7 @@ def erase(
     other_files = (_erase_other(location, tombstones) for location in data_locations(store))
     changed["other files"] = sum(other_files)
     if with_history:
-        # Earlier forgettings included.
+        # The words of earlier forgettings are masked as well.
         commits = GitHistory(store.workspace).rewrite(tombstones_of(store).mask)
         store.ledger.overwrite(lambda raw: replace_ids(commits, raw))
         changed["commits"] = len(commits)
@@ -142,20 +151,21 @@ def erase(
 
 
 def _mask_archive(store: Store, tombstones: Tombstones) -> int:
-    """Masks the archived ranges; the ledger is updated before each, while the old hashes can still
-    be computed.
+    """Masks the archived ranges and returns how many changed.
+
+    The hashes in the ledger are replaced before each range is, while its old bytes are still there.
     """
-    masked = 0
+    masked_count = 0
     entries = [entry for ranges in store.archive.sources().values() for entry in ranges]
     for entry in track(entries, "Erasing from the archive"):
         place = (entry.source_id, entry.generation, entry.byte_from, entry.byte_to)
         content = store.archive.read(*place)
-        after = tombstones.mask(content)
-        if after != content:
-            keep_hashes(store, content, after)
-            store.archive.restate(entry.id, after, at=store.settings.clock(), because=REASON)
-            masked += 1
-    return masked
+        masked = tombstones.mask(content)
+        if masked != content:
+            keep_hashes(store, content, masked)
+            store.archive.restate(entry.id, masked, at=store.settings.clock(), because=REASON)
+            masked_count += 1
+    return masked_count
 
 
 def keep_hashes(store: Store, old_content: bytes, new_content: bytes) -> None:
@@ -165,39 +175,43 @@ def keep_hashes(store: Store, old_content: bytes, new_content: bytes) -> None:
 
 
 def _masked_since(store: Store, moment: datetime) -> list[str]:
-    """Returns the sources with bytes that were masked since the moment, killed runs included."""
+    """Returns the sources with a range that was masked since the moment, also by a killed run."""
     sources: list[str] = []
     for source, ranges in store.archive.sources().items():
-        masked_at = filter(None, (item.restated_at for item in ranges))
-        if any(at >= moment for at in masked_at):
+        times = filter(None, (item.restated_at for item in ranges))
+        if any(time >= moment for time in times):
             sources.append(source)
     return sources
 
 
 def _rekey_answers(store: Store, sources: Sequence[str], new_ids: IdMap) -> None:
-    """Files the stored answers about masked messages under the masked content, so that they are not
-    paid for again.
+    """Gives the stored answers about masked messages the names that belong to the masked questions.
+
+    Without that, the same questions would be asked and paid for again.
     """
     answers = AnswerStore(store.answers)
     if next(answers.root.glob("*.json"), None) is None:
         return
-    names: dict[str, str] = {}
-    for contents in _contents(store, sources, new_ids):
-        names |= answers.rekey(*contents)
+    new_names: dict[str, str] = {}
+    for old_content, new_content in _changed_contents(store, sources, new_ids):
+        new_names |= answers.rekey(old_content, new_content)
 
-    def renamed(raw: bytes) -> bytes:
-        for old, new in names.items():
+    def replace_names(raw: bytes) -> bytes:
+        for old, new in new_names.items():
             raw = raw.replace(old.encode(), new.encode())
         return raw
 
-    if names:
-        store.ledger.overwrite(renamed)
+    if new_names:
+        store.ledger.overwrite(replace_names)
 
 
-def _contents(store: Store, sources: Sequence[str], new_ids: IdMap) -> Iterator[tuple[str, str]]:
-    """Yields the content of each question about masked messages, before and after."""
-    asked = asked_about(store.tables.read("windows")).filter(pl.col("source_id").is_in(sources))
-    for (day,), windows in asked.group_by("day"):
+def _changed_contents(
+    store: Store, sources: Sequence[str], new_ids: IdMap
+) -> Iterator[tuple[str, str]]:
+    """Yields (old, new) content of each question that masking changed."""
+    windows = asked_about(store.tables.read("windows"))
+    masked_windows = windows.filter(pl.col("source_id").is_in(sources))
+    for (day,), windows in masked_windows.group_by("day"):
         old_messages = store.tables.read("messages", [str(day)])
         built = build_messages(windows, store.tables, store.archive, store.settings.clock())
         masked = pl.concat([empty("messages"), *built])
@@ -212,15 +226,16 @@ def _contents(store: Store, sources: Sequence[str], new_ids: IdMap) -> Iterator[
 def _question_contents(
     store: Store, window: Mapping[str, Any], messages: pl.DataFrame
 ) -> list[str]:
+    """Returns the content of each question that the observer is asked about the window."""
     window_messages = messages.filter(window_id=window["window_id"]).sort("ordinal")
-    how = (store.settings.model_of("observer"), store.settings.zone)
-    questions = questions_about(window, window_messages, *how)
+    model = store.settings.model_of("observer")
+    questions = questions_about(window, window_messages, model, store.settings.zone)
     return [question.key.content for question in questions]
 
 
 def _erase_indexes(store: Store) -> None:
-    """Publishes both indexes with the present rows only, and deletes everything else in their
-    folder, Chroma's copy included.
+    """Publishes both indexes with the remaining rows, and deletes everything else in their folder:
+    older generations, and Chroma's copy.
     """
     memories = store.tables.read("memories")
     vectors = open_vectors(store)
@@ -248,15 +263,15 @@ def _erase_indexes(store: Store) -> None:
 
 
 def _erase_workspace(store: Store, tombstones: Tombstones) -> int:
-    """Erases from the files on disk and from the last commit, so that no spurious difference
-    between the two remains.
+    """Erases from the files on disk, and commits the same change to what was committed last: lines
+    that a person did not commit yet stay uncommitted.
     """
     workspace = GitHistory(store.workspace)
     changed = {}
     for path in workspace.paths():
-        committed = workspace.at_head(path)
-        cleared = None if committed is None else _cleared(path, committed, tombstones)
-        if cleared is not None and cleared != committed:
+        committed = workspace.at_head(path) or b""
+        cleared = _clear_text(path, committed, tombstones)
+        if cleared != committed:
             changed[path] = cleared
     locations = (item for item in data_locations(store) if item.top == "workspace")
     paths = (location.path for location in locations if location.kind != GIT)
@@ -265,41 +280,44 @@ def _erase_workspace(store: Store, tombstones: Tombstones) -> int:
     return max(cleared_count, len(changed))
 
 
-def _cleared(path: str, content: bytes, tombstones: Tombstones) -> bytes:
-    """Returns a workspace file without the forgotten words: entries are removed, other text is
-    masked.
+def _clear_text(path: str, content: bytes, tombstones: Tombstones) -> bytes:
+    """Returns the content of a workspace file without forgotten words.
+
+    Entries that contain them are removed; in other text they are masked.
     """
     if not is_memory_file(path):
         return tombstones.mask(content)
     entries = {entry.number for entry in read_entries(content.decode("utf-8", "replace"))}
     lines = enumerate(content.split(b"\n"), 1)
-    lines_left = (
+    other_lines = (
         line for number, line in lines if number not in entries or not tombstones.holds(line)
     )
-    return tombstones.mask(b"\n".join(lines_left))
+    return tombstones.mask(b"\n".join(other_lines))
 
 
 def _clear_on_disk(path: Path, store: Store, tombstones: Tombstones) -> bool:
+    """Erases from a file of the workspace, and returns whether it contained forgotten words."""
     name = path.relative_to(store.workspace).as_posix()
     if not is_memory_file(name):
         return erase_file(path, tombstones)
     for _ in range(ATTEMPTS):
         content = path.read_bytes()
-        after = _cleared(name, content, tombstones)
-        if replace_if_same(path, content, after):
-            return after != content
+        cleared = _clear_text(name, content, tombstones)
+        if replace_if_same(path, content, cleared):
+            return cleared != content
     raise ReviewError(
         f"{path} changed {ATTEMPTS} times while it was being cleared. Save it, then try again."
     )
 
 
 def _erase_other(location: DataLocation, tombstones: Tombstones) -> bool:
-    """Erases from a file that no other step handles; deletes half-written files, and damaged ones
-    that were put aside.
+    """Erases from a file that no other step handles; returns whether it contained forgotten words.
+
+    Deletes half-written files, and damaged files that were put aside.
     """
     path = location.path
-    is_handled = location.kind != LEFT_OVER or location.top == "workspace"
-    if location.top in HANDLED_FOLDERS and is_handled:
+    is_left_over = location.kind == LEFT_OVER and location.top != "workspace"
+    if location.top in HANDLED_FOLDERS and not is_left_over:
         return False
     is_half_written = path.suffix == ".tmp" and location.top != "spool"
     is_damaged = location.top == damage.FOLDER and path.name != damage.LIST

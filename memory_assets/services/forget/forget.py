@@ -1,10 +1,10 @@
 """The facade's verb `forget`: lists everything that contains a memory or words, and erases it from
 the store for good.
 
-An id stands for the memory's text, all its wordings and the sentences that it was extracted from; a
-phrase for those words anywhere. First a tombstone is written, which holds only hashes; from then on
-capture masks the words in new input. Then everything that contains them is erased (`forget.erase`)
-and searched once more.
+An id stands for the memory's text, all its wordings and the sentences that it was extracted from. A
+phrase stands for its words, wherever they are. First a tombstone is written, which holds only
+hashes; from then on capture masks the words in new input. Then they are erased from the store
+(`forget.erase`), and the store is searched once more.
 """
 
 import re
@@ -39,7 +39,7 @@ contexts.
 """
 
 _WHOLE_ID = re.compile(r"mem_\S*|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-"""Targets that are taken as ids and not as words."""
+"""Targets that are ids; all others are phrases."""
 
 
 @dataclass(frozen=True)
@@ -92,16 +92,17 @@ class Forgetting:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What still contains it, and what is left to do by hand."""
-        return (*self._warnings(self.proof), *self._to_pass_on()) if self.proof else ()
+        return (*self._remaining(self.proof), *self._on_servers()) if self.proof else ()
 
-    def _to_pass_on(self) -> Iterator[str]:
-        for url in self.servers if self.erased.get("archive") else ():
+    def _on_servers(self) -> Iterator[str]:
+        servers = self.servers if self.erased.get("archive") else ()
+        for url in servers:
             yield (
                 f"{url} has sessions of this store: run `memory data push {url}`, so that it is "
                 "masked and erased there, too."
             )
 
-    def _warnings(self, proof: SearchReport) -> Iterator[str]:
+    def _remaining(self, proof: SearchReport) -> Iterator[str]:
         for place in proof.places:
             if place.kind != GIT:
                 yield f"It is still in {place.kind}, for example {place.where}."
@@ -178,21 +179,23 @@ def _resolve(store: Store, target: str) -> _Target:
     is_phrase = _WHOLE_ID.fullmatch(target) is None
     if is_phrase:
         rows = _memories_with(memories, target)
-        is_whole = (words_of(target) in map(words_of, _wordings(row)) for row in rows)
-        whole = [row for row, matches in zip(rows, is_whole, strict=True) if matches]
+        words = words_of(target)
+        exact_rows = [row for row in rows if words in map(words_of, _wordings(row))]
         phrases = [target]
     else:
-        rows = whole = [check_not_forgotten(find_memory(memories, target))]
+        rows = [check_not_forgotten(find_memory(memories, target))]
+        exact_rows = rows
         phrases = _wordings(rows[0])
-    phrases += _sentences_of(store, [id for row in whole for id in row["observation_ids"]])
+    phrases += _sentences_of(store, _observation_ids(exact_rows))
     matching = _messages_with(store, PhraseQuery.of(phrases))
-    observation_ids = [id for row in rows for id in row["observation_ids"]]
-    observed = store.tables.scan("observations").filter(pl.col("id").is_in(observation_ids))
-    observed = observed.select("message_ids", "segment_id").collect()
-    messages = [*dict.fromkeys([*observed["message_ids"].explode().drop_nulls(), *matching])]
+    observed = pl.col("id").is_in(_observation_ids(rows))
+    observations = store.tables.scan("observations").filter(observed)
+    sources = observations.select("message_ids", "segment_id").collect()
+    messages = [*dict.fromkeys([*sources["message_ids"].explode().drop_nulls(), *matching])]
     segments = _column(store, "segments", _overlaps("message_ids", matching), "segment_id")
-    segments = [*dict.fromkeys([*observed["segment_id"], *segments])]
+    segments = [*dict.fromkeys([*sources["segment_id"], *segments])]
     if not is_phrase:
+        # The narratives of its segments may repeat the memory.
         narrative = (pl.col("kind") == "narrative") & pl.col("segment_id").is_in(segments)
         summarises = _overlaps("observation_ids", _column(store, "observations", narrative, "id"))
         is_other = (pl.col("state") != "forgotten") & (pl.col("id") != rows[0]["id"])
@@ -208,7 +211,8 @@ def _preview(store: Store, selected: _Target, target: str) -> Forgetting:
             f"Nothing in this store contains '{mask_text(target[:80])[0]}'. Recall the "
             "memory, then forget it by its id."
         )
-    wordings = (*query.phrases, *(search_result.wordings if selected.is_phrase else ()))
+    further_wordings = search_result.wordings if selected.is_phrase else ()
+    wordings = (*query.phrases, *further_wordings)
     remotes = [*GitHistory(store.workspace).remotes(), store.settings.remote]
     return Forgetting(
         target=mask_text(target)[0],
@@ -230,20 +234,20 @@ def _preview(store: Store, selected: _Target, target: str) -> Forgetting:
 
 
 def _hide(store: Store, selected: _Target) -> None:
-    """Hides the memories until they are erased, and for good those that rest on words too common to
-    be masked.
+    """Hides the memories until they are erased. A memory whose words are too common to be masked is
+    not erased, and stays hidden.
 
     The events name no message of the observations, so that other facts of the same messages are not
     hidden with them.
     """
-    hidden = [id for id in selected.message_ids if id not in selected.matching_ids]
+    unmasked_ids = [id for id in selected.message_ids if id not in selected.matching_ids]
     for row in selected.memories:
         ids = row["observation_ids"]
         payload = {
             "observation_ids": ids,
             "text_hashes": [""] * len(ids),
             "message_ids": [[] for _ in ids],
-            "messages": hidden,
+            "messages": unmasked_ids,
             "segments": [],
         }
         store.append_event(FORGOTTEN, row["id"], payload)
@@ -253,7 +257,12 @@ def _wordings(row: dict[str, Any]) -> list[str]:
     return [row["text"], *row["wordings"]]
 
 
+def _observation_ids(rows: list[dict[str, Any]]) -> list[str]:
+    return [id for row in rows for id in row["observation_ids"]]
+
+
 def _memories_with(memories: pl.DataFrame, phrase: str) -> list[dict[str, Any]]:
+    """Returns the memories that contain the phrase; raises `NoteError` for a phrase too short."""
     if len(phrase) < SHORTEST_PHRASE or not words_of(phrase):
         raise NoteError(
             f"'{phrase}' matches too much. Give at least {SHORTEST_PHRASE} characters, or the id "
@@ -272,17 +281,19 @@ def _messages_with(store: Store, query: PhraseQuery) -> list[str]:
 
 
 def _sentences_of(store: Store, observation_ids: list[str]) -> list[str]:
-    """Returns the sentences that the observations were extracted from, and the lines that were
-    decided about them.
+    """Returns the sentences that the observations were extracted from, and the lines of MEMORY.md
+    that were decided about them.
     """
     quotes = _column(store, "observations", pl.col("id").is_in(observation_ids), "quote")
     is_about = _overlaps("observation_ids", observation_ids)
     proposals = _column(store, "proposals", is_about, "proposal_id")
     decided = _column(store, "decisions", pl.col("proposal_id").is_in(proposals), "text")
-    return [*(quote for quote in quotes if len(words_of(quote)) >= SHORTEST_QUOTE), *decided]
+    long_quotes = (quote for quote in quotes if len(words_of(quote)) >= SHORTEST_QUOTE)
+    return [*long_quotes, *decided]
 
 
 def _column(store: Store, table: str, condition: pl.Expr, column: str) -> list[str]:
+    """Returns the column of the rows that meet the condition."""
     return store.tables.scan(table).filter(condition).select(column).collect()[column].to_list()
 
 
@@ -292,6 +303,7 @@ def _overlaps(column: str, ids: list[str]) -> pl.Expr:
 
 
 def _entry_lines(store: Store, query: PhraseQuery) -> Iterable[str]:
+    """Yields the lines of files of entries that contain a phrase, as `MEMORY.md:12`."""
     for name in memory_files(store.workspace):
         path = store.workspace / name
         if path.is_file():

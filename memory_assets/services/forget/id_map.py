@@ -1,8 +1,8 @@
 """Maps old ids and hashes to new ones. They are derived from content, so masking a line changes its
-id and every id built on it.
+id and every id that is derived from it.
 
-The ledger refers to messages, windows, segments, observations and records by these ids. With the
-map, decisions about other facts of the same session keep referring to those facts.
+The ledger refers to messages, windows, segments, observations and records by these ids. Events
+about other facts of a masked session still refer to these facts once the ids are replaced.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ from memory_assets.store.archive import Archive
 from memory_assets.store.parquet_tables import ParquetTables
 
 IdMap = dict[str, str]
-"""Old → new, both of the same length."""
+"""Old id or hash → the new one, which is as long."""
 
 _ID = re.compile(
     rb"msg_[0-9a-f]{20}|(?<![0-9a-f])(?:[0-9a-f]{64}|[0-9a-f]{40}"
@@ -28,18 +28,20 @@ _ID = re.compile(
 
 
 def changed_hashes(old_content: bytes, new_content: bytes) -> Iterator[tuple[str, str]]:
-    """Yields old and new hash of each record that masking changed, with and without its newline:
-    the last record may have been hashed before that was written.
+    """Yields (old, new) hash of each record that masking changed, with its newline and without: the
+    last record may have been hashed before its newline was written.
     """
     for old, new in zip(old_content.split(b"\n"), new_content.split(b"\n"), strict=True):
         if old != new:
             for end in (b"\n", b""):
-                yield hashlib.sha256(old + end).hexdigest(), hashlib.sha256(new + end).hexdigest()
+                old_hash = hashlib.sha256(old + end).hexdigest()
+                yield old_hash, hashlib.sha256(new + end).hexdigest()
 
 
 def changed_ids(archive: Archive, tables: ParquetTables, sources: list[str]) -> IdMap:
-    """Returns old → new id of all that masking the sources changed; the tables must still be the
-    old ones.
+    """Returns the new ids of everything that masking the sources changed.
+
+    The old ids are read from the tables, which must not be rebuilt before.
     """
     messages: IdMap = {}
     for source in sources:
@@ -55,11 +57,16 @@ def replace_ids(new_ids: Mapping[str, str], raw: bytes) -> bytes:
     """Returns the bytes with each old id and hash replaced by the new one."""
     if not new_ids:
         return raw
-    return _ID.sub(lambda match: new_ids.get(match[0].decode(), match[0].decode()).encode(), raw)
+
+    def new_id(match: re.Match[bytes]) -> bytes:
+        old_id = match[0].decode()
+        return new_ids.get(old_id, old_id).encode()
+
+    return _ID.sub(new_id, raw)
 
 
 def _derived(messages: IdMap, tables: ParquetTables) -> IdMap:
-    """Returns the ids of windows, segments and observations that are derived from the messages."""
+    """Returns the new ids of windows, segments and observations that the messages changed."""
     windows = {}
     segments = {}
     observations = {}

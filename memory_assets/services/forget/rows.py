@@ -25,8 +25,8 @@ NO_INPUTS = "{}"
 def erase_rows(
     tables: ParquetTables, tombstones: Tombstones, sources: Iterable[str], notes: pl.DataFrame
 ) -> Counter[str]:
-    """Removes the rows that contain forgotten words, and old files of the tables; returns the
-    number of rows by table.
+    """Removes the rows that contain forgotten words, and the tables' files of earlier writes;
+    returns the number of removed rows by table.
 
     The records of `sources`, whose bytes were masked, are dropped, because their message ids
     changed. `notes` are the facts that come from no session, as observations.
@@ -35,29 +35,29 @@ def erase_rows(
     partitions = [(name, part) for name in table_names() for part in tables.parts(name)]
     for table, part in track(partitions, "Erasing from tables"):
         frame = tables.read(table, [part])
-        removed[table] += _keep(tables, table, part, frame, ~_is_forgotten(frame, tombstones))
+        is_clean = ~_contains_words(frame, tombstones)
+        removed[table] += _remove_others(tables, table, part, frame, is_clean)
     columns = ["id", "text_hash"]
     observed = pl.concat([tables.read("observations", columns=columns), notes.select(columns)])
     messages = tables.read("messages", columns=["message_id"])["message_id"]
     passages = tables.read("passages", columns=["message_id", "text_hash"])
     passages = passages.filter(pl.col("message_id").is_in(messages.implode()))
-    sources_left = {
+    # Derived table → the column that names the source of a row, with the sources that still exist.
+    remaining_sources = {
         "embeddings": observed["text_hash"],
         "embedding_failures": observed["text_hash"],
         "passages": messages,
         "passage_vectors": passages["text_hash"],
         "mentions": tables.read("memories", columns=["id"])["id"].alias("memory_id"),
-        **{
-            table: tables.read(source, columns=[column])[column]
-            for extra in extras()
-            for table, (source, column) in extra.derived.items()
-        },
     }
-    for table, source_ids in sources_left.items():
+    for extra in extras():
+        for table, (source, column) in extra.derived.items():
+            remaining_sources[table] = tables.read(source, columns=[column])[column]
+    for table, source_ids in remaining_sources.items():
         for part in tables.parts(table):
             frame = tables.read(table, [part])
             has_source = frame[source_ids.name].is_in(source_ids.implode())
-            removed[table] += _keep(tables, table, part, frame, has_source)
+            removed[table] += _remove_others(tables, table, part, frame, has_source)
     for source in sources:
         tables.drop("records", source)
     tables.purge()
@@ -67,45 +67,44 @@ def erase_rows(
 def without_forgotten(
     tables: Mapping[str, pl.DataFrame], tombstones: Tombstones
 ) -> dict[str, pl.DataFrame]:
-    """Returns `segments`, `observations` and `verdicts` without forgotten words, which generated
-    wording may repeat.
+    """Returns `segments`, `observations` and `verdicts` without forgotten words: a model may have
+    written them although they are masked in the messages.
     """
     if not tombstones:
         return dict(tables)
     observations = tables["observations"]
     segments = tables["segments"]
-    is_forgotten = _is_forgotten(observations, tombstones)
+    is_forgotten = _contains_words(observations, tombstones)
     ids = observations.filter(is_forgotten)["id"]
-    refuse = pl.when(pl.col("candidate_id").is_in(ids.implode()))
-    refused = {
-        name: refuse.then(pl.lit(word)).otherwise(name)
-        for name, word in {"verdict": "discard", "reason": "forgotten"}.items()
+    when_forgotten = pl.when(pl.col("candidate_id").is_in(ids.implode()))
+    refusal = {
+        "verdict": when_forgotten.then(pl.lit("discard")).otherwise("verdict"),
+        "reason": when_forgotten.then(pl.lit("forgotten")).otherwise("reason"),
     }
     narratives = [tombstones.mask_text(text) for text in segments["narrative"]]
     return {
         "segments": segments.with_columns(pl.Series("narrative", narratives, dtype=pl.String)),
         "observations": observations.filter(~is_forgotten),
-        "verdicts": tables["verdicts"].with_columns(**refused),
+        "verdicts": tables["verdicts"].with_columns(**refusal),
     }
 
 
-def _keep(
+def _remove_others(
     tables: ParquetTables, table: str, part: str, frame: pl.DataFrame, is_kept: pl.Series
 ) -> int:
-    """Writes the partition without the other rows, and returns their number."""
+    """Removes the rows that are not to be kept from the partition, and returns their number."""
     count = frame.height - int(is_kept.sum())
     if count:
         tables.write(table, part, frame.filter(is_kept), inputs=NO_INPUTS)
     return count
 
 
-def _is_forgotten(frame: pl.DataFrame, tombstones: Tombstones) -> pl.Series:
-    """Returns which rows contain forgotten words."""
+def _contains_words(frame: pl.DataFrame, tombstones: Tombstones) -> pl.Series:
+    """Returns for each row whether it contains forgotten words."""
     matches = pl.Series([False] * frame.height, dtype=pl.Boolean)
     for name, dtype in frame.schema.items():
         if dtype in (pl.String, pl.List(pl.String)) and name not in PATHS:
             texts = frame[name] if dtype == pl.String else frame[name].list.join("\n")
-            matches = matches | pl.Series(
-                [bool(text) and tombstones.holds(text.encode()) for text in texts], dtype=pl.Boolean
-            )
+            has_words = [bool(text) and tombstones.holds(text.encode()) for text in texts]
+            matches = matches | pl.Series(has_words, dtype=pl.Boolean)
     return matches

@@ -1,9 +1,9 @@
-"""Searches everything in a store for phrases; used as the preview of a forgetting and, afterwards,
-to verify it.
+"""Searches everything in a store for phrases: to preview a forgetting and, afterwards, to verify
+it.
 
-A phrase matches wherever its words follow each other, whatever is between them. Its first and last
-word may be part of a longer word, which then belongs to the wording that is found. The phrases
-exist in memory only and are never written to disk.
+A phrase matches wherever its words follow each other, whatever punctuation or space is between
+them. Its first and last word may be part of a longer word; the longer word is then part of the
+wording. The phrases are never written to disk.
 """
 
 import re
@@ -20,10 +20,12 @@ from memory_assets.stages.capture.tombstones import pieces_at, words_of, wrapped
 from memory_assets.store.store import Store
 
 NOT_TEXT = ("table ", "indexes", "Dagster's home", "temporary")
-"""Kinds whose files are not text: a match shows that the words are there, not how they are worded.
+"""Beginnings of the kinds whose files are not text: a match there shows that the words occur, but
+not their wording.
 """
 
 HEAD_BYTES = 4_096
+"""How much of a file decides whether it is text."""
 _WORDS = re.compile(r"[^\W_]+")
 
 Wording = tuple[str, ...]
@@ -78,15 +80,11 @@ class PhraseQuery:
         return cls(tuple(phrase for phrase in phrases if phrase))
 
     def wordings_in(self, raw: bytes) -> Counter[Wording]:
-        """Returns the wordings of the phrases in the bytes, under any encoding or escaping, with
-        their counts.
-        """
+        """Returns how often each wording of a phrase is in the bytes, in any encoding or escape."""
         if is_binary(raw):
-            return (
-                self._wordings(raw)
-                if any(needle and needle in raw.lower() for needle in self._needles)
-                else Counter()
-            )
+            lowered = raw.lower()
+            has_needle = any(needle and needle in lowered for needle in self._needles)
+            return self._wordings(raw) if has_needle else Counter()
         counts: Counter[Wording] = Counter()
         for piece in pieces_at(raw, self._candidates(raw)):
             counts_in_text: Counter[Wording] = Counter()
@@ -101,8 +99,8 @@ class PhraseQuery:
         return self.wordings_in(raw).total()
 
     def _candidates(self, raw: bytes) -> Iterator[int]:
-        """Yields the offsets of each phrase's longest word and of encoded text; of all non-ASCII
-        text for other phrases.
+        """Yields the offsets where a phrase may be: those of its longest ASCII word, or of any
+        text that is not ASCII if it has no such word, and those of encoded text.
         """
         for pattern in self._patterns:
             yield from (match.start() for match in pattern.finditer(raw))
@@ -131,7 +129,7 @@ class PhraseQuery:
 
 def search(store: Store, query: PhraseQuery) -> SearchReport:
     """Returns the matches in the store, git history included."""
-    places_by_kind: dict[str, list[tuple[str, int]]] = {}
+    counts_by_kind: dict[str, Counter[str]] = {}
     examined: Counter[str] = Counter()
     wordings: set[Wording] = set()
     for item in track([*data_locations(store)], "Searching every file"):
@@ -140,19 +138,22 @@ def search(store: Store, query: PhraseQuery) -> SearchReport:
         for text in read_texts(item.path):
             counts |= query.wordings_in(text)
         if counts:
-            places_by_kind.setdefault(item.kind, []).append((item.place, counts.total()))
-            wordings.update(() if item.kind.startswith(NOT_TEXT) else counts)
+            counts_by_file = counts_by_kind.setdefault(item.kind, Counter())
+            counts_by_file[item.place] = counts.total()
+            if not item.kind.startswith(NOT_TEXT):
+                wordings.update(counts)
     history = GitHistory(store.workspace)
-    objects: dict[str, int] = {}
+    objects: Counter[str] = Counter()
     for item in history.objects():
         examined[GIT] += 1
         count = query.count_in(item.content)
         if count:
             objects[item.id] = count
-    places_by_kind |= {GIT: list(objects.items())} if objects else {}
+    if objects:
+        counts_by_kind[GIT] = objects
     places = tuple(
-        Matches(kind, len(hits), sum(n for _, n in hits), hits[0][0])
-        for kind, hits in sorted(places_by_kind.items())
+        Matches(kind, len(counts), counts.total(), next(iter(counts)))
+        for kind, counts in sorted(counts_by_kind.items())
     )
     commits = history.commits_about(objects) if objects else 0
     return SearchReport(places, dict(sorted(examined.items())), commits, tuple(sorted(wordings)))
@@ -163,13 +164,12 @@ def is_binary(raw: bytes) -> bool:
     head = raw[:HEAD_BYTES]
     zeros = head.count(0)
     # In UTF-16 every other byte may be zero.
-    return zeros > 0 and zeros not in (
-        head[::2].count(0),
-        head[1::2].count(0),
-    )
+    is_utf16 = zeros in (head[::2].count(0), head[1::2].count(0))
+    return zeros > 0 and not is_utf16
 
 
 def _matches(joined: str, phrase: str) -> Iterator[Wording]:
+    """Yields each wording of the phrase in the words, which are joined by spaces."""
     at = joined.find(phrase)
     while at >= 0:
         start = joined.rfind(" ", 0, at + 1) + 1

@@ -1,7 +1,7 @@
-"""What `memory uninstall` removed."""
+"""The answer of `memory uninstall`, and the removal of what optional capabilities added."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -44,8 +44,9 @@ class Uninstalled:
 
     def to_dict(self) -> dict[str, Any]:
         """Returns it for programs: what a capability removed is a field of its name."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return values | values.pop("of_extras")
+        values = vars(self).copy()
+        del values["of_extras"]
+        return {**values, **self.of_extras}
 
 
 def uninstall_extras(data: Path, *, is_dry: bool) -> dict[str, Removed | None]:

@@ -29,6 +29,7 @@ OTHERS = (
     *loaded("file"),
 )
 WAIT_SECONDS = 10.0
+"""How long to wait for another process that writes to the store."""
 
 
 @dataclass(frozen=True)
@@ -45,18 +46,12 @@ class Erased:
 
 
 def entries_of(root: Path) -> list[Path]:
-    """Returns the entries of the data folder that this program wrote, the one that makes it a store
-    first.
+    """Returns the entries of the data folder that this program wrote.
+
+    `VERSION` comes first: once it is deleted, the folder is no store, whatever else is still there.
     """
-    depths = {
-        "VERSION": 0,
-        **{
-            name: 1
-            for name in (*FILES, *FOLDERS, *OF_SAMPLE, *DERIVED, *OTHERS)
-            if name != "VERSION"
-        },
-    }
-    paths = (root / name for name in sorted(depths, key=lambda name: (depths[name], name)))
+    names = {*FILES, *FOLDERS, *OF_SAMPLE, *DERIVED, *OTHERS} - {"VERSION"}
+    paths = (root / name for name in ("VERSION", *sorted(names)))
     return [path for path in paths if path.exists() or path.is_symlink()]
 
 
@@ -67,14 +62,17 @@ def erase(settings: Settings) -> Erased:
     root = settings.data
     if not root.is_dir():
         return Erased(root, (), (), settings.shared_at)
-    # Other machines may use the shared copy.
+    # Without the shared copy, which other machines may use.
     store = Store(settings.of_folder(), root)
     with store.lock(WAIT_SECONDS):
         names = tuple(path.name for path in entries_of(root))
         _erase_server(Store(settings, root))
         try:
             for path in entries_of(root):
-                shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+                if path.is_dir() and not path.is_symlink():
+                    shutil.rmtree(path)
+                else:
+                    path.unlink()
         except OSError as error:
             raise StoreError(
                 f"Cannot delete {error.filename or root}: {error.strerror or error}. Fix its "
@@ -87,6 +85,7 @@ def erase(settings: Settings) -> Erased:
 
 
 def _erase_server(store: Store) -> None:
-    """Deletes vectors that are kept elsewhere; raises `IndexFailedError` where that fails."""
+    """Deletes the vectors that a server keeps; raises `IndexFailedError` where that fails."""
+    # The server's names are derived from the key.
     if (store.root / "resources" / "key").is_file():
         open_vectors(store).erase()
