@@ -1,13 +1,15 @@
 """Reads every byte that the store keeps and compares it with what was noted when it was written.
 
-`memory doctor --deep` reads everything; each night reads a share, so that a month reads all. What
-cannot be rebuilt (archive, ledger, answers, workspace) is named with what to do. Damaged files of
-tables, indexes and Dagster are put aside, and the next `memory ingest` rebuilds them.
+`memory doctor --deep` reads everything. The nightly run reads another share each night, and so
+everything in a month. Damage of the archive, the ledger, the answers or the workspace is reported
+with what to do, because nothing rebuilds them. Damaged files of tables, indexes and Dagster are put
+aside, and the next `memory ingest` rebuilds them.
 """
 
 import subprocess
 from collections.abc import Iterator
 from datetime import date
+from itertools import chain
 
 from memory_assets.adapters.generations import Generations
 from memory_assets.errors import StoreError
@@ -24,7 +26,7 @@ REBUILD = "They were put aside; run `memory ingest`, which rebuilds them."
 
 
 def deep_checks(store: Store, night: date | None = None) -> Iterator[Check]:
-    """Yields a check of each part of the store: of everything, or of the night's share."""
+    """Yields a check of each part of the store; without a night, everything in it is read."""
     yield _archive(store, night)
     yield _answers(store, night)
     yield _workspace(store)
@@ -35,38 +37,33 @@ def deep_checks(store: Store, night: date | None = None) -> Iterator[Check]:
     yield outcome("files", promise, damaged, f"{len(tables)} tables", REBUILD)
     indexes: list[Generations] = [open_vectors(store), open_texts(store)]
     indexes += gather("indexes", store)
-    faults = [f"{index.folder.name}/{fault}" for index in indexes for fault in _faults(index)]
+    faults = list(chain.from_iterable(map(_put_faulty_aside, indexes)))
     promise = "every array of the indexes is as it was written"
     yield outcome("index files", promise, faults, "every index", REBUILD)
 
 
-def _faults(index: Generations) -> list[str]:
-    """Returns the damaged arrays of the index, which is put aside if there are any."""
+def _put_faulty_aside(index: Generations) -> list[str]:
+    """Returns the damaged arrays of the index; if there are any, puts the index aside."""
     folder = index.published()
     faults = index.faults(is_deep=True)
     if faults and folder:
         index.close()
         index.quarantine(folder)
-    return faults
+    return [f"{index.folder.name}/{fault}" for fault in faults]
 
 
 def _archive(store: Store, night: date | None) -> Check:
     archive = store.archive
-    ranges = [
-        stored_range
-        for entries in archive.sources().values()
-        for stored_range in entries
-        if is_in_share(stored_range.id, night)
-    ]
+    stored_ranges = chain.from_iterable(archive.sources().values())
+    ranges = [item for item in stored_ranges if is_in_share(item.id, night)]
     damaged = [archive.place_of(item) for item in ranges if not archive.verify(item.id)]
     promise = "every archived byte is as it was captured"
     return outcome("archive", promise, damaged, f"{len(ranges):,} ranges", BACKUP)
 
 
 def _answers(store: Store, night: date | None) -> Check:
-    paths = [
-        path for path in sorted(store.answers.rglob("*.json")) if is_in_share(path.name, night)
-    ]
+    files = sorted(store.answers.rglob("*.json"))
+    paths = [path for path in files if is_in_share(path.name, night)]
     damaged = []
     for path in paths:
         try:
@@ -82,7 +79,8 @@ def _workspace(store: Store) -> Check:
     if not (store.workspace / ".git").is_dir():
         return Check("workspace", promise, True, "no history yet")
     command = ["git", "-C", str(store.workspace), "fsck", "--no-dangling", "--no-progress"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    output_lines = (done.stderr + done.stdout).strip().splitlines() if done.returncode else []
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    output_lines = (result.stderr + result.stdout).strip().splitlines()
+    faults = output_lines if result.returncode else []
     remedy = "Restore `workspace/.git` from a backup."
-    return outcome("workspace", promise, output_lines, "its whole history", remedy)
+    return outcome("workspace", promise, faults, "its whole history", remedy)

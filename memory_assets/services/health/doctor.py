@@ -1,5 +1,4 @@
-"""The doctor: checks that the counts from files to facts add up, the indexes, and the store's
-environment.
+"""The doctor: checks the counts from files to facts, the indexes, and the store's environment.
 
 Takes an open store and returns a report of checks. Changes nothing, except that a deep examination
 puts damaged files aside.
@@ -8,7 +7,6 @@ puts damaged files aside.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +21,11 @@ from memory_assets.services.health.deep import deep_checks
 from memory_assets.services.health.housekeeping import disk_use
 from memory_assets.services.health.identity import check_identity
 from memory_assets.services.health.sums import HarnessCounts, Sums, read_sums
-from memory_assets.services.health.surroundings import RECORD_COLUMNS, check_projection, listed
+from memory_assets.services.health.surroundings import (
+    RECORD_COLUMNS,
+    check_projection,
+    render_lines,
+)
 from memory_assets.services.models.model_names import name_problems
 from memory_assets.services.sources.transcripts import find_ignored, find_left_out, find_unread
 from memory_assets.stages.capture.tombstones import unfinished
@@ -90,101 +92,100 @@ def examine(
     is_deep: bool = False,
     night: date | None = None,
 ) -> Health:
-    """Returns the counts and checks of the store; a check that cannot run counts as failed, and the
-    others run.
+    """Returns the counts and checks of the store; a check that cannot run counts as failed.
 
-    `tasks` is the owner's task list, if one is used; `deadlines` returns the checks of input that
+    `tasks` is the owner's task list, if one is used. `deadlines` returns the checks of input that
     waits (`runs.freshness`). With `is_deep`, every byte is read again, or the share of the `night`.
     """
     now = store.settings.clock()
-    harnesses, sums = _sums(store)
-    questions = (
-        _run("Todoist", lambda: surroundings.check_tasks(tasks, now)) if tasks is not None else ()
-    )
-    deep = _each("deep checks", lambda: deep_checks(store, night)) if is_deep else ()
-    waiting = _each("deadlines", deadlines)
+    harnesses, count_checks = _check_counts(store)
+    task_checks: Iterable[Check] = ()
+    if tasks is not None:
+        task_checks = _run("Todoist", lambda: surroundings.check_tasks(tasks, now))
+    byte_checks = _each("deep checks", lambda: deep_checks(store, night)) if is_deep else ()
     checks = (
-        *sums,
-        *_projected(store, projections),
-        *_kept(store),
-        *_surroundings(store, now),
-        *waiting,
-        *questions,
-        *deep,
+        *count_checks,
+        *_check_projections(store, projections),
+        *_check_permanent(store),
+        *_check_surroundings(store, now),
+        *_each("deadlines", deadlines),
+        *task_checks,
+        *byte_checks,
     )
     return Health(store.root, now, harnesses, checks)
 
 
-def _sums(store: Store) -> tuple[tuple[HarnessCounts, ...], tuple[Check, ...]]:
-    """Returns the counts by harness and the equations between them; no counts where a table cannot
-    be read.
+def _check_counts(store: Store) -> tuple[tuple[HarnessCounts, ...], tuple[Check, ...]]:
+    """Returns the counts by harness and the checks of the equations between them; no counts where a
+    table cannot be read.
     """
     sums: list[Sums] = []
 
     def count() -> Iterable[Check]:
-        noted = (
-            store.ledger.events([NOTED, CORRECTED]),
-            store.tables.read("harness_memories", columns=["id"]),
-        )
+        notes = store.ledger.events([NOTED, CORRECTED])
+        harness_memories = store.tables.read("harness_memories", columns=["id"])
+        note_count = len(notes) + harness_memories.height
         memories = overlay(store.tables.read("memories"), store.ledger.events(NOTES))
-        sums.append(
-            read_sums(store.tables, store.archive.resources(), memories, sum(map(len, noted)))
-        )
+        sums.append(read_sums(store.tables, store.archive.resources(), memories, note_count))
         return sums[0].checks
 
     checks = tuple(_each("counts", count))
-    return (sums[0].harnesses if sums else ()), checks
+    harnesses = sums[0].harnesses if sums else ()
+    return harnesses, checks
 
 
-def _projected(store: Store, projections: Projections) -> Iterator[Check]:
+def _check_projections(store: Store, projections: Projections) -> Iterator[Check]:
     model = store.settings.embedding_model
     yield from _run(
         "embedding model", lambda: surroundings.check_model(model, projections.model_version)
     )
-    yield from _each("indexes", lambda: _indexes(store, projections))
+    yield from _each("indexes", lambda: _check_indexes(store, projections))
 
 
-def _indexes(store: Store, projections: Projections) -> Iterator[Check]:
-    memories = store.tables.read("memories", columns=["id", "state", "text_hash"]).filter(
-        pl.col("state").is_in(RETRIEVABLE)
-    )
+def _check_indexes(store: Store, projections: Projections) -> Iterator[Check]:
+    """Yields whether each index has exactly the ids that it should have by the tables."""
+    memories = store.tables.read("memories", columns=["id", "state", "text_hash"])
+    recallable = memories.filter(pl.col("state").is_in(RETRIEVABLE))
     embedded = store.tables.read("embeddings", columns=["text_hash"])
-    recallable = set(memories["id"])
-    near = set(memories.join(embedded, on="text_hash", how="semi")["id"])
-    passages = {
+    ids_with_vector = set(recallable.join(embedded, on="text_hash", how="semi")["id"])
+    passage_ids = {
         *store.tables.read("passages", columns=["id"])["id"],
         *cut_messages(store.tables.read("messages_open"))["id"],
     }
-    yield from _run(
-        "vector index",
-        lambda: check_projection("vector", "memories", near, projections.vector_ids()),
-    )
-    for corpus, wanted in (("memories", recallable), ("messages", passages)):
-        read_ids = partial(projections.text_ids, corpus)
-        yield from _run(
-            "text index", lambda c=corpus, w=wanted, f=read_ids: check_projection("text", c, w, f())
-        )
+
+    def check_vectors() -> Check:
+        return check_projection("vector", "memories", ids_with_vector, projections.vector_ids())
+
+    def check_texts(corpus: str, expected_ids: set[str]) -> Check:
+        return check_projection("text", corpus, expected_ids, projections.text_ids(corpus))
+
+    yield from _run("vector index", check_vectors)
+    yield from _run("text index", lambda: check_texts("memories", set(recallable["id"])))
+    yield from _run("text index", lambda: check_texts("messages", passage_ids))
 
 
-def _kept(store: Store) -> Iterator[Check]:
-    """Yields whether what cannot be rebuilt can be read line by line, and what was put aside."""
-    yield from _run(
-        "ledger",
-        lambda: _check_lines(
-            "ledger", store.ledger.damaged(), f"{len(store.ledger.events()):,} events"
-        ),
-    )
-    catalog = store.archive.damaged_lines
-    yield from _run(
-        "catalog",
-        lambda: _check_lines("catalog", catalog(), f"{store.archive.resources().height:,} ranges"),
-    )
+def _check_permanent(store: Store) -> Iterator[Check]:
+    """Yields whether the ledger and the archive's catalog, which nothing rebuilds, can be read, and
+    what was put aside.
+    """
+    yield from _run("ledger", lambda: _check_ledger(store))
+    yield from _run("catalog", lambda: _check_catalog(store))
     yield from _run("damage", lambda: _check_damage(store))
 
 
-def _check_lines(name: str, damaged: Sequence[str], whole: str) -> Check:
-    file = "ledger" if name == "ledger" else "catalog of the archive"
-    fault = f"{len(damaged):,} cannot{listed(damaged)}" if damaged else ""
+def _check_ledger(store: Store) -> Check:
+    damaged = store.ledger.damaged()
+    return _check_lines("ledger", "ledger", damaged, f"{len(store.ledger.events()):,} events")
+
+
+def _check_catalog(store: Store) -> Check:
+    damaged = store.archive.damaged_lines()
+    whole = f"{store.archive.resources().height:,} ranges"
+    return _check_lines("catalog", "catalog of the archive", damaged, whole)
+
+
+def _check_lines(name: str, file: str, damaged: Sequence[str], whole: str) -> Check:
+    fault = f"{len(damaged):,} cannot{render_lines(damaged)}" if damaged else ""
     remedy = "Restore these lines from a backup."
     return judge(name, f"every line of the {file} can be read", fault, whole, remedy)
 
@@ -192,17 +193,17 @@ def _check_lines(name: str, damaged: Sequence[str], whole: str) -> Check:
 def _check_damage(store: Store) -> Check:
     promise = "what was damaged and put aside is rebuilt"
     damages = list_damage(store)
-    waiting = sum(map(len, missing_parts(store).values()))
-    aside = listed(
+    missing_count = sum(map(len, missing_parts(store).values()))
+    lines = render_lines(
         f"{damage.found_at[:10]} {damage.place} ({damage.reason}): {damage.aside}"
         for damage in damages
     )
-    fault = f"{waiting:,} not{aside}" if waiting else ""
-    so_far = f"{len(damages):,} put aside so far{aside}" if damages else "nothing was ever damaged"
-    return judge("damage", promise, fault, so_far, "Run `memory ingest`.")
+    fault = f"{missing_count:,} not{lines}" if missing_count else ""
+    whole = f"{len(damages):,} put aside so far{lines}" if damages else "nothing was ever damaged"
+    return judge("damage", promise, fault, whole, "Run `memory ingest`.")
 
 
-def _surroundings(store: Store, now: datetime) -> Iterator[Check]:
+def _check_surroundings(store: Store, now: datetime) -> Iterator[Check]:
     checks: dict[str, Callable[[], Check]] = {
         "git": surroundings.check_git,
         "permissions": lambda: surroundings.check_permissions(store.root),
@@ -232,18 +233,17 @@ def _surroundings(store: Store, now: datetime) -> Iterator[Check]:
 
 def _check_identity(store: Store, now: datetime) -> Check:
     log = store.workspace / "memory" / f"{now.astimezone(store.settings.zone):%Y-%m-%d}.md"
-    return check_identity(
-        Path.home(), harness_homes(Path.home()), store.workspace / "MEMORY.md", log
-    )
+    home = Path.home()
+    return check_identity(home, harness_homes(home), store.workspace / "MEMORY.md", log)
 
 
 def _check_forgetting(store: Store) -> Check:
     events = store.ledger.events([WORDS_FORGOTTEN, WORDS_ERASED])
     promise = "what is forgotten is erased everywhere"
-    waiting = unfinished(events)
-    if waiting:
+    interrupted = unfinished(events)
+    if interrupted:
         remedy = "Run `memory ingest`; it finishes it."
-        return Check("forgetting", promise, False, f"{len(waiting)} interrupted", remedy)
+        return Check("forgetting", promise, False, f"{len(interrupted)} interrupted", remedy)
     incoming = gather("incoming", store)
     fault = f"{len(incoming)} pushed by others wait" if incoming else ""
     count = sum(event.kind == WORDS_FORGOTTEN for event in events)
@@ -280,13 +280,15 @@ def _first(numbers: list[str]) -> str:
 
 
 def _run(name: str, check: Callable[[], Check]) -> Iterator[Check]:
-    """Yields the check, or that it cannot run: a damaged file can make any library fail in its own
-    way.
-    """
+    """Yields the check, or one that says why it cannot run."""
     yield from _each(name, lambda: [check()])
 
 
 def _each(name: str, checks: Callable[[], Iterable[Check]]) -> Iterator[Check]:
+    """Yields the checks until one cannot run, then a failed check of this name that says why.
+
+    Any exception is caught, because a damaged file can make any library fail in its own way.
+    """
     try:
         yield from checks()
     except (Exception, pl.exceptions.PanicException) as error:

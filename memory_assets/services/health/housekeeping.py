@@ -1,17 +1,17 @@
-"""Keeps the store small for years: Dagster's history, logs and leftovers, by age and by the cap on
-disk use.
+"""Keeps the store small for years: deletes Dagster's history by age, and more of it and leftovers
+while the store is above its cap on disk use.
 
-Deleted is only what nobody needs to rebuild the memory: runs of Dagster that ended long ago, files
-that were put aside as damaged, indexes in quarantine. Of each asset's partition and each check,
-Dagster's last event stays, so that the UI still knows what is materialised. If the store is above
-the cap even then, `memory doctor` fails: the rest is the memory itself.
+Nothing that is deleted is needed to rebuild the memory: runs of Dagster that ended long ago, files
+that were put aside as damaged, indexes in quarantine. Dagster's last event of each partition of an
+asset and of each check stays, so that the UI still knows what is materialised. If the store is
+above the cap even then, `memory doctor` fails: what remains is the memory itself.
 """
 
 import os
 import shutil
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -20,9 +20,12 @@ from memory_assets.store.damage import FOLDER as DAMAGED
 from memory_assets.store.store import LOCK_WAIT_SECONDS, Store
 
 NOTE, EVERY = "housekeeping", timedelta(hours=1)
+"""The store's note of the last time, and how long it lasts."""
 
 HISTORY_BYTES = 500_000_000
-"""Dagster keeps a database of 0.2 to 2 MB per run, and a sensor may start hundreds a day."""
+"""What Dagster's history may take: it has a database of 0.2 to 2 MB per run, and a sensor may start
+hundreds a day.
+"""
 
 YOUNGEST = timedelta(days=1)
 """Runs that ended later stay: their keys prevent that a sensor requests the same run twice."""
@@ -31,9 +34,14 @@ LEAST_RUNS = 20
 """Runs that stay whatever their age, for the pages of the UI."""
 
 ENDED = ("SUCCESS", "FAILURE", "CANCELED")
+"""Statuses of Dagster's runs that have ended."""
+
 BUSY_SECONDS = 30.0
+"""How long to wait for another process that writes to a database of Dagster."""
+
 GIGABYTE = 1_000_000_000
 LEFTOVERS = (DAMAGED, "index/quarantine")
+"""Folders that are deleted while the store is above its cap."""
 
 
 @dataclass(frozen=True)
@@ -61,47 +69,47 @@ def disk_use(root: Path) -> dict[str, int]:
 
 
 def is_due(store: Store) -> bool:
-    """Returns whether an hour has passed since the last time."""
-    noted = store.note_of(NOTE)
-    return noted is None or store.settings.clock() - datetime.fromisoformat(noted) >= EVERY
+    """Returns whether an hour has passed since the last housekeeping."""
+    return store.note_of(NOTE) is None or store.settings.clock() >= next_time(store)
 
 
 def next_time(store: Store) -> datetime:
-    """Returns when it is due."""
-    noted = store.note_of(NOTE)
-    return datetime.fromisoformat(noted) + EVERY if noted else store.settings.clock()
+    """Returns when housekeeping is due: an hour after the last one, or now if there was none."""
+    last_time = store.note_of(NOTE)
+    return datetime.fromisoformat(last_time) + EVERY if last_time else store.settings.clock()
 
 
 def keep_house(store: Store, wait_seconds: float = LOCK_WAIT_SECONDS) -> Housekeeping:
     """Removes what is too old, and more while the store is above its cap; raises `StoreBusyError`
-    while another one writes.
+    while another process writes.
     """
     bytes_before = sum(disk_use(store.root).values())
     cap = store.settings.disk_gb * GIGABYTE
     with store.lock(wait_seconds):
         store.note(NOTE, store.settings.clock().isoformat())
-        removed = _remove_runs(store, HISTORY_BYTES)
+        run_count = _remove_runs(store, HISTORY_BYTES)
         if cap and sum(disk_use(store.root).values()) > cap:
-            removed += _remove_runs(store, 0)
+            run_count += _remove_runs(store, 0)
             for name in LEFTOVERS:
                 shutil.rmtree(store.root / name, ignore_errors=True)
     bytes_after = sum(disk_use(store.root).values())
-    return Housekeeping(removed, bytes_after, bytes_before - bytes_after)
+    return Housekeeping(run_count, bytes_after, bytes_before - bytes_after)
 
 
 def plan_removal(runs: Sequence[EndedRun], now: datetime, days: int, most_bytes: int) -> list[str]:
-    """Returns the ended runs to remove: those older than the days, then the oldest until the rest
-    fits into the bytes.
+    """Returns the ids of the runs to remove: those older than the days, then the oldest until what
+    remains fits into the bytes.
     """
     newest_first = sorted(runs, key=lambda run: run.ended_at, reverse=True)
-    removed = []
+    run_ids = []
     size = sum(run.bytes for run in newest_first[:LEAST_RUNS])
     for run in newest_first[LEAST_RUNS:]:
         size += run.bytes
         is_old = now - run.ended_at > timedelta(days=days)
-        if is_old or (size > most_bytes and now - run.ended_at > YOUNGEST):
-            removed.append(run.run_id)
-    return removed
+        may_go = now - run.ended_at > YOUNGEST
+        if is_old or (size > most_bytes and may_go):
+            run_ids.append(run.run_id)
+    return run_ids
 
 
 def _remove_runs(store: Store, most_bytes: int) -> int:
@@ -109,22 +117,22 @@ def _remove_runs(store: Store, most_bytes: int) -> int:
     home = store.dagster_home
     now = store.settings.clock()
     days = store.settings.run_days
-    history = home / "history"
-    if not (history / "runs.db").is_file() or not (history / "runs" / "index.db").is_file():
+    runs = home / "history" / "runs.db"
+    index = home / "history" / "runs" / "index.db"
+    if not runs.is_file() or not index.is_file():
         return 0  # nothing ran yet, or dagster.yaml names another storage
     try:
-        index = history / "runs" / "index.db"
         room = max(0, most_bytes - _size(index))
-        removed = plan_removal(list(_ended_runs(home)), now, days, room)
-        _prune_index(index, removed, now - timedelta(days=days))
-        _prune_runs(history / "runs.db", removed)
+        run_ids = plan_removal(list(_ended_runs(home)), now, days, room)
+        _prune_index(index, run_ids, now - timedelta(days=days))
+        _prune_runs(runs, run_ids)
     except sqlite3.DatabaseError:
         return 0  # busy or damaged; the doctor reports damage, and the next hour tries again
-    for run_id in removed:
-        for path in (history / "runs").glob(f"{run_id}.db*"):
+    for run_id in run_ids:
+        for path in index.parent.glob(f"{run_id}.db*"):
             path.unlink(missing_ok=True)
         shutil.rmtree(home / "storage" / run_id, ignore_errors=True)
-    return len(removed)
+    return len(run_ids)
 
 
 def _ended_runs(home: Path) -> Iterator[EndedRun]:
@@ -138,37 +146,37 @@ def _ended_runs(home: Path) -> Iterator[EndedRun]:
         yield EndedRun(run_id, datetime.fromtimestamp(float(ended), UTC), size)
 
 
-def _prune_index(path: Path, removed: Sequence[str], limit: datetime) -> None:
-    """Deletes events of the runs and events of earlier days, except the last of each partition and
-    of each check.
+def _prune_index(path: Path, run_ids: Sequence[str], limit: datetime) -> None:
+    """Deletes the events of the runs and those before the limit, except the last event of each
+    partition and of each check.
     """
     moment = limit.astimezone(UTC).replace(tzinfo=None).isoformat(" ", "microseconds")
     with _database(path) as database:
-        database.execute("CREATE TEMP TABLE gone (run_id TEXT PRIMARY KEY)")
-        rows = [(run_id,) for run_id in removed]
-        database.executemany("INSERT OR IGNORE INTO gone VALUES (?)", rows)
+        database.execute("CREATE TEMP TABLE removed_run (run_id TEXT PRIMARY KEY)")
+        rows = [(run_id,) for run_id in run_ids]
+        database.executemany("INSERT OR IGNORE INTO removed_run VALUES (?)", rows)
         database.execute(
             "CREATE TEMP TABLE last_check AS SELECT max(id) AS id FROM asset_check_executions"
             " GROUP BY asset_key, check_name, partition"
         )
         database.execute(
-            "CREATE TEMP TABLE kept AS SELECT max(id) AS id FROM event_logs"
+            "CREATE TEMP TABLE last_event AS SELECT max(id) AS id FROM event_logs"
             " WHERE dagster_event_type IN ('ASSET_MATERIALIZATION', 'ASSET_OBSERVATION')"
             " GROUP BY asset_key, partition, dagster_event_type"
             " UNION SELECT evaluation_event_storage_id FROM asset_check_executions"
             " WHERE id IN (SELECT id FROM last_check) AND evaluation_event_storage_id IS NOT NULL"
         )
-        is_gone = "run_id IN (SELECT run_id FROM gone)"
+        is_removed = "run_id IN (SELECT run_id FROM removed_run)"
         database.execute(
-            f"DELETE FROM event_logs WHERE (timestamp < ? OR {is_gone}) AND id NOT IN "
-            "(SELECT id FROM kept)",
+            f"DELETE FROM event_logs WHERE (timestamp < ? OR {is_removed}) AND id NOT IN "
+            "(SELECT id FROM last_event)",
             [moment],
         )
         database.execute(
             "DELETE FROM asset_event_tags WHERE event_id NOT IN (SELECT id FROM event_logs)"
         )
         database.execute(
-            f"DELETE FROM asset_check_executions WHERE (create_timestamp < ? OR {is_gone})"
+            f"DELETE FROM asset_check_executions WHERE (create_timestamp < ? OR {is_removed})"
             " AND id NOT IN (SELECT id FROM last_check)",
             [moment],
         )
@@ -176,9 +184,9 @@ def _prune_index(path: Path, removed: Sequence[str], limit: datetime) -> None:
         _compact(database)
 
 
-def _prune_runs(path: Path, removed: Iterable[str]) -> None:
+def _prune_runs(path: Path, run_ids: Iterable[str]) -> None:
     with _database(path) as database:
-        rows = [(run_id,) for run_id in removed]
+        rows = [(run_id,) for run_id in run_ids]
         for table in ("run_tags", "runs"):
             database.executemany(f"DELETE FROM {table} WHERE run_id = ?", rows)
         database.commit()
@@ -194,16 +202,12 @@ def _compact(database: sqlite3.Connection) -> None:
         database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
-@contextmanager
-def _database(path: Path) -> Iterator[sqlite3.Connection]:
-    with closing(sqlite3.connect(path, timeout=BUSY_SECONDS)) as database:
-        yield database
+def _database(path: Path) -> closing[sqlite3.Connection]:
+    return closing(sqlite3.connect(path, timeout=BUSY_SECONDS))
 
 
 def _size(path: Path) -> int:
-    """Returns the bytes of the file, or of all files below the folder; what vanishes meanwhile has
-    none.
-    """
+    """Returns the bytes of the file, or of all files below the folder; 0 for one that vanished."""
     if not path.is_dir() or path.is_symlink():
         try:
             return path.lstat().st_size

@@ -5,7 +5,7 @@ a session.
     ~/.agents/AGENTS.md                       instructions; AGENTS.md in the folder of each harness
                                               is a link to it
 
-A session reads SOUL.md, USER.md, MEMORY.md and the log of the day, in this order (A21). This module
+A session reads SOUL.md, USER.md, MEMORY.md and the log of the day, in this order. This module
 changes none of these files: it reports each problem with a command that fixes it.
 """
 
@@ -55,28 +55,27 @@ def check_identity(
     ]
     if not problems:
         return Check("identity", PROMISE, True, _read_order(folder, memory_md, log))
-    listed = "".join(f"\n    {problem.text}: {problem.command}" for problem in problems)
+    faults = "\n    ".join(f"{problem.text}: {problem.command}" for problem in problems)
     is_advice = all(problem.is_advice for problem in problems)
-    return Check(
-        "identity", PROMISE, False, listed.lstrip("\n "), "Run the commands named.", is_advice
-    )
+    return Check("identity", PROMISE, False, faults, "Run the commands named.", is_advice)
 
 
 def _unreadable(folder: Path) -> Iterator[_Problem]:
+    """Yields the files that cannot be read, or are too long to be read whole."""
     for name in (*ABOUT, INSTRUCTIONS):
         path = folder / name
         if path.is_symlink() and not path.exists():
             text = f"{path} is a link to {path.readlink()}, which does not exist"
-            yield _Problem(text, _line("ln", "-sfn", "FILE", path))
+            yield _Problem(text, _shell("ln", "-sfn", "FILE", path))
             continue
         try:
             size = len(path.read_text("utf-8").encode())
         except FileNotFoundError:
             continue
         except (OSError, UnicodeDecodeError) as error:
-            text = f"{path} cannot be read ({getattr(error, 'strerror', None) or 'not UTF-8'})"
+            reason = getattr(error, "strerror", None) or "not UTF-8"
             command = ("chmod", "u+r") if isinstance(error, OSError) else ("file",)
-            yield _Problem(text, _line(*command, path))
+            yield _Problem(f"{path} cannot be read ({reason})", _shell(*command, path))
             continue
         if size > MOST_BYTES:
             text = f"{path} has {size:,} bytes; Codex reads only the first {MOST_BYTES:,}"
@@ -84,6 +83,7 @@ def _unreadable(folder: Path) -> Iterator[_Problem]:
 
 
 def _missing(folder: Path) -> Iterator[_Problem]:
+    """Yields the files that every session reads and that are missing, if there are others."""
     if any((folder / name).exists() for name in ABOUT):
         for path in map(folder.joinpath, READ_FIRST):
             if not os.path.lexists(path):
@@ -92,21 +92,20 @@ def _missing(folder: Path) -> Iterator[_Problem]:
 
 
 def _unlinked(instructions: Path, harnesses: Mapping[Harness, Path]) -> Iterator[_Problem]:
-    """Yields each harness whose AGENTS.md is missing or another file; it is only advice if no
-    harness links to this one.
+    """Yields each harness whose AGENTS.md is missing or is no link to the instructions; only as
+    advice if no harness has such a link.
     """
     if not instructions.exists():
         return
-    linked = {
-        name: home / INSTRUCTIONS for name, home in sorted(harnesses.items()) if home.is_dir()
-    }
-    is_advice = not any(_is_same(path, instructions) for path in linked.values())
-    for name, path in linked.items():
+    homes = {name: home for name, home in sorted(harnesses.items()) if home.is_dir()}
+    paths = {name: home / INSTRUCTIONS for name, home in homes.items()}
+    is_advice = not any(_is_same(path, instructions) for path in paths.values())
+    for name, path in paths.items():
         if _is_same(path, instructions):
             continue
-        link = _line("ln", "-sfn", instructions, path)
+        link = _shell("ln", "-sfn", instructions, path)
         if path.exists():
-            rename = _line("mv", path, path.with_name(f"{path.name}.before"))
+            rename = _shell("mv", path, path.with_name(f"{path.name}.before"))
             text = f"{name}: {path} is another file than {instructions}"
             yield _Problem(text, f"{rename} && {link}", is_advice)
         else:
@@ -125,5 +124,6 @@ def _is_same(path: Path, other: Path) -> bool:
     return path.exists() and path.samefile(other)
 
 
-def _line(*words: str | Path) -> str:
+def _shell(*words: str | Path) -> str:
+    """Returns the words as a command that can be pasted into a shell."""
     return shlex.join(map(str, words))

@@ -1,8 +1,8 @@
 """The state of the store: what it contains, what is pending, how old it is, and where its files
 are.
 
-Reads footers of tables and a few small columns. The rendered status can be saved beside the tables,
-for `entry` to print until a table changes.
+Reads footers of tables and a few small columns. The status can be saved as text in the store:
+`entry` prints this text as long as no table changes.
 """
 
 from collections import Counter
@@ -31,8 +31,10 @@ SHOWN_FILES = 5
 """Files in the status that are not taken in."""
 
 COUNTED = ("sessions", "messages", "facts", "memories", "proposals")
+"""Tables whose rows are counted."""
+
 FACTS = {"facts": "observations", "memories": "memories"}
-"""Tables in which facts are counted; the narratives of a model are left out."""
+"""What is counted → the table whose facts it is; narratives, which a model wrote, are left out."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +114,7 @@ def status_of(store: Store, *, is_sample: bool = False) -> Status:
         left_out=tuple(find_left_out(store)),
         unread=tuple(find_unread(store)),
         ignored=tuple(find_ignored(store.settings)),
-        model=_models(store.settings),
+        model=_model_names(store.settings),
         sent_projects=tuple(name for name in projects_of(store) if store.settings.may_send(name)),
         waiting_projects=waiting_projects(store),
         uses_models=store.settings.uses_models,
@@ -124,15 +126,15 @@ def status_of(store: Store, *, is_sample: bool = False) -> Status:
 
 def keep_status(store: Store, *, is_sample: bool = False) -> Status:
     """Returns the state of the store and saves its text."""
-    written = stamp(str(store.root))
+    tables_stamp = stamp(str(store.root))
     status = status_of(store, is_sample=is_sample)
-    write_atomically(store.root / STATUS, f"{written}\n\n{render_status(status)}".encode())
+    write_atomically(store.root / STATUS, f"{tables_stamp}\n\n{render_status(status)}".encode())
     return status
 
 
 def render_status(status: Status) -> str:
-    """Returns the status as text, with the command to run next; without the alarm, which is added
-    when it is printed.
+    """Returns the status as text with the command to run next, but without the alarm: it changes
+    without any table, so it is added when the text is printed.
     """
     if status.is_empty:
         return _render_empty(status)
@@ -140,8 +142,9 @@ def render_status(status: Status) -> str:
     damage = f"{status.damaged_lines:,} lines cannot be read; see `memory doctor`"
     unsent = f"{', '.join(status.waiting_projects)} (`memory model add PROJECT`)"
     has_unread = bool(status.unread or status.left_out)
+    sample = " (the bundled sample)" if status.is_sample else ""
     lines = {
-        "store": f"{status.store}{' (the bundled sample)' if status.is_sample else ''}",
+        "store": f"{status.store}{sample}",
         "kept in": f"{status.objects}; the folder is a copy" if status.objects else "",
         "days": _days(status),
         "messages": f"{status.rows['messages']:,}",
@@ -153,7 +156,7 @@ def render_status(status: Status) -> str:
         "memories": _memories(status),
         "to review": f"{status.pending:,} of {status.rows['proposals']:,} proposals",
         "updated": f"{status.updated_at:%Y-%m-%d %H:%M} UTC" if status.updated_at else "never",
-        "model": _model(status),
+        "model": _model_use(status),
         "not sent": unsent if status.waiting_projects else "",
         "MEMORY.md": status.memory_md,
         "REVIEW.md": status.review_md,
@@ -163,9 +166,9 @@ def render_status(status: Status) -> str:
 
 
 def _render_empty(status: Status) -> str:
-    was_up = (status.store / "VERSION").is_file()
+    has_store = (status.store / "VERSION").is_file()
     has_unread = bool(status.unread or status.left_out)
-    start = "" if was_up and has_unread else " Run `memory up` to take in transcripts."
+    start = "" if has_store and has_unread else " Run `memory up` to take in transcripts."
     text = f"There is no memory in {status.store} yet.{start}"
     if has_unread:
         text += f"\n{'not read':<{NAME_WIDTH}}  {_not_read(status)}"
@@ -183,9 +186,10 @@ def _memories(status: Status) -> str:
     return counts or f"none built yet; notes: {status.noted:,}"
 
 
-def _model(status: Status) -> str:
+def _model_use(status: Status) -> str:
+    """Returns the models and what they may be sent."""
     if status.model:
-        return f"{status.model}; may be sent: {_named(status.sent_projects)}"
+        return f"{status.model}; may be sent: {_first_projects(status.sent_projects)}"
     if status.objects:
         return "none: no text is sent to one"
     return "none: nothing leaves this machine"
@@ -207,16 +211,16 @@ def _ignored(files: Sequence[LeftOutFile]) -> str:
     return f"{len(files):,} transcripts: {by_reason}"
 
 
-def _named(projects: Sequence[str]) -> str:
+def _first_projects(projects: Sequence[str]) -> str:
     """Returns the first projects, and how many more there are."""
     more = f" and {len(projects) - SHOWN_PROJECTS:,} more" if len(projects) > SHOWN_PROJECTS else ""
     return (", ".join(projects[:SHOWN_PROJECTS]) or "no project") + more
 
 
-def _models(settings: Settings) -> str:
+def _model_names(settings: Settings) -> str:
     """Returns the names of the models; empty where rules are used alone."""
-    used = dict.fromkeys(settings.model_of(role) for role in get_args(Role))
-    return ", ".join(name for name in used if name != RULES)
+    names = dict.fromkeys(settings.model_of(role) for role in get_args(Role))
+    return ", ".join(name for name in names if name != RULES)
 
 
 def _not_read(status: Status) -> str:
@@ -231,11 +235,13 @@ def _not_read(status: Status) -> str:
 
 
 def _rows(tables: ParquetTables, name: str) -> int:
+    """Returns the number of rows, or of facts, that `Status.rows` has under the name."""
     if name in FACTS:
         return sum(_count(tables, FACTS[name], "kind", pl.col("kind") == "fact").values())
     return sum(info.rows for info in tables.parts(name).values())
 
 
 def _count(tables: ParquetTables, table: str, column: str, *conditions: pl.Expr) -> dict[str, int]:
+    """Returns the number of rows that meet the conditions, by the value of the column."""
     groups = tables.scan(table).filter(*conditions).group_by(column)
     return dict(groups.agg(pl.len()).sort(column).collect().iter_rows())

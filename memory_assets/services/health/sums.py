@@ -11,6 +11,8 @@ from memory_assets.stages.maintain.checks import Check, judge
 from memory_assets.store.parquet_tables import ParquetTables
 
 POSITION = ["source_id", "generation", "line"]
+"""The columns that say where a record is in the archive."""
+
 REMEDY = "Run `memory ingest`; if the check still fails, run `memory data rebuild`."
 
 
@@ -63,7 +65,6 @@ COLUMNS = {
     "decisions": ["proposal_id", "state"],
 }
 
-
 EQUATIONS = {
     "records": "every archived line has one record",
     "record status": "records = messages + known + unknown + broken",
@@ -76,6 +77,7 @@ EQUATIONS = {
     "memories": "every observation and note is in exactly one memory",
     "memories once": "no observation is in two memories",
 }
+"""Check → what it promises."""
 
 
 @dataclass(frozen=True)
@@ -87,82 +89,82 @@ class Sums:
 
 
 def read_sums(
-    tables: ParquetTables, resources: pl.DataFrame, memories: pl.DataFrame, noted: int
+    tables: ParquetTables, resources: pl.DataFrame, memories: pl.DataFrame, note_count: int
 ) -> Sums:
     """Returns the counts by harness and the outcome of every equation.
 
-    `resources` are the rows of the archive; `memories` the present ones, with what was saved since
-    the last run; `noted` is the number of notes in the ledger and of memories of harnesses, which
-    are part of memories, too.
+    `resources` are the rows of the archive. `memories` are the present ones, with what was saved
+    since the last run. `note_count` is the number of notes in the ledger and of memories of
+    harnesses: they are merged into memories like observations.
     """
-    frames = {"resources": resources, "memories": memories} | {
-        name: tables.read(name, columns=columns) for name, columns in COLUMNS.items()
-    }
+    frames = {name: tables.read(name, columns=columns) for name, columns in COLUMNS.items()}
+    frames |= {"resources": resources, "memories": memories}
     harness_of = resources.select("source_id", "harness").unique().sort("source_id")
-    records = _located(frames).join(harness_of, on="source_id", how="left")
-    counts = tuple(
-        _count(frames, records, harness) for harness in sorted(harness_of["harness"].unique())
-    )
-    return Sums(counts, tuple(_equations(frames, counts, noted)))
+    records = _with_place(frames).join(harness_of, on="source_id", how="left")
+    harnesses = sorted(harness_of["harness"].unique())
+    counts = tuple(_count(frames, records, harness) for harness in harnesses)
+    return Sums(counts, tuple(_equations(frames, counts, note_count)))
 
 
-def _located(frames: Frames) -> pl.DataFrame:
-    """Returns the records with the place of their message: in a window, a repetition (shared), or
-    in no window (lost).
+def _with_place(frames: Frames) -> pl.DataFrame:
+    """Returns the records with the place of their message: `window`; `shared` for a repetition of a
+    message that is in a window; `lost` for one in no window; `none` for a record without a message.
     """
-    owned = (
-        frames["windows"]
-        .select("source_id", "message_ids", "lines")
-        .explode("message_ids", "lines")
-        .drop_nulls()
+    windows = frames["windows"].select("source_id", "message_ids", "lines")
+    messages = windows.explode("message_ids", "lines").drop_nulls()
+    messages = messages.rename({"message_ids": "message_id", "lines": "line"})
+    ids = messages.select("message_id").unique().with_columns(has_window=True)
+    lines = messages.with_columns(is_named=True)
+    records = frames["records"].join(ids, on="message_id", how="left")
+    records = records.join(lines, on=["source_id", "line", "message_id"], how="left")
+    # Of the records of one message, the line that its window names counts as the first.
+    order = pl.struct(pl.col("is_named").is_null(), *POSITION)
+    is_first = order.rank("ordinal").over("message_id") == 1
+    place = (
+        pl.when(pl.col("status") != "message")
+        .then(pl.lit("none"))
+        .when(pl.col("has_window").is_null())
+        .then(pl.lit("lost"))
+        .when(is_first)
+        .then(pl.lit("window"))
+        .otherwise(pl.lit("shared"))
     )
-    owned = owned.select(
-        "source_id", pl.col("message_ids").alias("message_id"), pl.col("lines").alias("line")
-    )
-    records = frames["records"].join(
-        owned.select("message_id").unique().with_columns(known=True), on="message_id", how="left"
-    )
-    records = records.join(
-        owned.with_columns(own=True), on=["source_id", "line", "message_id"], how="left"
-    )
-    first = pl.struct(pl.col("own").is_null(), *POSITION).rank("ordinal").over("message_id") == 1
-    is_message = pl.col("status") == "message"
-    is_windowed = pl.col("known").is_not_null()
-    place = pl.when(~is_message).then(pl.lit("none")).when(~is_windowed).then(pl.lit("lost"))
-    return records.with_columns(
-        place=place.when(first).then(pl.lit("window")).otherwise(pl.lit("shared"))
-    )
+    return records.with_columns(place=place)
 
 
 def _count(frames: Frames, records: pl.DataFrame, harness: str) -> HarnessCounts:
     resources = frames["resources"].filter(pl.col("harness") == harness)
-    mine = records.filter(pl.col("harness") == harness)
+    records = records.filter(pl.col("harness") == harness)
     windows = frames["windows"].filter(pl.col("harness") == harness)
     ids = windows.select("window_id")
-    status = _by(mine, "status")
-    place = _by(mine, "place")
+    status = _by(records, "status")
+    place = _by(records, "place")
     sizes = windows.group_by("status").agg(pl.col("message_ids").list.len().sum()).sort("status")
     segments = frames["segments"].join(ids, on="window_id")
-    of_observed = segments.join(windows.filter(status="observed"), on="window_id", how="semi")
+    observed = windows.filter(status="observed")
+    observed_segments = segments.join(observed, on="window_id", how="semi")
     return HarnessCounts(
         harness=harness,
         files=resources["source_id"].n_unique(),
         bytes=int((resources["byte_to"] - resources["byte_from"]).sum()),
-        records=mine.height,
+        records=records.height,
         messages=status.get("message", 0),
-        **{name: status.get(name, 0) for name in ("known", "unknown", "broken")},
-        unknown_types=_by(mine.filter(pl.col("status") == "unknown"), "record_type"),
-        **{name: place.get(name, 0) for name in ("shared", "lost")},
+        known=status.get("known", 0),
+        unknown=status.get("unknown", 0),
+        broken=status.get("broken", 0),
+        unknown_types=_by(records.filter(pl.col("status") == "unknown"), "record_type"),
+        shared=place.get("shared", 0),
+        lost=place.get("lost", 0),
         windows=_by(windows, "status"),
         window_messages=dict(sizes.iter_rows()),
         segments=segments.height,
-        segment_messages=int(of_observed["message_ids"].list.len().sum()),
+        segment_messages=int(observed_segments["message_ids"].list.len().sum()),
         facts=_by(frames["observations"].filter(kind="fact").join(ids, on="window_id"), "gate"),
         candidates=_by(frames["verdicts"].join(ids, on="window_id"), "verdict"),
     )
 
 
-def _equations(frames: Frames, counts: Sequence[HarnessCounts], noted: int) -> Iterator[Check]:
+def _equations(frames: Frames, counts: Sequence[HarnessCounts], note_count: int) -> Iterator[Check]:
     yield from _sums_of_messages(frames, counts)
     observations = frames["observations"]
     stored = frames["verdicts"].filter(pl.col("verdict") != "discard").height
@@ -171,7 +173,7 @@ def _equations(frames: Frames, counts: Sequence[HarnessCounts], noted: int) -> I
     embedded = hashes.is_in(frames["embeddings"]["text_hash"].unique().implode())
     yield _same("embeddings", hashes.len(), int(embedded.sum()))
     merged = frames["memories"]["observation_ids"].explode().drop_nulls()
-    yield _same("memories", observations.height + noted, merged.len())
+    yield _same("memories", observations.height + note_count, merged.len())
     yield _same("memories once", merged.n_unique(), merged.len())
     states = _by(frames["decisions"], "state")
     proposed = sum(frames[name].height for name in ("proposals", "amendments", "friction"))
@@ -180,11 +182,12 @@ def _equations(frames: Frames, counts: Sequence[HarnessCounts], noted: int) -> I
 
 
 def _sums_of_messages(frames: Frames, counts: Sequence[HarnessCounts]) -> Iterator[Check]:
-    resources, records = frames["resources"], frames["records"]
+    resources = frames["resources"]
     lines = int((resources["line_to"] - resources["line_from"]).sum())
-    yield _same("records", lines, records.height)
+    record_count = frames["records"].height
+    yield _same("records", lines, record_count)
     with_status = sum(c.messages + c.known + c.unknown + c.broken for c in counts)
-    yield _same("record status", records.height, with_status)
+    yield _same("record status", record_count, with_status)
     windowed = sum(sum(c.window_messages.values()) for c in counts)
     shared = sum(c.shared for c in counts)
     yield _same("messages", sum(c.messages for c in counts), windowed + shared)
@@ -199,9 +202,11 @@ def _sums_of_messages(frames: Frames, counts: Sequence[HarnessCounts]) -> Iterat
 
 
 def _same(name: str, expected: int, actual: int, promise: str = "") -> Check:
+    """Returns the check that both numbers are equal, with the promise given or of `EQUATIONS`."""
     fault = f"{expected:,} expected, {actual:,} found" if expected != actual else ""
     return judge(name, promise or EQUATIONS[name], fault, f"{actual:,}", REMEDY)
 
 
 def _by(frame: pl.DataFrame, column: str) -> dict[str, int]:
+    """Returns the number of rows by the value of the column."""
     return dict(frame.group_by(column).len().sort(column).iter_rows())

@@ -33,18 +33,18 @@ MOST_UNKNOWN = 0.05
 RECORD_COLUMNS = ["source_id", "line", "record_type", "status", "version"]
 
 SHOWN = 3
+"""Paths or files named in a finding."""
 
 
 def check_git() -> Check:
     """Checks that git can be run; MEMORY.md is kept in a repository."""
     promise = "git can be run, for the history of MEMORY.md"
+    command = ["git", "--version"]
     try:
-        version = subprocess.run(
-            ["git", "--version"], check=True, capture_output=True, text=True
-        ).stdout.strip()
+        result = subprocess.run(command, check=True, capture_output=True, text=True)
     except (OSError, subprocess.CalledProcessError) as error:
         return Check("git", promise, False, str(error), "Install git and make sure it is on PATH.")
-    return Check("git", promise, True, version.removeprefix("git version "))
+    return Check("git", promise, True, result.stdout.strip().removeprefix("git version "))
 
 
 def check_permissions(root: Path) -> Check:
@@ -52,9 +52,9 @@ def check_permissions(root: Path) -> Check:
     promise = "the store is readable by its owner alone (folders 0700, files 0600)"
     if os.name != "posix":
         return Check("permissions", promise, True, "left to the platform")
-    wrong = [path for path in _everything(root) if stat.S_IMODE(path.lstat().st_mode) & 0o077]
-    named = ", ".join(str(path.relative_to(root)) or "." for path in wrong[:SHOWN])
-    fault = f"{len(wrong):,} open to others: {named}" if wrong else ""
+    paths = [path for path in _paths_below(root) if stat.S_IMODE(path.lstat().st_mode) & 0o077]
+    first_paths = ", ".join(str(path.relative_to(root)) or "." for path in paths[:SHOWN])
+    fault = f"{len(paths):,} open to others: {first_paths}" if paths else ""
     return judge("permissions", promise, fault, remedy=f"Run: chmod -R go-rwx '{root}'")
 
 
@@ -70,10 +70,8 @@ def check_disk(root: Path, spare: int = SPARE_BYTES) -> Check:
 def check_disk_use(sizes: Mapping[str, int], most_gb: float) -> Check:
     """Checks that the store is not above its cap; `sizes` are the bytes of each of its entries."""
     used = sum(sizes.values()) / GIGABYTE
-    largest = ", ".join(
-        f"{name} {sizes[name] / GIGABYTE:.2f}"
-        for name in sorted(sizes, key=lambda name: -sizes[name])[:SHOWN]
-    )
+    largest_names = sorted(sizes, key=lambda name: -sizes[name])[:SHOWN]
+    largest = ", ".join(f"{name} {sizes[name] / GIGABYTE:.2f}" for name in largest_names)
     usage = f"{used:.2f} GB: {largest}"
     if not most_gb:
         return Check("disk use", "the size of the store is not limited (disk_gb = 0)", True, usage)
@@ -87,13 +85,13 @@ def check_disk_use(sizes: Mapping[str, int], most_gb: float) -> Check:
 
 
 def check_model(name: str, version: Callable[[], str]) -> Check:
-    """Checks that the embedding model's weights are installed and unchanged."""
+    """Checks that the embedding model can be used: `version` raises `ModelError` if it cannot."""
     promise = f"the weights of {name} are here and unchanged"
     return Check("embedding model", promise, True, f"sha256 {version()}…")
 
 
 def check_model_names(problems: Sequence[str]) -> Check:
-    """Checks that the configured models exist, as far as that is known without a question."""
+    """Checks that the configured models exist, as far as that is known without asking one."""
     promise = "the configured models are known"
     remedy = "`memory model` shows what this machine offers, and `memory model use` chooses it."
     return judge("models", promise, " ".join(problems), remedy=remedy, is_advice=True)
@@ -112,9 +110,9 @@ def check_text(path: Path) -> Check:
     return Check(path.name, promise, True, f"{size:,} characters")
 
 
-def check_projection(name: str, of: str, expected: set[str], actual: set[str]) -> Check:
-    """Checks that an index has exactly the expected entries."""
-    promise = f"the {name} index holds exactly the {of} that can be recalled"
+def check_projection(name: str, corpus: str, expected: set[str], actual: set[str]) -> Check:
+    """Checks that an index has exactly the expected ids of a corpus."""
+    promise = f"the {name} index holds exactly the {corpus} that can be recalled"
     difference = f"{len(expected - actual):,} missing, {len(actual - expected):,} too many"
     fault = difference if expected != actual else ""
     return judge(f"{name} index", promise, fault, f"{len(actual):,} entries", REMEDY)
@@ -149,24 +147,24 @@ def check_left_out(files: Sequence[LeftOutFile]) -> Check:
     reason.
     """
     promise = "every file that looks like a transcript is taken in"
-    fault = f"{len(files):,} not{_listed_files(files)}" if files else ""
+    fault = f"{len(files):,} not{_render_files(files)}" if files else ""
     remedy = "Fix, move or delete them."
     return judge("left out", promise, fault, remedy=remedy, is_advice=True)
 
 
 def check_unread(lines: Sequence[str]) -> Check:
-    """Checks that no session is too old to be read, or of a harness that has no reader yet; lists
-    those that are.
+    """Checks that every session on this machine is read; the lines name those that are too old, and
+    those of a harness without a reader.
     """
     promise = "every session on this machine is read"
-    fault = f"these are not{listed(lines)}" if lines else ""
+    fault = f"these are not{render_lines(lines)}" if lines else ""
     return judge("not read", promise, fault, is_advice=True)
 
 
 def check_ignored(files: Sequence[LeftOutFile]) -> Check:
-    """Lists the transcripts that are left out on purpose, with the rule; they break no promise."""
+    """Lists the transcripts that are left out on purpose, with the rule; this never fails."""
     promise = "transcripts left out on purpose are known"
-    return Check("ignored", promise, True, f"{len(files):,}{_listed_files(files)}")
+    return Check("ignored", promise, True, f"{len(files):,}{_render_files(files)}")
 
 
 def check_record_types(records: pl.DataFrame) -> Check:
@@ -184,32 +182,32 @@ def check_record_types(records: pl.DataFrame) -> Check:
         pl.col("version").drop_nulls().last(),
         pl.col("record_type").filter(is_unknown).unique().sort().alias("types"),
     )
-    wrong = files.filter(share > MOST_UNKNOWN).sort(share, "source_id", descending=[True, False])
-    if wrong.is_empty():
+    failed = files.filter(share > MOST_UNKNOWN).sort(share, "source_id", descending=[True, False])
+    if failed.is_empty():
         return Check("record types", promise, True, f"{files.height:,} files")
     lines = [
         f"{row['source_id']}: {row['unknown']} of {row['lines']} ({', '.join(row['types'])}), "
         f"written by {row['version'] or 'an unknown version'}"
-        for row in wrong.head(SHOWN).iter_rows(named=True)
+        for row in failed.head(SHOWN).iter_rows(named=True)
     ]
     remedy = (
         "The harness may have changed its format: upgrade memory_assets, or report the types "
         "and the version."
     )
-    fault = f"{wrong.height:,} of {files.height:,} files{listed(lines)}"
+    fault = f"{failed.height:,} of {files.height:,} files{render_lines(lines)}"
     return Check("record types", promise, False, fault, remedy, is_advice=True)
 
 
-def listed(lines: Iterable[str]) -> str:
-    """Returns the lines below the sentence that names them."""
+def render_lines(lines: Iterable[str]) -> str:
+    """Returns the lines, indented, each after a newline: they follow a sentence."""
     return "".join(f"\n    {line}" for line in lines)
 
 
-def _listed_files(files: Sequence[LeftOutFile]) -> str:
-    return listed(f"{file.path}: {file.reason}" for file in files)
+def _render_files(files: Sequence[LeftOutFile]) -> str:
+    return render_lines(f"{file.path}: {file.reason}" for file in files)
 
 
-def _everything(root: Path) -> list[Path]:
+def _paths_below(root: Path) -> list[Path]:
     paths = [root]
     for folder, names, files in os.walk(root):
         # Git sets the permissions of its objects; .git itself is closed.

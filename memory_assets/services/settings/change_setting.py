@@ -63,7 +63,7 @@ def set_setting(name: str, text: str) -> ChangedSetting:
 
         model_folder(value)
     change_file(path, lambda content: with_settings(content, {name: value}))
-    return _changed(name, path, previous)
+    return _changed_setting(name, path, previous)
 
 
 def unset_setting(name: str) -> ChangedSetting:
@@ -76,38 +76,44 @@ def unset_setting(name: str) -> ChangedSetting:
         elsewhere = "" if previous.origin == "default" else f" It comes from the {previous.origin}."
         raise QuestionError(f"{path} does not set {name}.{elsewhere}")
     change_file(path, lambda content: without_setting(content, name))
-    return _changed(name, path, previous)
+    return _changed_setting(name, path, previous)
 
 
-def _changed(name: str, path: Path, previous: Setting) -> ChangedSetting:
-    (now,) = read_configuration(name)
-    is_overridden = now.origin.startswith(ENVIRONMENT)
-    warnings = (f"The {now.origin} overrides {path}.",) if is_overridden else ()
-    return ChangedSetting(now, path, previous.value, warnings)
+def _changed_setting(name: str, path: Path, previous: Setting) -> ChangedSetting:
+    """Reads the setting again, because the environment may override the file."""
+    (current,) = read_configuration(name)
+    is_overridden = current.origin.startswith(ENVIRONMENT)
+    warnings = (f"The {current.origin} overrides {path}.",) if is_overridden else ()
+    return ChangedSetting(current, path, previous.value, warnings)
 
 
 def _checked(name: str, text: str, key: str, present: dict[str, Any]) -> Any:
-    """Returns the value to write: the first reading of the text that the setting takes."""
-    refused = None
+    """Returns the value to write: the first reading of the text that the setting takes.
+
+    With a key, the reading is the value of this entry, and `present` holds the other entries.
+    """
+    first_error = None
     for reading in _readings(text):
         value = {**present, key: reading} if key else reading
         change = {name: from_folder(Path.cwd(), name, value)}
         try:
-            read = getattr(changed_settings(read_settings(), change), name)
+            parsed = getattr(changed_settings(read_settings(), change), name)
         except SettingsError as error:
-            refused = refused or error
+            first_error = first_error or error
             continue
-        return {key: _plain(read[key]) for key in value} if isinstance(read, dict) else _plain(read)
-    why = str(refused).partition("\n")[2].strip().removeprefix(f"{name}: ")
-    why = why.replace("Value error, ", "")
+        if isinstance(parsed, dict):
+            return {entry: _plain(parsed[entry]) for entry in value}
+        return _plain(parsed)
+    reason = str(first_error).partition("\n")[2].strip().removeprefix(f"{name}: ")
+    reason = reason.replace("Value error, ", "")
     raise QuestionError(
-        f"{name} cannot be set to this: {why}. It is: {Settings.model_fields[name].description}"
+        f"{name} cannot be set to this: {reason}. It is: {Settings.model_fields[name].description}"
     )
 
 
 def _readings(text: str) -> Iterator[Any]:
-    """Yields the text itself, its value in TOML, and its words with commas between them as a
-    list.
+    """Yields what the text may mean: the text itself, then its value in TOML or, if it is no TOML,
+    the list of its parts between commas.
     """
     yield text
     try:
@@ -117,7 +123,7 @@ def _readings(text: str) -> Iterator[Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Returns the value as TOML has it."""
+    """Returns the value as a type of TOML; dates as text, none as an empty text."""
     if value is None:
         return ""
     if isinstance(value, date):

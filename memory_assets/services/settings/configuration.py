@@ -22,6 +22,9 @@ from memory_assets.store.settings import (
 from memory_assets.store.settings_file import Value, line_of, write_settings
 from memory_assets.text.masking.redact import mask_text
 
+ENVIRONMENT = "environment"
+"""Beginning of the origin of a setting that an environment variable sets."""
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -81,9 +84,6 @@ class Models:
         return (f"The {self.origin} overrides {self.path}: {self.used} is still used.", *others)
 
 
-ENVIRONMENT = "environment"
-
-
 def read_configuration(only: str | None = None) -> tuple[Setting, ...]:
     """Returns every setting, or the one of that name; raises `SettingsError` for invalid
     settings.
@@ -99,11 +99,13 @@ def read_configuration(only: str | None = None) -> tuple[Setting, ...]:
 
 def _setting(name: str, settings: Settings, files: Mapping[str, str]) -> Setting:
     field = Settings.model_fields[name]
-    value = _shown(getattr(settings, name))
-    default = _shown(field.get_default(call_default_factory=True))
+    value = _public_value(getattr(settings, name))
+    default = _public_value(field.get_default(call_default_factory=True))
+    about = field.description or ""
+    origin = origin_of(name, files)
     file = Path(files.get(name) or user_settings_file())
-    places = (variable_of(name), file, line_of(name, value))
-    return Setting(name, value, default, origin_of(name, files), field.description or "", *places)
+    line = line_of(name, value)
+    return Setting(name, value, default, origin, about, variable_of(name), file, line)
 
 
 def variable_of(name: str) -> str:
@@ -152,30 +154,31 @@ def use_model(
     url: str | None = None,
     is_free: bool = False,
 ) -> Models:
-    """Writes the models, and the projects that they may be sent, into the settings file; free ones
-    with a price of 0.
+    """Writes the models, and the projects that they may be sent, into the settings file; with
+    `is_free`, also a price of 0 for each model.
 
-    What is None stays as it is, but `rules` clears the reflector. Raises `SettingsError` for an
-    invalid name or address, and `QuestionError` for a model that does not exist.
+    A reflector or address of None stays as it is, but the name `rules` clears the reflector. Raises
+    `SettingsError` for an invalid name or address, `QuestionError` for a model that does not exist.
     """
     present = read_settings()
-    named = {"model": name, "reflector_model": "" if name == RULES else reflector, "model_url": url}
-    wanted = {setting: value for setting, value in named.items() if value is not None}
-    chosen = changed_settings(present, wanted)
+    new_reflector = "" if name == RULES else reflector
+    new_values = {"model": name, "reflector_model": new_reflector, "model_url": url}
+    changes = {setting: value for setting, value in new_values.items() if value is not None}
+    changed = changed_settings(present, changes)
     models: dict[Role, str] = {"observer": name}
     if reflector:
         models["reflector"] = reflector
-    uncertain = [check_name(model, role, chosen, is_free=is_free) for role, model in models.items()]
-    written: dict[str, Value] = {}
-    for setting in wanted:
-        if getattr(chosen, setting) or getattr(present, setting):
-            written[setting] = getattr(chosen, setting)
+    doubts = [check_name(model, role, changed, is_free=is_free) for role, model in models.items()]
+    lines: dict[str, Value] = {}
+    for setting in changes:
+        if getattr(changed, setting) or getattr(present, setting):
+            lines[setting] = getattr(changed, setting)
     if name != RULES:
-        written["model_projects"] = list(projects)
+        lines["model_projects"] = list(projects)
         if is_free:
-            written["model_prices"] = _with_free(chosen, models.values())
-    path = write_settings(written)
-    return replace(list_models(path), uncertain_names=tuple(filter(None, uncertain)))
+            lines["model_prices"] = _with_free(changed, models.values())
+    path = write_settings(lines)
+    return replace(list_models(path), uncertain_names=tuple(filter(None, doubts)))
 
 
 def _with_free(settings: Settings, models: Iterable[str]) -> dict[str, dict[str, float]]:
@@ -192,11 +195,11 @@ def add_projects(projects: Sequence[str]) -> Models:
 
 
 def _files() -> Mapping[str, str]:
-    """Returns the file that each setting is read from; the file with precedence counts."""
+    """Returns setting → the file that it is read from, the one with precedence."""
     return {name: file for file in reversed(settings_files()) for name in read_file(file)}
 
 
-def _shown(value: Any) -> Any:
+def _public_value(value: Any) -> Any:
     """Returns the value as plain JSON, with secrets masked."""
     if isinstance(value, str):
         return mask_text(value)[0]

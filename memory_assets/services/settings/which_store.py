@@ -1,5 +1,5 @@
-"""Tells the main store from that of the bundled sample, and finds the one that exists, which
-readers use.
+"""Tells the main store from that of the bundled sample, and finds the one to read: the main store
+if it exists, else the sample's.
 """
 
 import json
@@ -37,9 +37,7 @@ def sample_settings(settings: "Settings") -> "Settings":
 
 
 def read_again(settings: "Settings") -> "Settings":
-    """Returns the present settings of the store that these are of; raises `SettingsError` for
-    invalid ones.
-    """
+    """Reads the settings of the same store again; raises `SettingsError` for invalid ones."""
     from memory_assets.store.settings import read_settings
 
     fresh = read_settings()
