@@ -1,15 +1,16 @@
 """Counts the tokens and the cost of questions to a model, and stops what would cost more than the
 settings allow.
 
-Windows, pairs of facts, reflections and reviews are checked here before they are sent. The limit
-holds for one run, which is a process: a command, a run of Dagster. What its answers cost so far is
-added.
+Questions about windows, pairs of facts, reflections and reviews are checked here before they are
+sent. The limit holds for all answers of one run. A run is one process: a command, or a run of
+Dagster.
 """
 
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 from memory_assets.errors import ModelSetupError
 from memory_assets.schema.protocols import ModelAnswer
@@ -25,10 +26,10 @@ characters.
 """
 
 STARTED_AT = time.time()
-"""When this process began to ask."""
+"""When this process began: answers that were stored later count as answers of this run."""
 
 ANSWER_FOLDERS = ("", "triage", "pairs")
-"""Folders of answers, below `answers/`."""
+"""Folders of answers below `answers/`; the empty name is that folder itself."""
 
 
 @dataclass(frozen=True)
@@ -49,18 +50,16 @@ class Budget:
         return prices.price_of(self.model, self.prices) is not None
 
     def price(self, answer: ModelAnswer) -> float | None:
-        """Returns the cost of an answer of the model in US dollars; None where no price is
-        known.
-        """
+        """Returns the cost of the model's answer in US dollars; None where no price is known."""
         return prices.cost_of(answer, self.prices, self.model)
 
     def output_tokens(self, calls: int) -> int:
-        """Returns about how many tokens so many answers have."""
+        """Returns the estimated tokens of this number of answers."""
         return calls * self._usual_answer
 
     def sizes(self, groups: Sequence[QuestionGroup]) -> tuple[list[int], int]:
-        """Returns about how many tokens each request to the observer sends, and how many all
-        answers have.
+        """Returns the estimated tokens that each request to the observer sends, and those of all
+        answers.
         """
         short = [group for group in groups if group.is_short]
         short_questions = sum(len(group.questions) for group in short)
@@ -123,6 +122,7 @@ class Budget:
 
 def answers_since(store: Store, moment: float) -> list[StoredAnswer]:
     """Returns the answers of models that were stored since the moment, a time as of `time.time`."""
-    paths = (path for folder in ANSWER_FOLDERS for path in (store.answers / folder).glob("*.json"))
+    folders = (store.answers / name for name in ANSWER_FOLDERS)
+    paths = chain.from_iterable(folder.glob("*.json") for folder in folders)
     recent = (path for path in paths if path.stat().st_mtime >= moment)
     return [AnswerStore(path.parent).read_named(path.stem) for path in recent]

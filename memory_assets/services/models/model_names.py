@@ -1,5 +1,5 @@
-"""Whether a model of a name exists, as far as that is known before it is asked: from prices,
-harnesses, a server's list.
+"""Decides whether a model of a given name exists, before it is asked: by the prices, the harnesses,
+and the list of a server.
 """
 
 import json
@@ -13,18 +13,21 @@ from memory_assets.services.models.prices import is_near, price_of, prices_of
 from memory_assets.store.settings import HARNESS_MODELS, RULES, Role, Settings, harness_of
 
 SECONDS = 5.0
-"""For a server to list its models."""
+"""How long to wait for a server's list of models."""
 
 MOST_NAMED = 5
 """Names in an error."""
 
+MOST_BYTES = 1_000_000
+"""Bytes of a server's list that are read."""
+
 
 def check_name(model: str, role: Role, settings: Settings, *, is_free: bool = False) -> str:
-    """Returns what is not sure about the name in this role, if anything.
+    """Returns why it is not sure that the model exists; an empty text if it is sure.
 
-    Raises `QuestionError`, with the nearest names, for one that neither a price, nor a harness, nor
-    the server's list has. Of a free model that no server lists, any name is taken: its price is
-    known to be nothing.
+    Raises `QuestionError`, with the nearest names, for a name that is in no price list, is no
+    harness, and is not listed by the server of the role. Without a server, any name is accepted for
+    a free model.
     """
     prices = prices_of(settings)
     harness = harness_of(model)
@@ -33,26 +36,28 @@ def check_name(model: str, role: Role, settings: Settings, *, is_free: bool = Fa
     if harness:
         return f"No price list has {model}: {harness} alone knows whether there is such a model."
     url = settings.url_of(role)
-    listed = listed_models(url, SECONDS) if url else []
-    if model in listed or f"{model}:latest" in listed:
+    names = listed_models(url, SECONDS) if url else []
+    if model in names or f"{model}:latest" in names:
         return ""
-    if url and not listed:
+    if url and not names:
         question = f"the first question shows whether it has {model}"
         return f"{url} did not list its models (/v1/models), so {question}."
-    if listed:
-        raise QuestionError(f"{url} does not have {model}. Use one of {_named(model, listed)}.")
+    if names:
+        nearest = _nearest_names(model, names)
+        raise QuestionError(f"{url} does not have {model}. Use one of {nearest}.")
     if is_free:
         return ""
+    nearest = _nearest_names(model, [*HARNESS_MODELS, *prices])
     raise QuestionError(
         f"No price is known for {model}, and it is no harness. Use one of "
-        f"{_named(model, [*HARNESS_MODELS, *prices])}; `memory model list` shows all. For a model "
+        f"{nearest}; `memory model list` shows all. For a model "
         "of your own server give --url; for a newer one set its price first, in "
         "MEMORY_MODEL_PRICES, or give --free if no question is billed."
     )
 
 
 def name_problems(settings: Settings) -> Iterator[str]:
-    """Yields why a configured model may not exist, once for both roles."""
+    """Yields why a configured model may not exist; a model of both roles is checked once."""
     roles: tuple[Role, ...] = get_args(Role)
     by_model: dict[str, Role] = {settings.model_of(role): role for role in roles}
     for model, role in by_model.items():
@@ -65,20 +70,21 @@ def name_problems(settings: Settings) -> Iterator[str]:
 
 
 def listed_models(url: str, seconds: float) -> list[str]:
-    """Returns the models that the server lists; none where it does not answer in time, or wants a
-    key for that.
+    """Returns the models that the server lists; none if it does not answer in time, or asks for a
+    key.
     """
+    # A proxy cannot reach a server of this network.
     handlers = [urllib.request.ProxyHandler({})] if is_near(url) else []
     try:
         address = f"{url.rstrip('/')}/v1/models"
         with urllib.request.build_opener(*handlers).open(address, timeout=seconds) as answer:
-            listed = json.loads(answer.read(1_000_000))["data"]
-        return [str(model["id"]) for model in listed]
+            models = json.loads(answer.read(MOST_BYTES))["data"]
+        return [str(model["id"]) for model in models]
     except (OSError, ValueError, KeyError, TypeError):
         return []
 
 
-def _named(model: str, names: Sequence[str]) -> str:
+def _nearest_names(model: str, names: Sequence[str]) -> str:
     """Returns the nearest names, or the first where none is near."""
     near = get_close_matches(model, names, MOST_NAMED)
     return ", ".join(near or names[:MOST_NAMED])

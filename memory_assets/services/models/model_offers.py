@@ -1,9 +1,8 @@
-"""Finds what this machine offers as a model, and what a model would be sent; sends nothing of a
-transcript, and nothing abroad.
+"""Finds what this machine offers as a model, and what a model would be sent. Sends no transcript,
+and nothing to another machine.
 
-Looked at are the clients of harnesses and the files of their logins (whether they exist), the names
-of keys in the environment, and the usual ports of local servers on this machine, which are asked
-for the list of their models.
+It looks for the clients of harnesses and the files of their logins, for the names of keys in the
+environment, and for servers on the usual ports of this machine, which it asks for their models.
 """
 
 import json
@@ -13,8 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain
+from math import ceil
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import polars as pl
 
@@ -34,19 +34,31 @@ from memory_assets.text.words import CHARS_A_TOKEN, count_tokens
 
 USUAL_PORTS = {11434: "Ollama", 1234: "LM Studio", 8080: "llama.cpp", 8000: "vLLM", 4000: "LiteLLM"}
 SECONDS = 0.5
-"""For a local server to answer."""
+"""How long to wait for a local server."""
 
 KEY_MODEL = "claude-haiku-4-5"
-"""The model that a key is shown with."""
+"""The model that is offered where there is a key."""
 
 MOST_SHOWN = 3
-"""Models of one local server."""
+"""Models of one local server that are offered."""
 
-CLIENTS: dict[str, tuple[str, str, Harness, tuple[str, ...]]] = {
-    "claude-code": ("Claude Code", "claude", "claude_code", (".credentials.json",)),
-    "codex": ("Codex", "codex", "codex", ("auth.json",)),
+
+class Client(NamedTuple):
+    """The client of a harness."""
+
+    title: str
+    vendor: str
+    program: str
+    home: Harness
+    """The harness under whose name `harness_homes` has its folder."""
+    login_file: str
+    """The file in its folder that a login writes."""
+
+
+CLIENTS = {
+    "claude-code": Client("Claude Code", "Anthropic", "claude", "claude_code", ".credentials.json"),
+    "codex": Client("Codex", "OpenAI", "codex", "codex", "auth.json"),
 }
-"""Harness → title, command, name of its home, files of a login."""
 
 
 @dataclass(frozen=True)
@@ -131,9 +143,8 @@ class DueQuestions:
         known.
         """
         settings = store.settings.model_copy(update={"model": model, "reflector_model": ""})
-        observer, reflector = (
-            Budget(store, settings.model_of(role)) for role in ("observer", "reflector")
-        )
+        observer = Budget(store, settings.model_of("observer"))
+        reflector = Budget(store, settings.model_of("reflector"))
         out = self.short_sessions * short_sessions.USUAL_ANSWER_TOKENS
         of_short = observer.estimate(self.short, out=out)
         prices = [observer.estimate(self.observer), of_short, reflector.estimate(self.reflector)]
@@ -141,8 +152,10 @@ class DueQuestions:
 
 
 def overview_of(store: Store, origin: str, reflector_tokens: Sequence[int] = ()) -> ModelOverview:
-    """Returns what this machine offers, and what a model would be sent of the store, questions to
-    the reflector included.
+    """Returns what this machine offers, and what a model would be sent of the store.
+
+    `origin` says where the observer's name comes from; `reflector_tokens` are the sizes of the
+    questions to the reflector.
     """
     settings = store.settings
     by_project = dict(_due_calls(store))
@@ -162,17 +175,20 @@ def overview_of(store: Store, origin: str, reflector_tokens: Sequence[int] = ())
 
 
 def _pack(short: Sequence[int]) -> list[int]:
-    """Returns the prompt tokens of each call about short sessions of these sizes."""
-    answers = -(-len(short) * short_sessions.ANSWER_TOKENS // questions.MAX_TOKENS)
-    groups = max(answers, -(-sum(short) // TOKENS_A_CALL))
-    if not groups:
+    """Returns the prompt tokens of each call about short sessions of these sizes: so many calls
+    that both their prompts and their answers fit.
+    """
+    for_answers = ceil(len(short) * short_sessions.ANSWER_TOKENS / questions.MAX_TOKENS)
+    for_prompts = ceil(sum(short) / TOKENS_A_CALL)
+    count = max(for_answers, for_prompts)
+    if not count:
         return []
-    return [count_tokens(short_sessions.prompt()) + sum(short) // groups] * groups
+    return [count_tokens(short_sessions.prompt()) + sum(short) // count] * count
 
 
 def find_offers(store: Store, due: DueQuestions) -> Iterator[ModelOffer]:
-    """Yields the harnesses, keys and local servers of this machine, with the price of what is
-    due.
+    """Yields the harnesses, keys and local servers of this machine, with the price of what is due
+    there.
     """
     for name in CLIENTS:
         yield _harness_offer(name, due.usd(store, name))
@@ -191,9 +207,7 @@ def find_offers(store: Store, due: DueQuestions) -> Iterator[ModelOffer]:
 
 
 def local_models(port: int) -> list[str]:
-    """Returns the models that a server on this port of this machine lists; none where none answers
-    in time.
-    """
+    """Returns the models that a server on this port of this machine lists, if there is one."""
     try:
         with socket.create_connection(("127.0.0.1", port), timeout=SECONDS):
             pass
@@ -203,25 +217,25 @@ def local_models(port: int) -> list[str]:
 
 
 def login_of(name: str, home: Path | None = None, environ: Mapping[str, str] = os.environ) -> str:
-    """Returns where the harness has a login, as far as files and names of variables show; empty
-    where none is found.
+    """Returns where the login of the harness is: a variable, a file or the keychain; an empty text
+    if none is found.
     """
-    _, _, kind, files = CLIENTS[name]
-    folder = harness_homes(home or Path.home(), environ)[kind]
+    client = CLIENTS[name]
+    folder = harness_homes(home or Path.home(), environ)[client.home]
     variables = (*KEYS, "CLAUDE_CODE_OAUTH_TOKEN") if name == "claude-code" else ("CODEX_API_KEY",)
     for variable in variables:
         if environ.get(variable):
             return variable
-    for file in files:
-        if (folder / file).is_file():
-            return str(folder / file)
-    noted_in = folder if environ.get("CLAUDE_CONFIG_DIR") else folder.parent
-    is_account = name == "claude-code" and _has_account(noted_in)
-    return "its account, in the system's keychain" if is_account else ""
+    login_file = folder / client.login_file
+    if login_file.is_file():
+        return str(login_file)
+    config_folder = folder if environ.get("CLAUDE_CONFIG_DIR") else folder.parent
+    has_account = name == "claude-code" and _has_account(config_folder)
+    return "its account, in the system's keychain" if has_account else ""
 
 
 def _has_account(folder: Path) -> bool:
-    """Returns whether Claude Code noted an account; on macOS the login itself is in the
+    """Returns whether Claude Code's settings name an account; on macOS the login itself is in the
     keychain.
     """
     try:
@@ -231,13 +245,13 @@ def _has_account(folder: Path) -> bool:
 
 
 def _harness_offer(name: str, usd: float | None) -> ModelOffer:
-    title, program, _, _ = CLIENTS[name]
-    vendor = f"{'Anthropic' if name == 'claude-code' else 'OpenAI'}, as when you use it"
-    if find_program(program) is None:
-        return ModelOffer(name, "harness", f"{title} is not installed", False, vendor, usd)
+    client = CLIENTS[name]
+    sent_to = f"{client.vendor}, as when you use it"
+    if find_program(client.program) is None:
+        return ModelOffer(name, "harness", f"{client.title} is not installed", False, sent_to, usd)
     login = login_of(name)
     state = f"logged in ({login})" if login else "no login found"
-    return ModelOffer(name, "harness", state, bool(login), vendor, usd)
+    return ModelOffer(name, "harness", state, bool(login), sent_to, usd)
 
 
 def _sent_to(settings: Settings) -> str:
@@ -246,7 +260,7 @@ def _sent_to(settings: Settings) -> str:
     for role in get_args(Role):
         harness = harness_of(settings.model_of(role))
         if harness:
-            readers[CLIENTS[harness][0]] = None
+            readers[CLIENTS[harness].title] = None
         elif settings.model_of(role) != RULES:
             readers[settings.url_of(role) or "https://api.anthropic.com"] = None
     return " and ".join(readers)
@@ -263,28 +277,34 @@ class _ProjectCalls:
 
 
 def _due_calls(store: Store) -> Iterator[tuple[str, _ProjectCalls]]:
-    """Yields each project with windows that no model was asked about, and the tokens of what would
-    be asked.
+    """Yields each project with windows that no model was asked about, and the estimated tokens of
+    these questions.
+
+    About a long session all its messages are sent, and quotes of tool outputs. About a short one it
+    is what the owner wrote, and the message of the assistant right before.
     """
     columns = ["window_id", "project", "status", "day", "user_turn_count"]
-    wanted = asked_about(store.tables.read("windows", columns=columns).drop_nulls("day"))
+    windows = asked_about(store.tables.read("windows", columns=columns).drop_nulls("day"))
     answered = store.tables.read("observer_answers", columns=["window_id"])
     length = pl.col("text").str.len_chars()
     messages = store.tables.scan("messages")
-    quoted = pl.min_horizontal(length, QUOTED_CHARS)
-    chars = pl.when(pl.col("kind") == "text").then(length).otherwise(quoted)
-    long = messages.group_by("window_id").agg(tokens=(chars // CHARS_A_TOKEN + STAMP_TOKENS).sum())
-    is_said = pl.col("author").is_in(["owner", "assistant"]) & (pl.col("kind") == "text")
+    quote_length = pl.min_horizontal(length, QUOTED_CHARS)
+    long_chars = pl.when(pl.col("kind") == "text").then(length).otherwise(quote_length)
+    long_tokens = (long_chars // CHARS_A_TOKEN + STAMP_TOKENS).sum()
+    long = messages.group_by("window_id").agg(tokens=long_tokens)
+    is_speech = pl.col("author").is_in(["owner", "assistant"]) & (pl.col("kind") == "text")
     is_owners = pl.col("author") == "owner"
-    spoken = messages.filter(is_said).sort("window_id", "ordinal")
-    spoken = spoken.filter(is_owners | is_owners.shift(-1).over("window_id"))
-    cut = pl.min_horizontal(length, short_sessions.ASSISTANT_CHARS)
-    brief = pl.when(is_owners).then(length).otherwise(cut)
-    short = spoken.group_by("window_id").agg(short=(brief // CHARS_A_TOKEN + STAMP_TOKENS).sum())
-    due = wanted.lazy().join(long, on="window_id").join(short, on="window_id", how="left").collect()
-    due = due.join(answered, on="window_id", how="anti")
+    speech = messages.filter(is_speech).sort("window_id", "ordinal")
+    speech = speech.filter(is_owners | is_owners.shift(-1).over("window_id"))
+    assistant_length = pl.min_horizontal(length, short_sessions.ASSISTANT_CHARS)
+    short_chars = pl.when(is_owners).then(length).otherwise(assistant_length)
+    short_tokens = (short_chars // CHARS_A_TOKEN + STAMP_TOKENS).sum()
+    short = speech.group_by("window_id").agg(short=short_tokens)
+    due = windows.lazy().join(long, on="window_id").join(short, on="window_id", how="left")
+    due = due.collect().join(answered, on="window_id", how="anti")
     for (project,), group in due.sort("project").group_by("project", maintain_order=True):
-        calls = chain.from_iterable(map(_calls, group.filter(status="observed")["tokens"]))
+        sizes = map(_call_sizes, group.filter(status="observed")["tokens"])
+        calls = chain.from_iterable(sizes)
         short_sizes = group.filter(status="short")["short"].drop_nulls()
         yield str(project), _ProjectCalls(list(calls), short_sizes.to_list())
 
@@ -302,7 +322,7 @@ def _shares(store: Store, due: Mapping[str, _ProjectCalls]) -> Iterator[ProjectS
     yield from sorted(shares, key=lambda share: (-share.tokens, share.project))
 
 
-def _calls(tokens: int) -> list[int]:
+def _call_sizes(tokens: int) -> list[int]:
     """Returns the prompt tokens of each call about a window of so many tokens."""
-    count = max(-(-tokens // TOKENS_A_CALL), 1)
+    count = max(ceil(tokens / TOKENS_A_CALL), 1)
     return [count_tokens(questions.prompt()) + tokens // count] * count

@@ -1,8 +1,8 @@
-"""The questions to a model about days of a store: which are open, what they would cost, and asking
-them.
+"""Finds the questions to a model about the sessions of a day, estimates their cost, and asks them.
 
-The asset `observer_answers` and `memory model cost` both use it, so they count the same questions.
-One process asks at a time, so that no question is paid twice, without holding the store's own lock.
+The asset `observer_answers` and the command `memory model cost` both use it, so they count the same
+questions. One process asks at a time, so that no question is paid twice; it does not hold the
+store's lock meanwhile.
 """
 
 import time
@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property, partial
+from itertools import chain
 
 import filelock
 import polars as pl
@@ -46,17 +47,18 @@ FEWEST_IN_A_BATCH = 20
 """Fewer questions are asked one by one, even in a backfill: a batch may take an hour."""
 
 MOST_IMAGES = 20
+"""Images in one question."""
+
 MOST_IMAGE_BYTES = 3_500_000
 """The Messages API accepts 5 MB of base64 per image."""
 
-
 SHORT_SESSIONS = "short sessions, several in a call"
-"""Name of their step."""
+"""Name of the step that asks about short sessions, in the list of costs."""
 
 
 def asked_about(windows: pl.DataFrame) -> pl.DataFrame:
-    """Returns the windows that a model is asked about: not the open ones, and no short session
-    without a turn of its owner.
+    """Returns the windows that a model is asked about: those of long sessions that are closed, and
+    short sessions with a turn of the owner.
     """
     is_short = (pl.col("status") == "short") & (pl.col("user_turn_count") > 0)
     return windows.filter((pl.col("status") == "observed") | is_short)
@@ -124,7 +126,7 @@ class Costs:
 
 @dataclass(frozen=True)
 class Consultation:
-    """The questions about a store to a model, which is not needed to count them."""
+    """The questions about a store to a model, known by its name alone: counting needs no more."""
 
     store: Store
     model_name: str
@@ -136,9 +138,9 @@ class Consultation:
         """The stored answers."""
         return AnswerStore(self.store.answers)
 
-    def standings(self, day: str, sessions: Collection[str] | None = None) -> list[QuestionStatus]:
-        """Returns the state of each question about the day's windows that may be sent, by window
-        and call.
+    def statuses(self, day: str, sessions: Collection[str] | None = None) -> list[QuestionStatus]:
+        """Returns the state of each question about the day's windows that may be sent, sorted by
+        window and call; with `sessions`, of these alone.
         """
         settings = self.store.settings
         windows = self.store.tables.read("windows")
@@ -169,30 +171,30 @@ class Consultation:
         short: list[QuestionStatus] = []
         costs: list[DayCost] = []
         for day in track(list(days), "Counting questions"):
-            standings = self.standings(day)
-            costs.append(self._cost(day, [s for s in standings if not s.question.key.is_short]))
-            short += [s for s in standings if s.question.key.is_short and s.state == "open"]
-        of_short = self._cost_of_short(short)
+            statuses = self.statuses(day)
+            costs.append(self._cost(day, [s for s in statuses if not s.question.key.is_short]))
+            short += [s for s in statuses if s.question.key.is_short and s.state == "open"]
+        short_cost = self._cost_of_short(short)
         spent = self.budget.spent_since(0)
-        return Costs(self.model_name, self.budget.has_price, tuple(costs), spent, (of_short,))
+        return Costs(self.model_name, self.budget.has_price, tuple(costs), spent, (short_cost,))
 
     def rows(self, day: str, problems: Mapping[str, ModelError]) -> pl.DataFrame:
         """Returns the day's rows of `observer_answers` from the stored answers."""
         on = date.fromisoformat(day)
         rows = []
-        for standing in self.standings(day):
-            problem = asking.problem_of(standing.question, problems)
-            rows.append(answer_row(standing, on, problem, self.budget.price))
+        for status in self.statuses(day):
+            problem = asking.problem_of(status.question, problems)
+            rows.append(answer_row(status, on, problem, self.budget.price))
         return frame_of("observer_answers", rows)
 
-    def _cost(self, day: str, standings: Sequence[QuestionStatus]) -> DayCost:
-        waiting = [standing.question for standing in standings if standing.state == "open"]
-        tokens = [question.estimated_tokens() for question in waiting]
+    def _cost(self, day: str, statuses: Sequence[QuestionStatus]) -> DayCost:
+        open_questions = [status.question for status in statuses if status.state == "open"]
+        tokens = [question.estimated_tokens() for question in open_questions]
         return DayCost(
             date.fromisoformat(day),
-            len({standing.question.window_id for standing in standings}),
-            len(standings),
-            len(standings) - len(waiting),
+            len({status.question.window_id for status in statuses}),
+            len(statuses),
+            len(statuses) - len(open_questions),
             sum(tokens),
             self.budget.output_tokens(len(tokens)),
             self.budget.estimate(tokens),
@@ -207,8 +209,8 @@ class Consultation:
 
     @property
     def can_batch(self) -> bool:
-        """Whether questions may go in batches by themselves: only the vendor's own server is known
-        to answer them.
+        """Whether questions may be sent in batches without a setting that asks for it: only the
+        vendor's own server is known to accept batches.
         """
         return not harness_of(self.model_name) and not self.store.settings.url_of("observer")
 
@@ -230,7 +232,7 @@ class Consultant:
     poll_seconds: float = asking.POLL_SECONDS
 
     def ask(self, days: Sequence[str]) -> dict[str, ModelError]:
-        """Asks about the days; returns the errors of unanswered questions by the name of their key.
+        """Asks about the days; returns key name → error of each question without an answer.
 
         Raises `ModelSetupError` if the model cannot be asked or would cost more than the settings
         allow, `ModelBusyError` if asking later may help. Answers received until then are stored.
@@ -239,7 +241,8 @@ class Consultant:
         clock = consultation.store.settings.clock
         folder = make_folder(consultation.answers.root)
         with filelock.FileLock(folder / "asking.lock", mode=0o600):
-            waiting = [s for day in days for s in consultation.standings(day) if s.state == "open"]
+            statuses = chain.from_iterable(map(consultation.statuses, days))
+            waiting = [status for status in statuses if status.state == "open"]
             tokens, out = consultation.budget.sizes(group_questions(map(next_attempt, waiting)))
             in_batches = self._is_batched(len(tokens))
             consultation.budget.check(tokens, out=out, in_batches=in_batches)
@@ -248,9 +251,9 @@ class Consultant:
                 consultation.answers,
                 clock,
                 at_once(consultation.store.settings, self.model.name),
-                self._earlier,
+                self._earlier_memories,
                 self._images,
-                partial(self._established, self._sessions(waiting)),
+                partial(self._established_facts, self._sessions(waiting)),
                 partial(consultation.store.sync_if_older, SEND_SECONDS),
             )
             if not in_batches:
@@ -265,37 +268,37 @@ class Consultant:
         return batches == "always" or is_wanted
 
     @cached_property
-    def _remembered(self) -> list[EarlierMemory]:
+    def _all_memories(self) -> list[EarlierMemory]:
         store = self.consultation.store
         return earlier_memories(sendable(store.tables.read("memories"), store.settings))
 
     def _sessions(self, waiting: Sequence[QuestionStatus]) -> dict[str, list[ObserverQuestion]]:
-        """Returns all questions about the long sessions with open ones, in the order of the
-        sessions' parts.
+        """Returns session → all its questions, in the order of the session, for each long session
+        with an open question.
         """
-        asked = (status.question for status in waiting)
-        sessions = {question.session_id for question in asked if not question.key.is_short}
+        open_questions = (status.question for status in waiting)
+        sessions = {question.session_id for question in open_questions if not question.key.is_short}
         windows = self.consultation.store.tables.read("windows", columns=["session_id", "day"])
         of_sessions = windows.filter(pl.col("session_id").is_in(list(sessions)))
         days = sorted(day.isoformat() for day in of_sessions["day"].drop_nulls().unique())
-        all_of_them = (
-            s.question for day in days for s in self.consultation.standings(day, sessions)
-        )
+        statuses = chain.from_iterable(self.consultation.statuses(day, sessions) for day in days)
+        questions = sorted((status.question for status in statuses), key=lambda item: item.place)
         by_session: dict[str, list[ObserverQuestion]] = {session: [] for session in sessions}
-        for question in sorted(all_of_them, key=lambda question: question.place):
+        for question in questions:
             if question.session_id in by_session:
                 by_session[question.session_id].append(question)
         return by_session
 
-    def _established(
+    def _established_facts(
         self, sessions: Mapping[str, Sequence[ObserverQuestion]], question: ObserverQuestion
     ) -> list[EstablishedFact]:
+        """Returns the facts that the answers about earlier parts of the session established."""
         earlier = [other for other in sessions[question.session_id] if other.place < question.place]
         return find_established(earlier, self.consultation.answers)
 
-    def _earlier(self, question: ObserverQuestion) -> list[EarlierMemory]:
+    def _earlier_memories(self, question: ObserverQuestion) -> list[EarlierMemory]:
         about = (question.call.messages, question.project, question.person)
-        return pick_earlier(self._remembered, *about)
+        return pick_earlier(self._all_memories, *about)
 
     def _images(self, question: ObserverQuestion) -> Images:
         """Returns the images of the messages that the Messages API accepts."""
@@ -305,13 +308,8 @@ class Consultant:
             room = MOST_IMAGES - sum(map(len, images_by_message.values()))
             entry = archive.find(message["resource_id"]) if message["image_count"] else None
             if entry is not None:
-                place = (
-                    entry.source_id,
-                    entry.generation,
-                    message["byte_from"],
-                    message["byte_to"],
-                )
-                images = images_in(archive.read(*place))
+                span = (message["byte_from"], message["byte_to"])
+                images = images_in(archive.read(entry.source_id, entry.generation, *span))
                 small = [image for image in images if len(image.data) <= MOST_IMAGE_BYTES]
                 images_by_message[message["message_id"]] = small[:room]
         return images_by_message

@@ -1,10 +1,10 @@
-"""Opens the models of both roles, and decides what they may be sent: none by default, only what the
-settings name.
+"""Opens the models of both roles, and decides what they may be sent. Without a setting that names a
+model, none is opened.
 
-The observer extracts facts and rewrites questions; the reflector condenses, reviews and answers
-with citations. Every request passes `MaskedModel`: typed text and files that people write are
-masked as transcripts are; text from the store is already masked and stays as it is. What belongs to
-a project outside of the setting `model_projects` is never sent.
+The observer extracts facts and rewrites questions. The reflector condenses, reviews and answers
+with citations. Every request passes `MaskedModel`, because it may contain text that a person typed
+or a file that a person wrote; text from the store is masked already. What belongs to a project that
+the setting `model_projects` does not name is never sent.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -23,8 +23,6 @@ from memory_assets.store.settings import RULES, Role, Settings, harness_of
 from memory_assets.store.store import Store
 from memory_assets.text.files import make_folder
 
-MaskText = Callable[[str], str]
-
 
 @dataclass(frozen=True)
 class MaskedModel:
@@ -33,7 +31,7 @@ class MaskedModel:
     """
 
     model: Model
-    mask: MaskText
+    mask: Callable[[str], str]
     """Returns the text with secrets and forgotten words as asterisks."""
     check: Callable[[ModelRequest], None] = lambda _: None
     """Raises `ModelSetupError` for a request that alone costs more than the settings allow, or
@@ -98,23 +96,23 @@ def open_model(
         return masked(_open_harness(harness, name, store, seconds), store)
     from memory_assets.adapters.anthropic_model import AnthropicModel
 
-    how = {
-        "url": settings.url_of(role),
-        "timeout_seconds": seconds,
-        "retries": settings.model_retries if retries is None else retries,
-    }
-    return masked(AnthropicModel(name, **how), store)
+    retries = settings.model_retries if retries is None else retries
+    url = settings.url_of(role)
+    model = AnthropicModel(name, url=url, timeout_seconds=seconds, retries=retries)
+    return masked(model, store)
 
 
 def _open_harness(harness: str, name: str, store: Store, timeout_seconds: float) -> Model:
-    """Returns the person's own harness as a model; every process of this store shares one lock."""
+    """Returns the person's own harness as a model; all processes of the store ask it in turn, with
+    one lock.
+    """
     from memory_assets.adapters.claude_code_model import ClaudeCodeModel
     from memory_assets.adapters.codex_model import CodexModel
 
-    opened = ClaudeCodeModel if harness == "claude-code" else CodexModel
+    adapter = ClaudeCodeModel if harness == "claude-code" else CodexModel
     lock = make_folder(store.answers) / "harness.lock"
     environ = {HOOKS_OFF: "1"}
-    return opened(name, lock, timeout_seconds=timeout_seconds, environ=environ)
+    return adapter(name, lock, timeout_seconds=timeout_seconds, environ=environ)
 
 
 def at_once(settings: Settings, model: str) -> int:

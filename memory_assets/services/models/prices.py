@@ -1,9 +1,10 @@
 """The cost of a model's answers in US dollars.
 
-Prices come from `prices.toml` and the setting `model_prices`, which has precedence. An unlisted
-model has no price: it is not guessed, not even from an earlier version of the same model. Without a
-price the limit of a run cannot be held, so the model is not asked; except, while nobody set a
-limit, a harness or a server of this network: their questions are seldom billed.
+Prices come from `prices.toml` and the setting `model_prices`, which has precedence. The price of an
+unlisted model is not guessed, not even from an earlier version of the same model. A model without a
+price is not asked, because the limit of a run could not be held. A harness or a server of this
+network is asked nevertheless, as long as the settings have no limit: its questions are seldom
+billed.
 """
 
 import json
@@ -26,6 +27,7 @@ CACHE_WRITE, CACHE_READ = 1.25, 0.1
 """
 
 BATCH = 0.5
+"""Multiple of the price for questions in batches."""
 
 OF_CLAUDE_CODE = "claude-code:"
 ALIASES = {"haiku": "claude-haiku-5-5", "sonnet": "claude-sonnet-5-5", "opus": "claude-opus-5-5"}
@@ -34,8 +36,7 @@ ALIASES = {"haiku": "claude-haiku-5-5", "sonnet": "claude-sonnet-5-5", "opus": "
 MILLION = 1_000_000
 
 _LATER_VERSION = re.compile(r"[-._]?\d{1,5}(?!\d)")
-"""A suffix that makes the name that of a later version; a snapshot's date has six digits or more.
-"""
+"""What follows the name in that of a later version; a snapshot's date has six digits or more."""
 
 
 @dataclass(frozen=True)
@@ -56,12 +57,12 @@ class Price:
         """
         write = CACHE_WRITE * self.input if self.cache_write is None else self.cache_write
         read = CACHE_READ * self.input if self.cache_read is None else self.cache_read
-        sent = (
+        cost_of_prompt = (
             answer.input_tokens * self.input
             + answer.cache_write_tokens * write
             + answer.cache_read_tokens * read
         )
-        return (sent + answer.output_tokens * self.output) / MILLION
+        return (cost_of_prompt + answer.output_tokens * self.output) / MILLION
 
     def is_long(self, answer: ModelAnswer) -> bool:
         """Returns whether the price for long prompts applies."""
@@ -79,22 +80,22 @@ def prices_of(settings: Settings) -> dict[str, Price]:
 def listed_prices() -> dict[str, Price]:
     """Returns the prices of the package."""
     file = files("memory_assets.services.models").joinpath("prices.toml")
-    listed = tomllib.loads(file.read_text("utf-8"))
-    return {name: Price(**price) for name, price in listed.items()}
+    prices = tomllib.loads(file.read_text("utf-8"))
+    return {name: Price(**price) for name, price in prices.items()}
 
 
 def price_of(model: str, prices: Mapping[str, Price]) -> Price | None:
-    """Returns the price with the longest matching prefix of the model's name, earlier versions
-    excluded.
+    """Returns the price with the longest matching prefix of the model's name; an earlier version of
+    the model does not match.
 
     A model of Claude Code without a price of its own has that of the API, though a subscription
     pays for it in another way.
     """
-    own_price = _own_price(model, prices)
-    if own_price or not model.startswith(OF_CLAUDE_CODE):
-        return own_price
-    bare = model.removeprefix(OF_CLAUDE_CODE)
-    return _own_price(ALIASES.get(bare, bare), prices)
+    price = _listed_price(model, prices)
+    if price or not model.startswith(OF_CLAUDE_CODE):
+        return price
+    api_name = model.removeprefix(OF_CLAUDE_CODE)
+    return _listed_price(ALIASES.get(api_name, api_name), prices)
 
 
 def cost_of(
@@ -102,19 +103,21 @@ def cost_of(
 ) -> float | None:
     """Returns the cost of the answer in US dollars; None where no price is known.
 
-    `model_asked` is the name that was asked for; servers may answer with another one. Its own price
-    comes first for a harness, and last for others.
+    `model_asked` is the name that was asked for; the answer may name another model. For a harness
+    the price of the name asked for has precedence, otherwise that of the model in the answer.
     """
-    own_price = _own_price(model_asked, prices) if harness_of(model_asked) else None
-    price = own_price or price_of(answer.model, prices) or price_of(model_asked, prices)
+    price = _listed_price(model_asked, prices) if harness_of(model_asked) else None
+    price = price or price_of(answer.model, prices) or price_of(model_asked, prices)
     if not price:
         return None
-    whole = price.of(answer) * (price.long_prompt_times if price.is_long(answer) else 1.0)
-    return whole * BATCH if answer.is_batch else whole
+    usd = price.of(answer)
+    if price.is_long(answer):
+        usd *= price.long_prompt_times
+    return usd * BATCH if answer.is_batch else usd
 
 
 def price_problems(settings: Settings) -> tuple[str, ...]:
-    """Returns why configured models would not be asked for want of a price."""
+    """Returns why configured models without a price would not be asked."""
     problems = []
     for model in dict.fromkeys(settings.model_of(role) for role in get_args(Role)):
         try:
@@ -150,19 +153,19 @@ def estimate_of(
     *,
     in_batches: bool,
 ) -> float | None:
-    """Returns the total cost of calls with prompts of usual length; None where the model's price is
-    unknown.
+    """Returns the cost of this many tokens, in prompts that do not cost more for their length; None
+    where the model's price is unknown.
     """
     price = price_of(model, prices)
     if price is None:
         return None
-    whole = price.of(ModelAnswer("", model, input_tokens, output_tokens))
-    return whole * BATCH if in_batches else whole
+    usd = price.of(ModelAnswer("", model, input_tokens, output_tokens))
+    return usd * BATCH if in_batches else usd
 
 
-def _own_price(model: str, prices: Mapping[str, Price]) -> Price | None:
-    fitting = [name for name in prices if _fits(name, model)]
-    return prices[max(fitting, key=len)] if fitting else None
+def _listed_price(model: str, prices: Mapping[str, Price]) -> Price | None:
+    prefixes = [prefix for prefix in prices if _fits(prefix, model)]
+    return prices[max(prefixes, key=len)] if prefixes else None
 
 
 def _is_near(model: str, settings: Settings) -> bool:
@@ -172,9 +175,7 @@ def _is_near(model: str, settings: Settings) -> bool:
 
 
 def is_near(url: str) -> bool:
-    """Returns whether the server is on this machine or in its private network, as far as its
-    address says.
-    """
+    """Returns whether the address names this machine, or an IP address of a private network."""
     host = urlsplit(url).hostname or ""
     try:
         return host == "localhost" or ip_address(host).is_private
@@ -182,6 +183,8 @@ def is_near(url: str) -> bool:
         return False
 
 
-def _fits(name: str, model: str) -> bool:
-    is_version = name[-1:].isdigit()
-    return model.startswith(name) and not (is_version and _LATER_VERSION.match(model, len(name)))
+def _fits(prefix: str, model: str) -> bool:
+    """Returns whether the model's name begins with the prefix, and is that of no later version."""
+    is_version = prefix[-1:].isdigit()
+    is_later = is_version and _LATER_VERSION.match(model, len(prefix))
+    return model.startswith(prefix) and not is_later
