@@ -184,7 +184,7 @@ def test_memories_of_a_project_that_may_not_be_sent_are_not_shown_either():
             *earlier.with_columns(text=pl.lit(text), project=pl.lit(project)).to_dicts(),
         )
         (status,) = consultation(store).statuses(TODAY)
-        shown = Consultant(consultation(store), model)._earlier(status.question)
+        shown = Consultant(consultation(store), model)._earlier_memories(status.question)
         assert [one.text for one in shown] == ([text] if is_shown else [])
 
 
