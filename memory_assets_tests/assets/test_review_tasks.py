@@ -128,7 +128,7 @@ def test_what_is_forgotten_is_not_read_from_a_task(store: Store, api: TodoistApi
     launch.triage(store)
     task = api.named(FACT)
     MemoryAgent(store.settings).forget("uv, never pip", apply=True)
-    assert "uv, never pip" not in next(iter(read_task_snapshot(store).found.values())).content
+    assert "uv, never pip" not in next(iter(read_task_snapshot(store).tasks.values())).content
     launch.triage(store)
     assert task["is_deleted"]
     assert not any(

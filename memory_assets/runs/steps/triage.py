@@ -75,12 +75,12 @@ def decisions(store: Store, _: Run) -> Builder:
         triage = triage_of(store)
     # Without the lock: the server may be slow.
     review = read_settled_review(triage.workspace)
-    tasks = read_task_snapshot(store)
+    snapshot = read_task_snapshot(store)
 
     def build(_: str) -> Rows:
         edits = triage.apply_review_edits(review)
-        changes = apply_task_changes(tasks.found, triage)
-        warnings = [*edits.warnings, *changes.warnings, *filter(None, [tasks.problem])]
+        changes = apply_task_changes(snapshot.tasks, triage)
+        warnings = [*edits.warnings, *changes.warnings, *filter(None, [snapshot.problem])]
         figures = {"heard": edits.counts, "tasks": changes.counts, "warnings": warnings}
         return Rows(triage.decide_all(), figures, warnings=warnings)
 

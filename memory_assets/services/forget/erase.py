@@ -197,6 +197,7 @@ def _rekey_answers(store: Store, sources: Sequence[str], new_ids: IdMap) -> None
         new_names |= answers.rekey(old_content, new_content)
 
     def replace_names(raw: bytes) -> bytes:
+        """Returns the bytes of the ledger with the new names."""
         for old, new in new_names.items():
             raw = raw.replace(old.encode(), new.encode())
         return raw

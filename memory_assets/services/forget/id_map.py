@@ -59,6 +59,7 @@ def replace_ids(new_ids: Mapping[str, str], raw: bytes) -> bytes:
         return raw
 
     def new_id(match: re.Match[bytes]) -> bytes:
+        """Returns the id that replaces the matching one: itself, if it did not change."""
         old_id = match[0].decode()
         return new_ids.get(old_id, old_id).encode()
 

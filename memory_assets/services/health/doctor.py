@@ -154,9 +154,11 @@ def _check_indexes(store: Store, projections: Projections) -> Iterator[Check]:
     }
 
     def check_vectors() -> Check:
+        """Checks that the vector index has every memory with a vector."""
         return check_projection("vector", "memories", ids_with_vector, projections.vector_ids())
 
     def check_texts(corpus: str, expected_ids: set[str]) -> Check:
+        """Checks that the text index has every text of the corpus."""
         return check_projection("text", corpus, expected_ids, projections.text_ids(corpus))
 
     yield from _run("vector index", check_vectors)

@@ -1,5 +1,5 @@
-"""Cleans texts that people and agents write: one line, printable, bounded. The ledger and the slog
-mask their secrets.
+"""Cleans texts that people and agents write before they are saved: one line, printable, and with
+secrets masked where they are facts; names are limited in length.
 """
 
 import unicodedata
@@ -7,10 +7,14 @@ import unicodedata
 from memory_assets.errors import NoteError
 
 LONGEST_NAME = 200
+"""Characters of the name of a project or session."""
 
 
 def check_printable(text: str, what: str) -> str:
-    """Returns the text; raises `NoteError` where it contains control characters or surrogates."""
+    """Returns the text; raises `NoteError` where it contains control characters or surrogates.
+
+    `what` names the text in the error.
+    """
     for character in text:
         if unicodedata.category(character) in ("Cc", "Cs") and character not in "\n\r\t":
             code = f"the control character U+{ord(character):04X}"
@@ -19,24 +23,23 @@ def check_printable(text: str, what: str) -> str:
 
 
 def masked_line(text: str, what: str) -> tuple[str, int]:
-    """Returns the text as one line with its secrets masked, and how many there were, for a
-    warning.
-    """
+    """Returns the text as one line with its secrets masked, and the number of secrets."""
     from memory_assets.text.masking.redact import mask_text
 
-    masked_text, masked = mask_text(check_printable(text, what))
-    return " ".join(masked_text.split()), masked
+    masked_text, secret_count = mask_text(check_printable(text, what))
+    return " ".join(masked_text.split()), secret_count
 
 
 def masked_warnings(count: int, where: str) -> tuple[str, ...]:
     """Returns a warning where secrets were masked."""
     if not count:
         return ()
-    return (f"{count} secret{'s were' if count > 1 else ' was'} masked in the {where}.",)
+    secrets = "secrets were" if count > 1 else "secret was"
+    return (f"{count} {secrets} masked in the {where}.",)
 
 
 def clean_name(name: str, what: str) -> str:
-    """Returns the name of a project or session as one line; raises `NoteError` for one too long."""
+    """Returns the name of a project or session as one line; raises `NoteError` if too long."""
     cleaned = " ".join(check_printable(name, f"the {what}").split())
     if len(cleaned) > LONGEST_NAME:
         raise NoteError(f"The {what} has {len(cleaned):,} characters, the limit is {LONGEST_NAME}.")

@@ -31,15 +31,16 @@ def rate(store: Store, request: FeedbackRequest) -> Rating:
     """Records that the memories helped or did not; raises `NoteError` where one of them does not
     exist.
     """
-    ids = (find_ready(store, id) or _find(store, id) for id in request.memory_ids)
-    rated = tuple(dict.fromkeys(ids))
+    all_ids = (find_ready(store, name) or _find_id(store, name) for name in request.memory_ids)
+    ids = tuple(dict.fromkeys(all_ids))
     session = clean_name(request.session or "", "session")
-    payload = {"memory_ids": list(rated), "used": request.used, "session": session}
+    payload = {"memory_ids": list(ids), "used": request.used, "session": session}
     event = store.append_event(FEEDBACK, "all", payload)
-    return Rating(event.id, event.at, rated, request.used)
+    return Rating(event.id, event.at, ids, request.used)
 
 
-def _find(store: Store, id: str) -> str:
+def _find_id(store: Store, name: str) -> str:
+    """Returns the id of the memory from the tables, which takes longer than `find_ready`."""
     from memory_assets.stages.embed.present import read_present
 
-    return check_not_forgotten(find_memory(read_present(store.tables, store.ledger), id))["id"]
+    return check_not_forgotten(find_memory(read_present(store.tables, store.ledger), name))["id"]

@@ -1,9 +1,8 @@
-"""The facade's verbs `remember` and `feedback`: check the request, then append one event to the
-ledger.
+"""The facade's verb `remember`: checks the request, then appends one event to the ledger.
 
-Each returns when its event is on disk; from then on every process overlays it on what it recalls.
-The first note creates the store. An invalid request writes nothing, and secrets are masked before
-the event is written.
+It returns when the event is on disk. From then on every recall returns the note, because recalls
+read the ledger as well as the tables. The first note creates the store. An invalid request writes
+nothing, and secrets are masked before the event is written.
 """
 
 from collections.abc import Sequence
@@ -65,31 +64,39 @@ def remember(store: Store, request: RememberRequest) -> Noted:
     """Saves a fact, or replaces a memory's text; raises `NoteError` for a text that cannot be
     saved.
     """
-    text, masked = _clean(request.text)
+    text, secret_count = _clean(request.text)
     if request.instead_of is not None:
-        return _correct(store, request.instead_of, text, request.session, masked)
+        return _correct(store, request.instead_of, text, request.session, secret_count)
     taxonomy = standards_of(store.settings).taxonomy
     category: Category = request.category or categorise(text, "fact", "owner", taxonomy=taxonomy)[0]
     project = clean_name(request.project, "project")
     scope = scope_of(category)
+    if not project and scope != "person":
+        scope = "everyone"
+    is_neutral = request.sentiment == "neutral"
     payload = {
         "text": text,
         "category": category,
         "priority": request.priority,
-        "sentiment": sentiment_of(text) if request.sentiment == "neutral" else request.sentiment,
-        "scope": scope if project or scope == "person" else "everyone",
+        "sentiment": sentiment_of(text) if is_neutral else request.sentiment,
+        "scope": scope,
         "project": project,
         "person": store.settings.owner,
         "tags": list(dict.fromkeys(request.tag)),
     }
-    return _write(store, NOTED, "all", payload, request.session, masked)
+    return _write(store, NOTED, "all", payload, request.session, secret_count)
 
 
-def _correct(store: Store, memory_id: str, text: str, session: str | None, masked: int) -> Noted:
+def _correct(
+    store: Store, memory_id: str, text: str, session: str | None, secret_count: int
+) -> Noted:
+    """Replaces the text of the memory; the note keeps its category, project and evidence."""
     memory = find_memory(read_present(store.tables, store.ledger), memory_id)
     if memory["state"] == "superseded":
-        ids = (short_id(memory["id"]), short_id(memory["superseded_by"]))
-        raise MemoryGoneError("{} was already replaced by {}; correct that one.".format(*ids))
+        newer_id = short_id(memory["superseded_by"])
+        raise MemoryGoneError(
+            f"{short_id(memory['id'])} was already replaced by {newer_id}; correct that one."
+        )
     check_not_forgotten(memory)
     if " ".join(memory["text"].split()) == text:
         raise NoteError(f"{short_id(memory['id'])} already has this text.")
@@ -100,48 +107,49 @@ def _correct(store: Store, memory_id: str, text: str, session: str | None, maske
         "tags": list(dict.fromkeys([*(memory["tags"] or ()), "correction"])),
         **_evidence(store, memory["observation_ids"]),
     }
-    return _write(store, CORRECTED, memory["id"], payload, session, masked)
+    return _write(store, CORRECTED, memory["id"], payload, session, secret_count)
 
 
 def _evidence(store: Store, observation_ids: Sequence[str]) -> dict[str, list]:
-    """Returns what an event keeps of the observations: their ids, the hashes of their texts, and
-    the messages of each.
+    """Returns what an event keeps of the observations, as columns: their ids, the hashes of their
+    texts, and the messages of each.
     """
     notes = note_rows(store.ledger.events([NOTED, CORRECTED])).lazy()
-    sources = (store.tables.scan("observations"), notes, store.tables.scan("harness_memories"))
-    is_wanted = pl.col("id").is_in(list(observation_ids))
-    renamed = {"id": "observation_ids", "text_hash": "text_hashes"}
-    rows = [rows.filter(is_wanted).select(*renamed, "message_ids") for rows in sources]
-    return pl.concat(rows).rename(renamed).collect().to_dict(as_series=False)
+    tables = (store.tables.scan("observations"), notes, store.tables.scan("harness_memories"))
+    has_id = pl.col("id").is_in(list(observation_ids))
+    new_names = {"id": "observation_ids", "text_hash": "text_hashes"}
+    rows = [table.filter(has_id).select(*new_names, "message_ids") for table in tables]
+    return pl.concat(rows).rename(new_names).collect().to_dict(as_series=False)
 
 
 def _clean(text: str) -> tuple[str, int]:
-    """Returns the text as one line with its secrets masked, and how many there were."""
+    """Returns the text as one line with its secrets masked, and the number of secrets."""
     if len(text) > LONGEST:
         raise NoteError(
             f"The text has {len(text):,} characters, the limit is {LONGEST:,}. Shorten it "
             "or save several facts."
         )
-    line, masked = masked_line(text, "the text")
+    line, secret_count = masked_line(text, "the text")
     if not line:
         raise NoteError("The text is empty.")
     if not any(character.isalnum() for character in line):
-        raise NoteError(
-            "The text contains nothing but the secret." if masked else "The text contains no word."
-        )
-    return line, masked
+        content = "nothing but the secret" if secret_count else "no word"
+        raise NoteError(f"The text contains {content}.")
+    return line, secret_count
 
 
 def _write(
-    store: Store, kind: str, target: str, payload: dict[str, Any], session: str | None, masked: int
+    store: Store,
+    kind: str,
+    target: str,
+    payload: dict[str, Any],
+    session: str | None,
+    secret_count: int,
 ) -> Noted:
-    whole = {
-        **payload,
-        "session": clean_name(session or "", "session"),
-        "taxonomy": standards_of(store.settings).taxonomy.version,
-    }
+    payload["session"] = clean_name(session or "", "session")
+    payload["taxonomy"] = standards_of(store.settings).taxonomy.version
     open_store(store.settings)  # creates it, if this is its first note
-    event = store.append_event(kind, target, whole)
+    event = store.append_event(kind, target, payload)
     return Noted(
         event_id=event.id,
         kind=kind.removeprefix("memory."),
@@ -149,5 +157,5 @@ def _write(
         memory_ids=(note_id(event),),
         **{name: event.payload[name] for name in ("text", "category", "priority", "project")},
         replaces=target if kind == CORRECTED else None,
-        masked_count=masked,
+        masked_count=secret_count,
     )

@@ -1,8 +1,8 @@
-"""The facade's verb `restore`: makes memories active again that became stale, or were archived or
-moved to cold storage.
+"""The facade's verb `restore`: makes stale, archived and cold memories active again.
 
-Appends one event per memory to the ledger; the next build of memories applies it and starts the TTL
-of the memory again. If one of the ids cannot be restored, nothing is written.
+Appends one event per memory to the ledger. The next build of memories applies the events; the time
+until a memory becomes stale again begins with its event. If one of the ids cannot be restored,
+nothing is written.
 """
 
 from dataclasses import dataclass
@@ -47,35 +47,33 @@ def restore(store: Store, request: RestoreRequest) -> Restored:
     or replaced, and `NoteError` for one that is active or held.
     """
     memories = read_present(store.tables, store.ledger)
-    named = [find_memory(memories, name) for name in request.memory_ids]
-    rows = {row["id"]: row for row in named}
-    states = present_states(store, memories.filter(pl.col("id").is_in(list(rows))))
-    earlier_states = {row["memory_id"]: row["state"] for row in states.iter_rows(named=True)}
-    for id, row in rows.items():
-        _check_restorable(row, earlier_states[id])
-    events = {id: store.append_event(RESTORED, id, {"memory_ids": [id]}) for id in rows}
+    rows = [find_memory(memories, name) for name in request.memory_ids]
+    rows_by_id = {row["id"]: row for row in rows}
+    ids = list(rows_by_id)
+    states = present_states(store, memories.filter(pl.col("id").is_in(ids)))
+    state_of = dict(states.select("memory_id", "state").iter_rows())
+    for id in ids:
+        _check_restorable(rows_by_id[id], state_of[id])
+    events = {id: store.append_event(RESTORED, id, {"memory_ids": [id]}) for id in ids}
     restored = (
-        RestoredMemory(id, row["text"], earlier_states[id], events[id].at)
-        for id, row in rows.items()
+        RestoredMemory(id, rows_by_id[id]["text"], state_of[id], events[id].at) for id in ids
     )
     return Restored(tuple(restored))
 
 
 def present_states(store: Store, memories: pl.DataFrame) -> pl.DataFrame:
-    """Returns (memory_id, state, since, reason) of the memories now, also if they were moved since
-    they were last built.
+    """Returns (memory_id, state, since, reason) of the memories now, with the events since they
+    were built.
     """
     settings = store.settings
-    recalls = log_recalls(store.ledger.events([RECALLED]), store.settings.zone)
+    recalls = log_recalls(store.ledger.events([RECALLED]), settings.zone)
     moves = store.ledger.events(MOVES)
-    how = (settings.clock(), settings.ttl_days, settings.zone)
-    return fold_states(memories, recalls, moves, *how)
+    now = settings.clock()
+    return fold_states(memories, recalls, moves, now, settings.ttl_days, settings.zone)
 
 
 def _check_restorable(memory: dict[str, Any], state: str) -> None:
-    """Raises an error that says what to do instead, unless the memory is stale, archived or
-    cold.
-    """
+    """Raises an error that says what to do instead, unless the memory can be restored."""
     id = short_id(memory["id"])
     check_not_forgotten(memory)
     if state == "superseded":

@@ -1,7 +1,7 @@
-"""Opens what a triage needs of a store, reads people's decisions in REVIEW.md, and synchronises
-their task list.
+"""Opens a triage of a store, reads the decisions that people made in REVIEW.md, and synchronises
+the owner's task list.
 
-The rules are in `stages/triage`; the assets of that name apply them.
+The rules are in `stages/triage`; the assets of that group apply them.
 """
 
 import os
@@ -69,7 +69,7 @@ def rules_of(settings: Settings, first_number: int = 1) -> TriageRules:
         settings.clock(),
         settings.owner,
         settings.review_days,
-        [section(category) for category in settings.sections],
+        list(map(section, settings.sections)),
         frozenset(section(category).casefold() for category in GUARDED),
         trust_after=settings.trust_after,
         zone=settings.zone,
@@ -88,8 +88,8 @@ def triage_of(store: Store, workspace: GitWorkspace | None = None) -> Triage:
     """Returns a triage of the store, creating the workspace's repository if needed."""
     comparison = StatementComparison(partial(_encode, store.settings.embedding_model))
     rules = rules_of(store.settings, store.first_number)
-    where = (workspace or workspace_of(store), store.ledger, store.tables, store.archive)
-    return Triage(*where, rules, comparison)
+    workspace = workspace or workspace_of(store)
+    return Triage(workspace, store.ledger, store.tables, store.archive, rules, comparison)
 
 
 def reading_triage(store: Store) -> Triage:
@@ -98,7 +98,7 @@ def reading_triage(store: Store) -> Triage:
 
 
 def _encode(model: str, texts: Sequence[str]) -> np.ndarray | None:
-    """Returns the vectors of texts; None where the embedding model is missing."""
+    """Returns the vectors of the texts; None where the embedding model is missing."""
     try:
         return open_embedder(model).encode(texts)
     except ModelError:
@@ -117,9 +117,7 @@ def proposals_to_review(store: Store, reviews: pl.DataFrame) -> list[dict[str, A
 
 
 def review_questions(store: Store, model: str) -> list[ReviewQuestion]:
-    """Returns the requests to the model about the proposals that it has not reviewed and may be
-    sent.
-    """
+    """Returns the requests to the model about the proposals of `proposals_to_review`."""
     answers = triage_answers(store)
     withheld = withheld_lines(store)
     waiting = proposals_to_review(store, read_verdicts(answers.every()))
@@ -132,8 +130,8 @@ def review_questions(store: Store, model: str) -> list[ReviewQuestion]:
 
 
 def read_review(store: Store) -> ReviewFile:
-    """Returns REVIEW.md with its decisions, the proposals lost from it, and warnings where it looks
-    half saved.
+    """Returns REVIEW.md with its decisions, the proposals whose lines are lost, and warnings where
+    an editor seems to have saved only half of it.
     """
     return reading_triage(store).read_review_file()
 
@@ -145,32 +143,36 @@ def restore_lost(store: Store) -> None:
     lossless = ("utf-8", "surrogateescape")
     with store.lock():
         file = read_review(store)
-        ours = GitWorkspace(store.workspace).at_head(REVIEW_MD)
-        if file.reading.lost and file.content and ours:
-            texts = (ours.decode(*lossless), file.content.decode(*lossless))
-            restored = put_back(*texts, file.reading.lost).encode(*lossless)
-            replace_if_same(store.workspace / REVIEW_MD, file.content, restored)
+        committed = GitWorkspace(store.workspace).at_head(REVIEW_MD)
+        if file.reading.lost and file.content and committed:
+            present = file.content.decode(*lossless)
+            restored = put_back(committed.decode(*lossless), present, file.reading.lost)
+            path = store.workspace / REVIEW_MD
+            replace_if_same(path, file.content, restored.encode(*lossless))
 
 
 def read_pending(store: Store, *, is_asked: bool = True) -> list[dict[str, Any]]:
-    """Returns the proposals that a person is asked about, or all pending ones, the most useful
-    first, by the present ledger.
+    """Returns the proposals that are pending by the present ledger, the most useful first; with
+    `is_asked`, only those that the owner is asked about.
 
-    Each is its proposal with the columns of its decision and the `path` of the file that its line
-    is for.
+    A row has the columns of the proposal and of its decision, and the `path` of the file that its
+    line is for.
     """
     triage = reading_triage(store)
     columns = ["proposal_id", "state", "reason", "expires_at"]
-    reviewed = store.tables.read("decisions", columns=columns).filter(state="pending")
-    reasons = dict(reviewed.select("proposal_id", "reason").iter_rows())
+    table = store.tables.read("decisions", columns=columns).filter(state="pending")
+    reasons = dict(table.select("proposal_id", "reason").iter_rows())
     proposals = triage.current()
-    listed = reviewed.filter(pl.col("expires_at").is_not_null()) if is_asked else reviewed
-    now = triage.read_decisions(reasons).filter(state="pending").drop("expires_at")
-    waiting = now.join(listed.select("proposal_id", "expires_at"), on="proposal_id")
-    places = {line: path for path, lines in read_lines(triage.workspace).items() for line in lines}
-    rows = [{**proposals[row["proposal_id"]], **row} for row in waiting.iter_rows(named=True)]
+    if is_asked:
+        table = table.filter(pl.col("expires_at").is_not_null())
+    pending = triage.read_decisions(reasons).filter(state="pending").drop("expires_at")
+    pending = pending.join(table.select("proposal_id", "expires_at"), on="proposal_id")
+    path_of_line: dict[str, str] = {}
+    for path, lines in read_lines(triage.workspace).items():
+        path_of_line |= dict.fromkeys(lines, path)
+    rows = [proposals[row["proposal_id"]] | row for row in pending.iter_rows(named=True)]
     rows.sort(key=usefulness)
-    return [{**row, "path": places.get(row["entry"]) or home_of(row)} for row in rows]
+    return [{**row, "path": path_of_line.get(row["entry"]) or home_of(row)} for row in rows]
 
 
 def write_decided(store: Store) -> list[Event]:
@@ -196,7 +198,7 @@ def changed_since(store: Store, commit: str | None) -> list[ChangedLine]:
 
 
 def take_back(store: Store, proposal_id: str) -> None:
-    """Reopens a decided proposal and takes its edit of a file of entries back."""
+    """Reopens a decided proposal and reverts the edit of MEMORY.md that it led to."""
     with store.lock():
         triage_of(store).take_back(proposal_id)
 
@@ -205,16 +207,18 @@ def take_along(store: Store, memory_id: str, *, text: str = "") -> None:
     """Updates the pending proposals of a memory that was corrected to `text`, or forgotten if
     `text` is empty.
 
-    Does not wait for other processes: if one is writing, its next triage updates REVIEW.md.
+    Does not wait for a process that holds the store's lock: the next triage updates REVIEW.md.
     """
-    affected = _proposals_of(store, memory_id)
-    for id in affected:
-        decided = {"state": "rejected", "tier": 1, "reason": GIVEN_UP["forgotten"]}
-        kind, payload = (EDITED, {"text": text}) if text else (DECIDED, decided)
-        store.append_event(kind, id, payload)
-    is_shown = affected or any(map(store.tables.has_rows, further_sources("review_md")))
-    # Forgetting erases proposals, too.
-    if store.tables.parts("decisions") and (is_shown or not text):
+    proposal_ids = _proposals_of(store, memory_id)
+    for id in proposal_ids:
+        if text:
+            store.append_event(EDITED, id, {"text": text})
+        else:
+            rejection = {"state": "rejected", "tier": 1, "reason": GIVEN_UP["forgotten"]}
+            store.append_event(DECIDED, id, rejection)
+    has_items = proposal_ids or any(map(store.tables.has_rows, further_sources("review_md")))
+    # A forgetting may have erased proposals, so it always changes the file.
+    if store.tables.parts("decisions") and (has_items or not text):
         with suppress(StoreBusyError), store.lock(wait_seconds=0):
             write_review(store)
 
@@ -223,19 +227,19 @@ def _proposals_of(store: Store, memory_id: str) -> list[str]:
     """Returns the pending proposals of new lines that rest on the memory."""
     if not store.tables.parts("decisions"):
         return []
-    present = read_present(store.tables, store.ledger).filter(id=memory_id)
-    behind = {memory_id, *present["observation_ids"].explode()}
+    memory = read_present(store.tables, store.ledger).filter(id=memory_id)
+    source_ids = {memory_id, *memory["observation_ids"].explode()}
     decisions = reading_triage(store).read_decisions()
     pending = decisions.filter(pl.col("entry").is_null(), state="pending")["proposal_id"]
     proposals = read_proposals(store.tables)
     proposals = proposals.filter(pl.col("proposal_id").is_in(pending.implode()))
-    sources = proposals.select("proposal_id", "observation_ids", "memory_id").iter_rows()
-    return [id for id, ids, memory in sources if not behind.isdisjoint([memory, *ids])]
+    rows = proposals.select("proposal_id", "observation_ids", "memory_id").iter_rows()
+    return [id for id, ids, memory in rows if not source_ids.isdisjoint([memory, *ids])]
 
 
 def write_review(store: Store, workspace: GitWorkspace | None = None) -> bool:
-    """Writes REVIEW.md as a triage does; the caller holds the store's lock. Returns False if a
-    person changed it meanwhile.
+    """Writes REVIEW.md as a triage does, and returns whether it did: not if a person changed it
+    meanwhile. The caller holds the store's lock.
     """
     contradicted = [asdict(item) for item in read_contradictions(store)]
     return triage_of(store, workspace).write_review(shown_frictions(store), contradicted)
@@ -253,9 +257,10 @@ def shown_frictions(store: Store) -> Mapping[str, FrictionItem]:
 
 @dataclass(frozen=True)
 class TaskSnapshot:
-    """The present tasks about proposals by id, or why they could not be read."""
+    """The present tasks about proposals, or why they could not be read."""
 
-    found: Mapping[str, Task] = field(default_factory=dict)
+    tasks: Mapping[str, Task] = field(default_factory=dict)
+    """By their id."""
     problem: str = ""
 
 
@@ -289,9 +294,9 @@ def task_decisions_hash(store: Store, snapshot: TaskSnapshot) -> str:
     """Returns a hash of the tasks' decisions that no triage has applied yet; empty where there are
     none.
     """
-    if not snapshot.found:
+    if not snapshot.tasks:
         return ""
-    decisions = unapplied_decisions(snapshot.found, reading_triage(store))
+    decisions = unapplied_decisions(snapshot.tasks, reading_triage(store))
     has_any = decisions.approved or decisions.rejected or decisions.edited
     return hash_of(decisions) if has_any else ""
 

@@ -1,4 +1,4 @@
-"""Proposals as the facade answers them: those that wait for a person's decision, and what became of
+"""Proposals as the facade returns them: the pending ones with their evidence, and the state of
 those that were decided.
 """
 
