@@ -1,9 +1,9 @@
 """Reads what the briefing shows beside the memories: lessons that apply, triggers that are due,
 work that was left open, the names of active projects, and proposals that expire soon.
 
-The schedule `briefing_daily` renders the briefing at 00:05 in the owner's zone, and `memory ingest`
-does so when the due triggers differ from those in the briefing, so a new day needs no new
-transcript to show them.
+The schedule `briefing_daily` renders the briefing at 00:05 in the owner's zone. `memory ingest`
+renders it when the due triggers differ from those in the briefing. So the triggers of a new day are
+shown without a new transcript.
 """
 
 import re
@@ -33,21 +33,17 @@ from memory_assets.text.words import shared
 
 LESSONS_MD = "lessons.md"
 
-
 SESSIONS_SHOWN = 3
 """Sessions of a project whose end is shown, one for each branch."""
 
 STILL_OPEN_FOR = timedelta(days=14)
-"""Before the project's last session; what was left open earlier is done or given up."""
+"""Work that was left open longer before the project's last session counts as done or given up."""
 
 PROJECTS_SHOWN = 5
-"""Active projects, latest session first, that the briefing names in a folder that belongs to no
-project.
-"""
-
+"""Active projects that the briefing names in a folder that belongs to no project."""
 
 REQUEST_CHARS = 140
-"""A longer request costs more than it says."""
+"""Characters of a request that is shown; a longer one takes more room than it is worth."""
 
 SAME_STEP = 0.6
 """If the state and the next step have at least this share of stems in common, they say the same."""
@@ -69,8 +65,8 @@ _POINTS_BACK = re.compile(
 
 @dataclass(frozen=True)
 class OpenWork:
-    """What a session left open: the task and the next step that a model named, else the last
-    request; and its state.
+    """What a session left open: the task and the next step if a model named them, else the last
+    request; and the state of the work.
     """
 
     session_id: str
@@ -84,7 +80,8 @@ class OpenWork:
     request: str = ""
     """Empty if it cannot be understood alone."""
     state: str = ""
-    """What of the assistant's last words leaves something open, quoted, with a note."""
+    """The sentences of the assistant's last words that leave something open, quoted, with a note.
+    """
 
 
 def open_work(store: Store) -> tuple[OpenWork, ...]:
@@ -94,63 +91,72 @@ def open_work(store: Store) -> tuple[OpenWork, ...]:
     windows = store.tables.read("windows").filter(
         pl.col("status").is_in(READ_STATUSES), person=store.settings.owner
     )
-    ended = windows.drop_nulls("day").sort("ended_at", "window_id", descending=True)
-    last = ended.unique("session_id", keep="first", maintain_order=True)
-    last = last.unique(["project", "branch"], keep="first", maintain_order=True)
-    last_end = pl.col("ended_at").max().over("project")
-    near = last.filter(pl.col("ended_at") >= last_end - STILL_OPEN_FOR)
-    latest = near.filter(pl.int_range(pl.len()).over("project") < SESSIONS_SHOWN)
-    days = sorted({day.isoformat() for day in latest["day"]})
+    windows = windows.drop_nulls("day").sort("ended_at", "window_id", descending=True)
+    windows = windows.unique("session_id", keep="first", maintain_order=True)
+    windows = windows.unique(["project", "branch"], keep="first", maintain_order=True)
+    project_end = pl.col("ended_at").max().over("project")
+    windows = windows.filter(pl.col("ended_at") >= project_end - STILL_OPEN_FOR)
+    windows = windows.filter(pl.int_range(pl.len()).over("project") < SESSIONS_SHOWN)
+    days = sorted({day.isoformat() for day in windows["day"]})
     columns = ["window_id", "ordinal", "answer", *OPEN_WORK]
-    named = open_work_of(store.tables.read("observer_answers", days, columns))
-    is_latest = pl.col("window_id").is_in(latest["window_id"].to_list())
-    is_hidden = pl.col("message_id").is_in(list(_hidden(store)))
-    messages = store.tables.scan("messages", days).filter(is_latest & ~is_hidden)
+    model_work = open_work_of(store.tables.read("observer_answers", days, columns))
+    in_windows = pl.col("window_id").is_in(windows["window_id"].to_list())
+    is_forgotten = pl.col("message_id").is_in(list(_forgotten_messages(store)))
+    messages = store.tables.scan("messages", days).filter(in_windows & ~is_forgotten)
     groups = messages.sort("ordinal").collect().group_by("window_id", maintain_order=True)
-    texts = {id: group.to_dicts() for (id,), group in groups}
+    messages_of = {id: group.to_dicts() for (id,), group in groups}
     items = (
-        _open_work(row, named.get(row["window_id"]), texts.get(row["window_id"], []))
-        for row in latest.iter_rows(named=True)
+        _open_work(row, model_work.get(row["window_id"]), messages_of.get(row["window_id"], []))
+        for row in windows.iter_rows(named=True)
     )
-    return tuple(
-        work
-        for work in items
-        if work.task or (work.state and (work.state != STOPPED or entities_of(work.request)))
-    )
+    return tuple(filter(_says_enough, items))
+
+
+def _says_enough(work: OpenWork) -> bool:
+    """Returns whether the work has a task, or a state; that it stopped is none without a name."""
+    is_nameless = work.state == STOPPED and not entities_of(work.request)
+    return bool(work.task) or (bool(work.state) and not is_nameless)
 
 
 def _open_work(
-    window: Row, named: tuple[str, str] | None, messages: Sequence[dict[str, Any]]
+    window: Row, model_work: tuple[str, str] | None, messages: Sequence[dict[str, Any]]
 ) -> OpenWork:
-    task, next_step = named or ("", "")
+    """Returns the open work of the window; `model_work` is the task and the next step that a model
+    named.
+    """
+    task, next_step = model_work or ("", "")
     branch = window["branch"] or ""
-    stopped = find_handoff(messages, branch)
+    handoff = find_handoff(messages, branch)
     next_step = what_is_next(next_step)
     if _IS_DONE.search(task):
         task = ""
-    is_pushing = stopped.note == NOT_PUSHED and "push" in f"{task} {next_step}"
-    is_same = shared(stopped.open_text, next_step) >= SAME_STEP
-    is_told = task and (stopped.note == STOPPED or is_pushing or is_same)
-    state = " ".join(filter(None, (spoken("Assistant", stopped.open_text), stopped.note)))
+    is_pushing = handoff.note == NOT_PUSHED and "push" in f"{task} {next_step}"
+    is_same = shared(handoff.open_text, next_step) >= SAME_STEP
+    is_repeated = task and (handoff.note == STOPPED or is_pushing or is_same)
+    state = " ".join(filter(None, (spoken("Assistant", handoff.open_text), handoff.note)))
     return OpenWork(
-        **{name: window[name] for name in ("session_id", "project", "day")},
+        session_id=window["session_id"],
+        project=window["project"],
+        day=window["day"],
         branch=branch,
         title=window["title"] or "",
         task=task,
         next_step=next_step,
-        request="" if task else _clear(stopped.request),
-        state="" if is_told else state,
+        request="" if task else _clear_sentence(handoff.request),
+        state="" if is_repeated else state,
     )
 
 
 def active_projects(store: Store) -> tuple[ActiveProject, ...]:
-    """Returns the projects of the owner's last two weeks of work, the latest first."""
+    """Returns the projects of the two weeks before the end of the owner's last session, the latest
+    first.
+    """
     columns = ["person", "status", "project", "session_id", "day", "ended_at"]
     windows = store.tables.read("windows", columns=columns).drop_nulls("day")
     is_read = pl.col("status").is_in(READ_STATUSES) & (pl.col("project") != "")
-    recent = windows.filter(is_read, person=store.settings.owner)
-    near = recent.filter(pl.col("ended_at") >= pl.col("ended_at").max() - STILL_OPEN_FOR)
-    projects = near.group_by("project").agg(
+    windows = windows.filter(is_read, person=store.settings.owner)
+    recent = windows.filter(pl.col("ended_at") >= pl.col("ended_at").max() - STILL_OPEN_FOR)
+    projects = recent.group_by("project").agg(
         pl.col("session_id").n_unique(),
         pl.col("day").min().alias("first"),
         pl.col("day").max().alias("last"),
@@ -162,43 +168,42 @@ def active_projects(store: Store) -> tuple[ActiveProject, ...]:
 
 
 def reflected_memories(store: Store, memories: pl.DataFrame) -> frozenset[str]:
-    """Returns the memories with an observation that the reflection of its day cites."""
+    """Returns the ids of the memories with an observation that the reflection of its day cites."""
     reflections = store.tables.read("reflections", columns=["observation_ids"])
-    cited = reflections.explode("observation_ids").drop_nulls()
-    members = memories.select("id", "observation_ids").explode("observation_ids")
-    return frozenset(members.join(cited, on="observation_ids", how="semi")["id"])
+    citations = reflections.explode("observation_ids").drop_nulls()
+    evidence = memories.select("id", "observation_ids").explode("observation_ids")
+    return frozenset(evidence.join(citations, on="observation_ids", how="semi")["id"])
 
 
-def _clear(request: str) -> str:
-    """Returns the first sentence of a quoted request that says alone what is wanted; empty if none
-    does.
+def _clear_sentence(request: str) -> str:
+    """Returns the first sentence of a quoted request that can be understood alone; empty if there
+    is none.
     """
     for part in request.split("…"):
         for sentence in split_sentences(part):
             words = strip_opening(sentence)
-            says_alone = is_clear(words) and not _POINTS_BACK.search(words)
-            if len(sentence) <= REQUEST_CHARS and ERRAND.match(words) and says_alone:
+            is_understood = is_clear(words) and not _POINTS_BACK.search(words)
+            if len(sentence) <= REQUEST_CHARS and ERRAND.match(words) and is_understood:
                 return excerpt(request, [sentence])
     return excerpt(request, [])
 
 
 def refused_lines(store: Store) -> dict[str, list[str]]:
-    """Returns the lines that were proposed for each project and refused, by whoever decided, as
-    they were proposed and said.
+    """Returns project → the lines of its rejected proposals: of each, the text of the decision and
+    the text as it was proposed.
     """
     decisions = store.tables.read("decisions", columns=["proposal_id", "state", "text"])
     proposals = store.tables.read("proposals", columns=["proposal_id", "project", "text"])
-    rejected = decisions.filter(state="rejected").join(proposals, on="proposal_id", suffix="_said")
+    rejected = decisions.filter(state="rejected")
+    rejected = rejected.join(proposals, on="proposal_id", suffix="_proposed")
     lines_by_project: dict[str, list[str]] = {}
-    for project, *texts in rejected.select("project", "text", "text_said").iter_rows():
+    for project, *texts in rejected.select("project", "text", "text_proposed").iter_rows():
         lines_by_project.setdefault(project, []).extend(texts)
     return lines_by_project
 
 
 def expiring_on(store: Store) -> list[date]:
-    """Returns the local days on which pending proposals that were asked about expire soon, one for
-    each.
-    """
+    """Returns the local day on which each pending proposal expires that expires soon."""
     decisions = store.tables.read("decisions", columns=["state", "expires_at"])
     moments = decisions.filter(state="pending")["expires_at"].drop_nulls().sort()
     limit = store.settings.clock() + EXPIRES_SOON
@@ -210,33 +215,36 @@ def lessons_of(store: Store) -> list[Row]:
     lessons = store.tables.read("lessons")
     if lessons.is_empty():
         return []
-    return active_lessons(lessons, store.settings.owner, _hidden(store) | _replaced(store, lessons))
+    hidden = _forgotten_messages(store) | _superseded_messages(store, lessons)
+    return active_lessons(lessons, store.settings.owner, hidden)
 
 
-def _replaced(store: Store, lessons: pl.DataFrame) -> frozenset[str]:
+def _superseded_messages(store: Store, lessons: pl.DataFrame) -> frozenset[str]:
     """Returns the messages of lessons whose memory was superseded."""
     superseded = store.tables.scan("memories").filter(state="superseded")
     ids = superseded.select("observation_ids").collect()["observation_ids"].explode().drop_nulls()
     days = [day.isoformat() for day in lessons["day"].unique()]
-    observed = store.tables.scan("observations", days).filter(pl.col("id").is_in(ids.implode()))
-    messages = observed.select("message_ids").collect()["message_ids"]
+    has_id = pl.col("id").is_in(ids.implode())
+    observations = store.tables.scan("observations", days).filter(has_id)
+    messages = observations.select("message_ids").collect()["message_ids"]
     return frozenset(messages.explode().drop_nulls())
 
 
 def due_triggers(
     store: Store, memories: pl.DataFrame, *, on: date | None = None, is_all: bool = False
 ) -> tuple[Trigger, ...]:
-    """Returns the triggers of the day (by default today) and the day after it; with `is_all`, all
-    later ones, too.
+    """Returns the triggers of the day (by default today) and the next day; with `is_all`, those of
+    all later days, too.
     """
     days = [day for day, info in store.tables.parts("triggers").items() if info.rows]
     if not days:
         return ()
     triggers = store.tables.read("triggers", days)
     today = on or store.settings.today()
-    return find_due(triggers, memories, today=today, is_all=is_all, hidden=_hidden(store))
+    hidden = _forgotten_messages(store)
+    return find_due(triggers, memories, today=today, is_all=is_all, hidden=hidden)
 
 
-def _hidden(store: Store) -> frozenset[str]:
+def _forgotten_messages(store: Store) -> frozenset[str]:
     """Returns the messages with forgotten content."""
     return hidden_sources(store.ledger.events([FORGOTTEN]))

@@ -1,9 +1,9 @@
-"""What a shell completes from the present store: ids, projects, days, branches, each with a text
-beside it.
+"""Completes words in a shell from the present store: ids, projects, days, branches, each with a
+text that the shell prints beside it.
 
-Takes the kind of word, its beginning and the table that the line names; returns what begins so,
-the newest first. Reads prepared files and single columns of tables. A missing or damaged store
-completes nothing.
+Takes the kind of word, its beginning and the table that the command line names. Returns the words
+with this beginning, the newest first. Reads prepared files and single columns of tables. A missing
+or damaged store completes nothing.
 """
 
 import os
@@ -35,26 +35,27 @@ UNUSED = ("stale", "archived", "cold")
 """States of the memories that `restore` takes."""
 
 USABLE = ("active", *UNUSED, "held")
+"""States of the memories that other commands take."""
 
 _SAFE = re.compile(r"[\w.@%+=,/-]+")
-"""Words that mean the same to a shell as to us; a project may be named by a stranger."""
+"""Words without characters that a shell interprets; a stranger may have named a project."""
 
 _PROPOSAL = re.compile(r"- \[.\] `(p-[\d-]+)` \*{0,2}(.*?)(?:\*\*|$)")
 
 
 def find_words(kind: str, beginning: str, table: str | None = None) -> list[Completion]:
-    """Returns the words of this kind that begin so; none where the store is missing or cannot be
-    read. `table` is the table whose days are wanted.
+    """Returns the words of this kind with this beginning; none where the store is missing or cannot
+    be read. `table` is the table whose days are completed.
     """
     try:
         words = KINDS[kind](present_root(find_data()), beginning, table)
-        return list(islice(_shown(words, beginning), MOST))
+        return list(islice(_safe_words(words, beginning), MOST))
     except Exception:
         return []  # a shell that waits for words has no place for an error
 
 
-def _shown(words: Iterable[Completion], beginning: str) -> Iterator[Completion]:
-    """Yields the words that begin so and mean the same to a shell, with texts of one line."""
+def _safe_words(words: Iterable[Completion], beginning: str) -> Iterator[Completion]:
+    """Yields the safe words with this beginning, with texts of one line."""
     for word, text in words:
         if word.startswith(beginning) and _SAFE.fullmatch(word):
             yield word, visible(" ".join(text.split())[:MOST_CHARS])
@@ -70,12 +71,13 @@ def _proposals(root: str) -> Iterator[Completion]:
 
 
 def _memories(root: str, beginning: str, states: Collection[str] = USABLE) -> Iterator[Completion]:
-    """Yields short ids, or whole ones if the word begins like one."""
-    is_short = beginning.startswith("mem_"[: len(beginning)])
+    """Yields short ids, or whole ones if the beginning is not that of a short one."""
+    is_short = beginning.startswith("mem_") or "mem_".startswith(beginning)
     rows = _rows(root, "memories", "id", "state", "text", "event_at")
     for row in sorted(rows, key=lambda row: row["event_at"], reverse=True):
         if row["state"] in states:
-            yield short_id(row["id"]) if is_short else row["id"], row["text"]
+            id = short_id(row["id"]) if is_short else row["id"]
+            yield id, row["text"]
 
 
 def _observations(root: str) -> Iterator[Completion]:
@@ -110,13 +112,16 @@ def _branches(root: str) -> Iterator[str]:
     return (folder.name for folder in folders if folder.is_dir())
 
 
-def _windows(root: str, column: str, beside: str | None = None) -> Iterable[Completion]:
-    """Returns the values of a column of the windows, the latest first."""
-    rows = _rows(root, "windows", column, "ended_at", *filter(None, [beside]))
+def _windows(root: str, column: str, text_column: str = "") -> Iterable[Completion]:
+    """Returns the distinct values of a column of the windows, the latest first, each with the text
+    in another column.
+    """
+    text_columns = [text_column] if text_column else []
+    rows = _rows(root, "windows", column, "ended_at", *text_columns)
     values: dict[str, str] = {}
     for row in sorted(rows, key=lambda row: row["ended_at"], reverse=True):
         if row[column]:
-            values.setdefault(row[column], str((beside and row[beside]) or ""))
+            values.setdefault(row[column], row.get(text_column) or "")
     return values.items()
 
 
@@ -137,19 +142,19 @@ def _plain_words(words: Iterable[str]) -> Iterator[Completion]:
 
 
 def _rows(root: str, folder: str, *columns: str) -> list[dict[str, Any]]:
-    """Returns the rows of a file; moments as numbers, because as such pyarrow makes them without
-    pandas.
+    """Returns the rows of a partition; moments are numbers, because pyarrow needs pandas to convert
+    them.
     """
     # `read_table` would also import datasets and file systems.
     from pyarrow.parquet import ParquetFile
 
     path = os.path.join(root, "tables", folder, "data.parquet")
     table = ParquetFile(path).read(list(columns), use_threads=False).select(list(columns))
-    values = [_plain(column).to_pylist() for column in table.columns]
+    values = [_without_moments(column).to_pylist() for column in table.columns]
     return [dict(zip(columns, row, strict=True)) for row in zip(*values, strict=True)]
 
 
-def _plain(column: Any) -> Any:
+def _without_moments(column: Any) -> Any:
     from pyarrow import int64, types
 
     return column.cast(int64()) if types.is_timestamp(column.type) else column

@@ -20,14 +20,16 @@ class Briefing:
     """That there is no briefing yet, or that events are not processed."""
 
 
-def latest_briefing(data: Path, asked: BriefRequest) -> Briefing:
+def latest_briefing(data: Path, request: BriefRequest) -> Briefing:
     """Returns the briefing in the data folder; its text is empty where there is none yet."""
-    root, folder = str(data), here()
-    path = briefing_path(root, folder)
-    path = Path(full_path(root, path) if asked.full else path)
-    written_at = datetime.fromtimestamp(int(path.stat().st_mtime), UTC) if path.is_file() else None
-    text = (
-        read_briefing(root, folder, asked.session or "", is_full=asked.full) if written_at else ""
-    )
+    root = str(data)
+    folder = here()
+    lean_path = briefing_path(root, folder)
+    path = Path(full_path(root, lean_path) if request.full else lean_path)
+    written_at = None
+    text = ""
+    if path.is_file():
+        written_at = datetime.fromtimestamp(int(path.stat().st_mtime), UTC)
+        text = read_briefing(root, folder, request.session or "", is_full=request.full)
     warnings = (None if text else NOTHING_YET, alarm(root))
     return Briefing(text, path, written_at, tuple(filter(None, warnings)))

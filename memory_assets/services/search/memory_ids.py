@@ -1,10 +1,8 @@
 """Finds the memory that an id names, in any of the forms in which people and agents give ids.
 
-    built/memory_ids.txt    the ids of all memories, for verbs that need no more of them than that:
-    no table is read
-
-Its first line tells which table and which notes it was made from; where these changed, it is not
-used.
+The file `built/memory_ids.txt` has the ids of all memories. A verb that needs only the id reads it
+instead of a table. Its first line says from which table and notes it was made: if they changed, the
+file is not used.
 """
 
 import re
@@ -28,35 +26,35 @@ COLUMNS = ["id", "state", "text", "wordings", "observation_ids", "category", "pr
 
 READY = "memory_ids.txt"
 SURE_ID = 12
-"""Characters of an id that recall shows: enough to name one memory. Shorter ones are looked up in
-the table.
+"""Characters of the ids that recall shows: enough to identify a memory. Shorter ones are looked up
+in the table.
 """
 
 _ID = re.compile(r"(?:mem_)?[0-9a-fA-F][0-9a-fA-F-]*")
 
 
 def keep_ids_ready(store: Store, memories: "pl.DataFrame") -> None:
-    """Writes the ids of the memories in the table, each with its state."""
-    plain = memories.select("id", "state").sort("id").iter_rows()
-    lines = [_made_from(store), *(f"{_plain(id)} {id} {state}" for id, state in plain), ""]
+    """Writes the file of ids; each line is an id in plain form, the id, and its state."""
+    rows = memories.select("id", "state").sort("id").iter_rows()
+    lines = [_input_stamp(store), *(f"{_plain(id)} {id} {state}" for id, state in rows), ""]
     write_atomically(make_folder(store.root / "built") / READY, "\n".join(lines).encode())
 
 
 def remove_ready_ids(store: Store) -> None:
-    """Deletes them: ids are hashes of words, and some were forgotten. The next index writes those
-    that are left.
+    """Deletes the file of ids, because an id is a hash of words that may be forgotten now; the next
+    build of the index writes it again.
     """
     (store.root / "built" / READY).unlink(missing_ok=True)
 
 
 def find_ready(store: Store, name: str) -> str | None:
-    """Returns the id of the memory that the name surely names, without a look at the tables; None
-    where that is needed.
+    """Returns the id that the name stands for by the file of ids; None where the tables must be
+    read to know it.
     """
     prefix = _plain(name.strip().removeprefix("mem_"))
     content = bytes_of(store.root / "built" / READY) or b""
     is_sure = len(prefix) >= SURE_ID and prefix.isalnum()
-    if not is_sure or not content.startswith(f"{_made_from(store)}\n".encode()):
+    if not is_sure or not content.startswith(f"{_input_stamp(store)}\n".encode()):
         return None
     start = f"\n{prefix}".encode()
     at = content.find(start)
@@ -66,12 +64,11 @@ def find_ready(store: Store, name: str) -> str | None:
     return id if state != "forgotten" else None
 
 
-def _made_from(store: Store) -> str:
+def _input_stamp(store: Store) -> str:
     """Returns when the table of memories was last written, and which notes there are."""
-    notes = [event.id for event in store.ledger.events(NOTES)]
-    return " ".join(
-        map(str, (changed_at(str(store.root / "tables" / "memories")), len(notes), *notes[-1:]))
-    )
+    note_ids = [event.id for event in store.ledger.events(NOTES)]
+    written_at = changed_at(str(store.root / "tables" / "memories"))
+    return " ".join(map(str, (written_at, len(note_ids), *note_ids[-1:])))
 
 
 def _plain(id: str) -> str:
@@ -79,35 +76,35 @@ def _plain(id: str) -> str:
 
 
 def find_memory(memories: "pl.DataFrame", name: str) -> dict[str, Any]:
-    """Returns the memory of that id or beginning of an id; ids of its observations work, too."""
+    """Returns the memory whose id, or an observation's id, has this beginning.
+
+    Raises `NoteError` for what is no id or matches several memories, `UnknownMemoryError` where
+    none matches.
+    """
     import polars as pl
 
     id_or_part = name.strip()
     prefix = _plain(id_or_part.removeprefix("mem_"))
     if not _ID.fullmatch(id_or_part) or len(prefix) < SHORTEST_ID:
         raise NoteError(
-            f"'{_shown(id_or_part)}' is not a memory id. Give `mem_` and at least {SHORTEST_ID} "
+            f"'{_visible(id_or_part)}' is not a memory id. Give `mem_` and at least {SHORTEST_ID} "
             "more characters, as recall shows it."
         )
     rows = memories.select(COLUMNS)
     matches = rows.filter(pl.col("id").str.replace_all("-", "").str.starts_with(prefix))
     if matches.is_empty():
-        is_part = (
-            pl.col("observation_ids")
-            .list.eval(pl.element().str.replace_all("-", "").str.starts_with(prefix))
-            .list.any()
-        )
-        matches = rows.filter(is_part)
+        has_prefix = pl.element().str.replace_all("-", "").str.starts_with(prefix)
+        matches = rows.filter(pl.col("observation_ids").list.eval(has_prefix).list.any())
     if matches.is_empty():
         raise UnknownMemoryError(
-            f"There is no memory {_shown(id_or_part)}. `memory recall` shows the ids of what it "
+            f"There is no memory {_visible(id_or_part)}. `memory recall` shows the ids of what it "
             "finds."
         )
     if matches.height > 1:
-        some = ", ".join(short_id(id) for id in matches["id"].sort().head(5))
+        ids = ", ".join(map(short_id, matches["id"].sort().head(5)))
         raise NoteError(
-            f"{_shown(id_or_part)} matches {matches.height} memories: {some}. Give more characters "
-            "of the id."
+            f"{_visible(id_or_part)} matches {matches.height} memories: {ids}. Give more "
+            "characters of the id."
         )
     return matches.row(0, named=True)
 
@@ -121,7 +118,8 @@ def check_not_forgotten(memory: dict[str, Any]) -> dict[str, Any]:
     return memory
 
 
-def _shown(word: str) -> str:
+def _visible(word: str) -> str:
+    """Returns the beginning of a word that a person or agent wrote, safe to print."""
     from memory_assets.text.masking.redact import mask_text
 
     return mask_text("".join(ch if ch.isprintable() else "?" for ch in word[:60]))[0]

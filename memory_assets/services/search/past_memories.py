@@ -23,8 +23,8 @@ TABLE = "memories"
 
 
 def read_as_of(store: Store, table: str, day: date | str) -> pl.DataFrame:
-    """Returns the memories at the end of the local day, today as of now; those that are forgotten,
-    then or since, are left out.
+    """Returns the memories at the end of the local day, or now if the day is today. Memories that
+    were forgotten, before or since, are left out.
 
     Raises `TableError` for another table, and for a day that has not begun.
     """
@@ -55,17 +55,15 @@ def memories_as_of(store: Store, moment: datetime) -> tuple[pl.DataFrame, pl.Dat
     gives them.
     """
     day = moment.astimezone(store.settings.zone).date()
-    remembered = pl.concat(
-        [store.tables.read("observations"), store.tables.read("harness_memories")]
-    )
-    known_then = remembered.filter(pl.col("day") <= day)
-    ids = known_then["id"].implode()
+    tables = [store.tables.read(name) for name in ("observations", "harness_memories")]
+    observations = pl.concat(tables).filter(pl.col("day") <= day)
+    ids = observations["id"].implode()
     edges = store.tables.read("merges")
     edges = edges.filter(pl.col("newer_id").is_in(ids) & pl.col("older_id").is_in(ids))
-    # Evidence is appended by a later fold, and counts by the day of its observations.
+    # Events about evidence are written later than it; what counts is the day of its observations.
     all_events = store.ledger.events()
     events = [event for event in all_events if event.at <= moment or event.kind in EVIDENCE]
-    memories = fold_memories(known_then, edges, events)
+    memories = fold_memories(observations, edges, events)
     zone = store.settings.zone
     recalls = log_recalls([event for event in events if event.kind == RECALLED], zone)
     states = fold_states(memories, recalls, events, moment, store.settings.ttl_days, zone)

@@ -1,8 +1,8 @@
-"""Chooses the memories that are shown at a prompt: at most three, only where they are near, and
-none that the session has.
+"""Chooses the memories that are shown at a prompt: at most three, that are near the prompt and that
+the session does not have yet.
 
-A person did not ask for them, so the bar is higher than that of a recall: a prompt about nothing
-known shows nothing.
+A person did not ask for them, so they have to fit better than the results of a recall. At a prompt
+about which nothing is known, nothing is shown.
 """
 
 from collections.abc import Collection
@@ -18,13 +18,16 @@ from memory_assets.store.ready import read_briefing
 HEADING = "From long-term memory, near this prompt:"
 MOST = 3
 LEAST_LIKELIHOOD = 0.5
+"""How likely the answer must be among the memories."""
+
 LEAST_SCORE = 0.47
-"""Without the decay of age: what is near does not become less near. Of the sample's facts, the
-weakest that helps with one of twenty prompts has 0.47; what only shares a word with them has at
-most 0.46."""
+"""Score that a memory must have, without the decay by age: age makes it no less near. Of the
+sample's facts, the weakest that helps with one of twenty prompts has 0.47; those that only share a
+word with a prompt have at most 0.46.
+"""
 
 LEAST_WORDS = 3
-"""Of a prompt: "yes" and "go on" are about what was said before."""
+"""Words of a prompt; a shorter one, such as "go on", is about what was said before."""
 
 KINDS = ("fact", "narrative")
 
@@ -41,8 +44,8 @@ class NearPrompt:
 
 
 def request_of(prompt: str, folder: str) -> RecallRequest | None:
-    """Returns the request for memories alone, without a model; None where a prompt is too short to
-    be about something.
+    """Returns the request that recalls memories for the prompt, without a model; None where the
+    prompt is too short to be about something.
     """
     question = " ".join(prompt.split())
     if len(question.split()) < LEAST_WORDS:
@@ -58,13 +61,10 @@ def choose(answer: Answer, root: str, session: str, folder: str) -> tuple[Recall
     if not answer.is_known or answer.likelihood < LEAST_LIKELIHOOD:
         return ()
     briefing = read_briefing(root, folder, session)
-    announced = read_shown_ids(root, session)
-    new = (
-        memory
-        for memory in answer.results
-        if memory.memory_id not in announced and memory.text not in briefing
-    )
-    return tuple(memory for memory in new if _is_near(memory))[:MOST]
+    shown_ids = read_shown_ids(root, session)
+    near = (memory for memory in answer.results if _is_near(memory))
+    new = (memory for memory in near if memory.memory_id not in shown_ids)
+    return tuple(memory for memory in new if memory.text not in briefing)[:MOST]
 
 
 def _is_near(memory: Recalled) -> bool:

@@ -47,10 +47,10 @@ def show_rows(
     parts = None if day is None else [day]
     partitions = [] if day is None else list(tables.parts(table))
     if partitions and day not in partitions:
-        listed = partitions[0]
+        names = partitions[0]
         if len(partitions) > 1:
-            listed = f"{len(partitions)} parts, {partitions[0]} to {partitions[-1]}"
-        raise TableError(f"Table '{table}' has no part '{day}'; it has {listed}.")
+            names = f"{len(partitions)} parts, {partitions[0]} to {partitions[-1]}"
+        raise TableError(f"Table '{table}' has no part '{day}'; it has {names}.")
     frame = tables.scan(table, parts)
     total = frame.select(pl.len()).collect().item()
     return _rows(table, frame.sort(keys).head(limit).collect(), total)
@@ -95,7 +95,8 @@ def export_table(
         return frame.height
     count = 0
     for frame in frames:
-        into.write(_jsonl(frame) if format == "jsonl" else _csv(frame, has_header=not count))
+        content = _jsonl(frame) if format == "jsonl" else _csv(frame, has_header=count == 0)
+        into.write(content)
         count += frame.height
     return count
 
@@ -117,12 +118,14 @@ def export_file(table: str, frames: Iterable[pl.DataFrame], path: Path, format: 
 def frames_of(
     tables: ParquetTables, table: str, rows: pl.DataFrame | None = None
 ) -> Iterator[pl.DataFrame]:
-    """Yields the rows of the table by partition, in order of partition and key; or only these
-    rows.
+    """Yields the rows of the table by partition, in order of partition and key; or only `rows`.
+
+    Raises `UnknownTableError` for another name.
     """
     schemas.record_of(table)
     partitions = (tables.read(table, [part]) for part in tables.parts(table))
-    for frame in partitions if rows is None else [rows]:
+    frames = partitions if rows is None else [rows]
+    for frame in frames:
         if not frame.is_empty():
             yield _with_session(frame).sort(schemas.key_of(table))
 
@@ -149,9 +152,9 @@ def _in_base64(blob: bytes) -> str:
 
 
 def _csv(frame: pl.DataFrame, *, has_header: bool) -> bytes:
-    nested = [name for name, dtype in frame.schema.items() if isinstance(dtype, pl.List)]
+    list_columns = [name for name, dtype in frame.schema.items() if isinstance(dtype, pl.List)]
     flat = frame.with_columns(
-        pl.col(name).map_elements(_as_json, pl.String, skip_nulls=True) for name in nested
+        pl.col(name).map_elements(_as_json, pl.String, skip_nulls=True) for name in list_columns
     )
     as_text = flat.with_columns(pl.selectors.binary().bin.encode("base64"))
     return visible(as_text.write_csv(include_header=has_header)).encode()

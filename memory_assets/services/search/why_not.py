@@ -3,9 +3,9 @@ and an answer.
 
 Takes words (or a memory's id) and searches the stages backwards: a memory that says it, a candidate
 that the gate discarded, a message, an archived record, a transcript that was not read yet. The
-first match is where it stopped. Texts match by words and by meaning, whatever their wording, case,
-back-ticks or quotation marks. Where none says it, the nearest one is named, marked as perhaps not
-what was meant.
+first match is where it stopped. Texts match by words and by meaning; case, back-ticks and quotation
+marks do not count. If no text says it, the nearest text is named, marked as perhaps not what was
+meant.
 """
 
 import json
@@ -14,8 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from operator import itemgetter
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -24,8 +23,10 @@ from memory_assets.adapters.text_index import find_in
 from memory_assets.errors import MemoryAssetsError, QuestionError
 from memory_assets.harnesses.readers import open_reader
 from memory_assets.schema.frames import frame_of
+from memory_assets.schema.protocols import Texts
 from memory_assets.services.notes.restore import present_states
 from memory_assets.services.search.corpus import Present
+from memory_assets.services.search.memory_ids import SHORTEST_ID
 from memory_assets.services.sources.transcripts import find_sources
 from memory_assets.stages.capture.intake import changed_files
 from memory_assets.stages.capture.pushed_ids import original_session
@@ -44,18 +45,23 @@ ENOUGH = 0.75
 """Share of the words that two sentences in a row must contain to say it."""
 
 SAME_MEANING, RELATED = 0.7, 0.5
-"""Cosine from which a sentence says it in other words, and from which one with most of the words
-says it.
+"""Cosine from which a sentence says it in other words; and from which it says it if it also has
+enough of the words.
 """
 
 NEAR = 0.4
 """Share of the words, or cosine, from which a text is named as the nearest."""
 
 NEAREST = 12
+"""Rows of an index that are compared."""
+
 MOST_SENTENCES = 200
-"""Of one text; outputs of tools may have thousands of lines."""
+"""Sentences of one text that are compared; outputs of tools may have thousands of lines."""
 
 LONGEST = 2_000
+"""Characters of the words, and of a text whose meaning is compared."""
+
+LONGEST_QUOTE = 200
 LARGEST_FILE = 64 * 1024 * 1024
 """Bytes of an unread transcript that is searched."""
 
@@ -95,9 +101,7 @@ class WhyNot:
 
 @dataclass(frozen=True)
 class Match:
-    """The place of a text that comes nearest to the wanted words, and how near it comes by words
-    and by meaning.
-    """
+    """How near a text comes to the phrase by words and by meaning, and the place that comes nearest."""
 
     text: str
     words: float
@@ -105,12 +109,12 @@ class Match:
 
     @property
     def is_meant(self) -> bool:
-        """Whether it says what is wanted."""
+        """Whether it says the same."""
         return self.meaning >= SAME_MEANING or (self.words >= ENOUGH and self.meaning >= RELATED)
 
     @property
     def is_near(self) -> bool:
-        """Whether it is about what is wanted."""
+        """Whether it is about the same."""
         return max(self.words, self.meaning) >= NEAR
 
     @property
@@ -119,8 +123,8 @@ class Match:
         return self.is_meant, self.words + self.meaning
 
 
-class Wanted:
-    """The words that are looked for, and how near a text comes to them."""
+class Phrase:
+    """The words that are searched for; compares texts with them."""
 
     def __init__(self, text: str, present: Present) -> None:
         self.text = text
@@ -134,25 +138,23 @@ class Wanted:
         return self._present.embedder.encode_query(self.text) if self._present.embedder else None
 
     def match(self, text: str) -> Match:
-        """Returns the place of the text, of at most two sentences, that comes nearest."""
+        """Returns the sentence, or two in a row, that comes nearest."""
         sentences = _sentences(text)
         if self.bare in bare(text):
             matching = (sentence for sentence in sentences if self.bare in bare(sentence))
             return Match(next(matching, text), 1.0, 1.0)
         if not self._terms or not sentences:
             return Match("", 0.0, 0.0)
-        shared = [self._terms & set(text_terms(bare(sentence))) for sentence in sentences]
-        places = [*zip(shared, sentences, strict=True)]
-        places += [
-            (a | b, f"{first} {second}")
-            for (a, first), (b, second) in pairwise(places)
-            if len(a | b) > max(len(a), len(b))
+        terms = [self._terms & set(text_terms(bare(sentence))) for sentence in sentences]
+        singles = [*zip(terms, sentences, strict=True)]
+        pairs = [
+            (first_terms | second_terms, f"{first} {second}")
+            for (first_terms, first), (second_terms, second) in pairwise(singles)
         ]
-        words, place = max(
-            ((len(terms) / len(self._terms), sentence) for terms, sentence in places),
-            key=itemgetter(0),
-        )
-        return Match(place, words, self._meaning(place, words))
+        # Of equal ones the first: two sentences only where they have more of the words than each.
+        best_terms, place = max(singles + pairs, key=lambda item: len(item[0]))
+        share = len(best_terms) / len(self._terms)
+        return Match(place, share, self._meaning(place, share))
 
     def nearest(self, corpus: str) -> list[str]:
         """Returns the ids of the rows of the corpus that are nearest by their words, and by their
@@ -161,17 +163,21 @@ class Wanted:
         try:
             texts = self._present.texts.open(corpus)
             ids = [hit.id for hit in find_in(texts, self.bare, NEAREST)]
-            if self.vector is None:
-                pass
-            elif texts is not None and texts.vectors.shape[1] == len(self.vector):
-                scores = products(texts.vectors, None, self.vector)
-                nearest = (int(row) for row in np.argsort(-scores)[:NEAREST])
-                ids += [texts.ids[row] for row in nearest if scores[row] >= NEAR]
-            elif corpus == "memories":
-                ids += [hit.id for hit in self._present.vectors.find(self.vector, NEAREST)]
+            ids += self._nearest_in_meaning(corpus, texts)
         except MemoryAssetsError:
             return []  # without an index, verbatim matches are still found
         return list(dict.fromkeys(ids))
+
+    def _nearest_in_meaning(self, corpus: str, texts: Texts | None) -> list[str]:
+        if self.vector is None:
+            return []
+        if texts is not None and texts.vectors.shape[1] == len(self.vector):
+            scores = products(texts.vectors, None, self.vector)
+            rows = (int(row) for row in np.argsort(-scores)[:NEAREST])
+            return [texts.ids[row] for row in rows if scores[row] >= NEAR]
+        if corpus == "memories":
+            return [hit.id for hit in self._present.vectors.find(self.vector, NEAREST)]
+        return []
 
     def _meaning(self, text: str, words: float) -> float:
         """Returns how near the meaning comes; without an embedder it is as near as the words."""
@@ -193,38 +199,38 @@ def _sentences(text: str) -> list[str]:
 def why_not(
     text: str, store: Store, present: Present, recall: Recall, *, question: str | None = None
 ) -> WhyNot:
-    """Returns the stage at which the words stopped; `question` did not return them, by default the
-    words themselves.
+    """Returns the stage at which the words stopped; `question` is the one that did not return them,
+    by default the words themselves.
     """
-    wanted = Wanted(_checked(text), present)
-    memory = _nearest_memory(wanted, present)
+    phrase = Phrase(_checked(text), present)
+    memory = _nearest_memory(phrase, present)
     if memory and memory[1].is_meant:
-        return _in_memories(wanted, *memory, store, present, recall, question)
-    message = _nearest_message(wanted, store)
+        return _in_memories(phrase, *memory, store, present, recall, question)
+    message = _nearest_message(phrase, store)
     is_said = message is not None and message[1].is_meant
-    elsewhere = _elsewhere(wanted, store, is_said=is_said)
+    elsewhere = _elsewhere(phrase, store, is_said=is_said)
     if elsewhere:
         return elsewhere
     if message and (is_said or memory is None or message[1].rank > memory[1].rank):
-        return _in_messages(wanted, *message, store, present)
+        return _in_messages(phrase, *message, store, present)
     if memory:
-        return _in_memories(wanted, *memory, store, present, recall, question)
+        return _in_memories(phrase, *memory, store, present, recall, question)
     because = "nothing near it was said in a transcript that was taken in or waits"
-    return WhyNot(wanted.text, "not captured", because)
+    return WhyNot(phrase.text, "not captured", because)
 
 
-def _elsewhere(wanted: Wanted, store: Store, *, is_said: bool) -> WhyNot | None:
-    """Returns where it stopped without a memory: before a message that says it, or at a record or
-    file where none does.
+def _elsewhere(phrase: Phrase, store: Store, *, is_said: bool) -> WhyNot | None:
+    """Returns that the words are forgotten or were discarded; else, if no message says them, the
+    record or the file that does.
     """
-    stopped = _erased(wanted.text, store) or _discarded(wanted.text, store)
-    if stopped or is_said:
-        return stopped
-    return _in_records(wanted, store) or _in_files(wanted, store)
+    stop = _erased(phrase.text, store) or _discarded(phrase.text, store)
+    if stop or is_said:
+        return stop
+    return _in_records(phrase, store) or _in_files(phrase, store)
 
 
 def _checked(text: str) -> str:
-    """Returns the words as one line; raises `QuestionError` for none or too many."""
+    """Returns the words as one line; raises `QuestionError` where there are none or too many."""
     words = one_line(text)
     if not words or len(words) > LONGEST:
         raise QuestionError(
@@ -234,17 +240,26 @@ def _checked(text: str) -> str:
     return words
 
 
-def _erased(wanted: str, store: Store) -> WhyNot | None:
-    if not tombstones_of(store).holds(wanted.encode("utf-8", "replace")):
+def _erased(words: str, store: Store) -> WhyNot | None:
+    if not tombstones_of(store).holds(words.encode("utf-8", "replace")):
         return None
     because = (
         "somebody asked to forget these words; they are masked wherever they are captured again"
     )
-    return WhyNot(wanted, "forgotten", because)
+    return WhyNot(words, "forgotten", because)
+
+
+class _Reason(NamedTuple):
+    """Where a memory stopped, and why; with its score and that of the last result."""
+
+    stage: str
+    because: str
+    score: float | None = None
+    last_in: float | None = None
 
 
 def _in_memories(
-    wanted: Wanted,
+    phrase: Phrase,
     memory: dict[str, Any],
     match: Match,
     store: Store,
@@ -252,38 +267,44 @@ def _in_memories(
     recall: Recall,
     question: str | None,
 ) -> WhyNot:
-    stopped = _by_state(memory, store, present)
-    query = question or (wanted.text if match.is_meant else match.text)
-    stage, because, ranks = (*stopped, {}) if stopped else _by_rank(memory["id"], recall, query)
+    query = question or (phrase.text if match.is_meant else match.text)
+    reason = _by_state(memory, store, present) or _by_rank(memory["id"], recall, query)
+    stage = reason.stage
+    because = reason.because
     if memory["state"] == "stale":
         stage = stage if stage == "recalled" else "stale"
         because = f"it is stale{_since(memory, store)}, which halves its score; {because}"
-    words = match.text
-    place = (memory["session_id"], memory["path"], tuple(memory["lines"]))
-    result = WhyNot(
-        wanted.text, stage, because, memory["id"], words, *place, is_meant=match.is_meant
+    return WhyNot(
+        phrase.text,
+        stage,
+        because,
+        memory["id"],
+        match.text,
+        memory["session_id"],
+        memory["path"],
+        tuple(memory["lines"]),
+        merged_into=memory["text"] if match.text != memory["text"] else None,
+        score=reason.score,
+        last_in=reason.last_in,
+        is_meant=match.is_meant,
     )
-    return replace(result, merged_into=memory["text"] if words != memory["text"] else None, **ranks)
 
 
-def _nearest_memory(wanted: Wanted, present: Present) -> tuple[dict[str, Any], Match] | None:
-    """Returns the memory of that id, else the one that comes nearest."""
+def _nearest_memory(phrase: Phrase, present: Present) -> tuple[dict[str, Any], Match] | None:
+    """Returns the memory with this id, else the memory that comes nearest."""
     rows = present.memories
-    prefix = wanted.text.removeprefix("mem_").replace("-", "").lower()
-    named = (
-        rows.filter(pl.col("id").str.replace_all("-", "").str.starts_with(prefix))
-        if len(prefix) >= 6
-        else rows.clear()
-    )
-    if named.height:
-        row = named.row(0, named=True)
-        return row, Match(row["text"], 1.0, 1.0)
+    prefix = phrase.text.removeprefix("mem_").replace("-", "").lower()
+    if len(prefix) >= SHORTEST_ID:
+        by_id = rows.filter(pl.col("id").str.replace_all("-", "").str.starts_with(prefix))
+        if by_id.height:
+            row = by_id.row(0, named=True)
+            return row, Match(row["text"], 1.0, 1.0)
     texts = _bare_column(pl.concat_str("text", pl.col("wordings").list.join("\n"), separator="\n"))
-    is_near = pl.col("id").is_in(wanted.nearest("memories"))
-    close = rows.filter(
-        texts.str.contains(wanted.bare, literal=True) | is_near | (pl.col("state") == "forgotten")
-    )
-    matches = [(row, _match_of_memory(wanted, row)) for row in close.iter_rows(named=True)]
+    is_verbatim = texts.str.contains(phrase.bare, literal=True)
+    is_near = pl.col("id").is_in(phrase.nearest("memories"))
+    # Forgotten memories are in no index.
+    close = rows.filter(is_verbatim | is_near | (pl.col("state") == "forgotten"))
+    matches = [(row, _match_of_memory(phrase, row)) for row in close.iter_rows(named=True)]
     near = [(row, match) for row, match in matches if match.is_near]
     return max(
         near,
@@ -292,39 +313,42 @@ def _nearest_memory(wanted: Wanted, present: Present) -> tuple[dict[str, Any], M
     )
 
 
-def _match_of_memory(wanted: Wanted, row: dict[str, Any]) -> Match:
+def _match_of_memory(phrase: Phrase, row: dict[str, Any]) -> Match:
     """Returns the wording of the memory that comes nearest."""
     texts = dict.fromkeys([row["text"], *row["wordings"]])
-    matches = (replace(wanted.match(text), text=text) for text in texts)
+    matches = (replace(phrase.match(text), text=text) for text in texts)
     return max(matches, key=lambda match: match.rank)
 
 
 def _bare_column(column: pl.Expr) -> pl.Expr:
-    """Returns `bare` of a column."""
+    """Returns the texts of the column as `bare` returns them."""
     words = column.str.replace_all(_MARKS.pattern, "")
     return words.str.replace_all(r"\s+", " ").str.to_lowercase()
 
 
-def _by_state(memory: dict[str, Any], store: Store, present: Present) -> tuple[str, str] | None:
+def _by_state(memory: dict[str, Any], store: Store, present: Present) -> _Reason | None:
+    """Returns the reason if the memory has a state that no recall returns."""
     state = memory["state"]
     if state == "forgotten":
         because = "somebody asked to forget it; it stays hidden however often it is observed"
-        return "forgotten", because
+        return _Reason("forgotten", because)
     if state == "superseded":
         newer = present.memories.filter(pl.col("id") == memory["superseded_by"])
         new_text = f": {newer['text'][0]}" if newer.height else ""
-        return "superseded", f"{short_id(memory['superseded_by'])} replaced it{new_text}"
+        because = f"{short_id(memory['superseded_by'])} replaced it{new_text}"
+        return _Reason("superseded", because)
     if state == "held":
-        return "held", _why_held(memory, store)
+        return _Reason("held", _why_held(memory, store))
     if state in ("archived", "cold"):
-        restoring = f"`memory restore {short_id(memory['id'])}`"
+        command = f"`memory restore {short_id(memory['id'])}`"
         since = f"it is {state}{_since(memory, store)}"
-        return "stale", f"{since}; ask with include={state}, or restore it with {restoring}"
+        because = f"{since}; ask with include={state}, or restore it with {command}"
+        return _Reason("stale", because)
     return None
 
 
 def _since(memory: dict[str, Any], store: Store) -> str:
-    """Returns since when an old memory has its state, and why, in words."""
+    """Returns in words since when an old memory has its state, and why."""
     row = present_states(store, frame_of("memories", [memory])).row(0, named=True)
     if row["state"] != memory["state"]:
         return ""  # it was recalled, or restored, since the memories were built
@@ -332,76 +356,87 @@ def _since(memory: dict[str, Any], store: Store) -> str:
 
 
 def _why_held(memory: dict[str, Any], store: Store) -> str:
-    against = ", ".join(map(short_id, memory["conflicts_with"] or ()))
-    if against:
-        return f"it contradicts {against}, and it is not decided which one is right"
-    is_its_own = pl.col("id").is_in(memory["observation_ids"])
-    rows = store.tables.scan("observations").filter(is_its_own, gate="hold").select("gate_reason")
+    conflicts = ", ".join(map(short_id, memory["conflicts_with"] or ()))
+    if conflicts:
+        return f"it contradicts {conflicts}, and it is not decided which one is right"
+    is_evidence = pl.col("id").is_in(memory["observation_ids"])
+    rows = store.tables.scan("observations").filter(is_evidence, gate="hold").select("gate_reason")
     reasons = rows.collect()["gate_reason"].unique().sort()
     return f"the write gate holds it: {'; '.join(reasons) or 'no reason is kept'}"
 
 
-def _by_rank(
-    memory_id: str, recall: Recall, question: str
-) -> tuple[str, str, dict[str, float | None]]:
+def _by_rank(memory_id: str, recall: Recall, question: str) -> _Reason:
+    """Returns the place of the memory among the results of a recall, or why it is not there."""
     answer = recall(question)
     count = len(answer.results)
-    last = answer.results[-1].score if answer.results else None
+    last_score = answer.results[-1].score if answer.results else None
     for place, result in enumerate(answer.results, 1):
         if result.memory_id == memory_id:
-            ranks = {"score": result.score, "last_in": last}
-            return "recalled", f"it is result {place} of {count}", ranks
+            because = f"it is result {place} of {count}"
+            return _Reason("recalled", because, result.score, last_score)
     for result in recall(question, limit=10).results:
         if result.memory_id == memory_id:
             because = f"the profile {answer.profile} returns {count}, and it comes after them"
-            return "over the cap", because, {"score": result.score, "last_in": last}
-    left_out = next((item for item in answer.left_out if item.memory_id == memory_id), None)
-    reason = left_out.reason if left_out else "it is not among what fits the question best"
-    return "out-ranked", reason, {"score": left_out.score if left_out else None, "last_in": last}
+            return _Reason("over the cap", because, result.score, last_score)
+    for item in answer.left_out:
+        if item.memory_id == memory_id:
+            return _Reason("out-ranked", item.reason, item.score, last_score)
+    because = "it is not among what fits the question best"
+    return _Reason("out-ranked", because, last_in=last_score)
 
 
-def _discarded(wanted: str, store: Store) -> WhyNot | None:
-    """Returns the candidate with exactly these words that the gate discarded; it keeps only the
-    hash and the reason.
+def _discarded(words: str, store: Store) -> WhyNot | None:
+    """Returns the candidate with exactly these words that the gate discarded. The gate keeps only
+    the hash of its text and the reason.
     """
-    hashes = [text_hash(form) for form in {wanted, wanted.rstrip("."), f"{wanted.rstrip('.')}."}]
+    sentence = words.rstrip(".")
+    hashes = list(map(text_hash, (words, sentence, f"{sentence}.")))
     is_same = pl.col("text_hash").is_in(hashes)
     rows = store.tables.scan("verdicts").filter(is_same, verdict="discard").collect()
     if rows.is_empty():
         return None
     row = rows.row(0, named=True)
     because = f"the write gate refused it: {row['reason']}"
-    return WhyNot(wanted, "discarded", because, session=row["session_id"])
+    return WhyNot(words, "discarded", because, session=row["session_id"])
 
 
-def _nearest_message(wanted: Wanted, store: Store) -> tuple[dict[str, Any], Match] | None:
-    """Returns the message that comes nearest: of equal ones the first in which a person or
-    assistant says it.
+def _nearest_message(phrase: Phrase, store: Store) -> tuple[dict[str, Any], Match] | None:
+    """Returns the message that comes nearest: of equally near ones the first that a person or the
+    assistant wrote, rather than a tool.
     """
     messages = pl.concat([store.tables.scan("messages"), store.tables.scan("messages_open")])
-    passages = {id.partition("#")[0] for id in wanted.nearest("messages")}
-    is_verbatim = _bare_column(pl.col("text")).str.contains(wanted.bare, literal=True)
-    close = messages.filter(is_verbatim | pl.col("message_id").is_in(list(passages)))
+    # The id of a passage is that of its message, `#`, and a number.
+    near_ids = {id.partition("#")[0] for id in phrase.nearest("messages")}
+    is_verbatim = _bare_column(pl.col("text")).str.contains(phrase.bare, literal=True)
+    close = messages.filter(is_verbatim | pl.col("message_id").is_in(list(near_ids)))
     rows = close.sort("event_at").collect().iter_rows(named=True)
-    matches = [(row, wanted.match(row["text"])) for row in rows]
+    matches = [(row, phrase.match(row["text"])) for row in rows]
     near = [(row, match) for row, match in matches if match.is_near]
     return max(near, key=lambda pair: (*pair[1].rank, pair[0]["kind"] == "text"), default=None)
 
 
 def _in_messages(
-    wanted: Wanted, message: dict[str, Any], match: Match, store: Store, present: Present
+    phrase: Phrase, message: dict[str, Any], match: Match, store: Store, present: Present
 ) -> WhyNot:
     windows = store.tables.scan("windows").filter(window_id=message["window_id"]).collect()
     window = windows.row(0, named=True) if windows.height else {"status": "observed", "path": ""}
     stage, because = _by_window(message, window, store, present)
-    where = {"session": message["session_id"], "path": window["path"], "lines": (message["line"],)}
-    says = shortened(squeezed(match.text), 200)
-    return WhyNot(wanted.text, stage, because, says=says, is_meant=match.is_meant, **where)
+    return WhyNot(
+        phrase.text,
+        stage,
+        because,
+        says=shortened(squeezed(match.text), LONGEST_QUOTE),
+        session=message["session_id"],
+        path=window["path"],
+        lines=(message["line"],),
+        is_meant=match.is_meant,
+    )
 
 
 def _by_window(
     message: dict[str, Any], window: dict[str, Any], store: Store, present: Present
 ) -> tuple[str, str]:
+    """Returns the stage at which the message stopped, and why."""
     if message["message_id"] in present.hidden:
         return "forgotten", "its message contains forgotten words"
     if window["status"] == "open":
@@ -416,8 +451,8 @@ def _by_window(
     segment_ids = segments.select("segment_id").collect()["segment_id"]
     if segment_ids.is_empty():
         return "not observed", "its window was not distilled yet; `memory ingest` does it"
-    is_beside = pl.col("segment_id").is_in(segment_ids.implode())
-    discarded = store.tables.scan("verdicts").filter(is_beside, verdict="discard")
+    in_segment = pl.col("segment_id").is_in(segment_ids.implode())
+    discarded = store.tables.scan("verdicts").filter(in_segment, verdict="discard")
     counts = discarded.group_by("reason").len().sort("reason").collect()
     reasons = ", ".join(f"{count} × {reason}" for reason, count in counts.iter_rows())
     others = f"; of its segment the gate discarded {reasons}" if reasons else ""
@@ -425,30 +460,38 @@ def _by_window(
     return "not observed", because
 
 
-def _in_records(wanted: Wanted, store: Store) -> WhyNot | None:
+def _in_records(phrase: Phrase, store: Store) -> WhyNot | None:
     """Returns the archived record that says it and is in no window: a new message, or a record of
     an unknown type.
     """
     message_ids = pl.col("message_ids").alias("message_id")
     windowed = store.tables.scan("windows").select(message_ids).explode("message_id")
-    is_lost = pl.col("status").is_in(["message", "unknown", "broken"])
-    records = store.tables.scan("records").filter(is_lost)
-    for row in records.join(windowed, on="message_id", how="anti").collect().iter_rows(named=True):
+    may_say = pl.col("status").is_in(["message", "unknown", "broken"])
+    records = store.tables.scan("records").filter(may_say)
+    records = records.join(windowed, on="message_id", how="anti").collect()
+    for row in records.iter_rows(named=True):
         entry = store.archive.find(row["resource_id"])
         if entry is None:
             continue
-        match = wanted.match(_text_of_record(row, entry, store))
+        match = phrase.match(_text_of_record(row, entry, store))
         if match.is_meant:
-            because = (
-                "its record is archived and not cut into a window yet; `memory ingest` does it"
-                if row["status"] == "message"
-                else f"its record is archived, but is {row['status']} ({row['record_type']}): no "
-                "message that is read"
+            return WhyNot(
+                phrase.text,
+                "not windowed",
+                _why_not_windowed(row),
+                says=shortened(squeezed(match.text), LONGEST_QUOTE),
+                session=row["session_id"],
+                path=entry.path,
+                lines=(row["line"],),
             )
-            where = {"session": row["session_id"], "path": entry.path, "lines": (row["line"],)}
-            says = shortened(squeezed(match.text), 200)
-            return WhyNot(wanted.text, "not windowed", because, says=says, **where)
     return None
+
+
+def _why_not_windowed(record: dict[str, Any]) -> str:
+    if record["status"] == "message":
+        return "its record is archived and not cut into a window yet; `memory ingest` does it"
+    kind = f"{record['status']} ({record['record_type']})"
+    return f"its record is archived, but is {kind}: no message that is read"
 
 
 def _text_of_record(row: dict[str, Any], entry: Range, store: Store) -> str:
@@ -460,16 +503,19 @@ def _text_of_record(row: dict[str, Any], entry: Range, store: Store) -> str:
     return open_reader(entry.harness, entry.path, session_id=session).read(content).text
 
 
-def _in_files(wanted: Wanted, store: Store) -> WhyNot | None:
+def _in_files(phrase: Phrase, store: Store) -> WhyNot | None:
+    """Returns the transcript that says it and was not read yet, or has lines that were not."""
     because = "its transcript waits to be taken in; `memory ingest` does it"
+    escaped = json.dumps(phrase.bare)[1:-1]  # without its quotation marks
     try:
         waiting = changed_files(find_sources(store.settings), store.archive, store.settings.clock())
     except MemoryAssetsError:
         return None  # a folder of the settings cannot be read
-    for path in (file.path for file in waiting):
+    for file in waiting:
+        path = file.path
         if path.is_file() and path.stat().st_size <= LARGEST_FILE:
             raw = path.read_bytes().decode("utf-8", "replace")
             text = bare(raw.replace('\\"', '"').replace("\\n", " "))
-            if wanted.bare in text or json.dumps(wanted.bare)[1:-1] in text:
-                return WhyNot(wanted.text, "not taken in", because, path=str(path))
+            if phrase.bare in text or escaped in text:
+                return WhyNot(phrase.text, "not taken in", because, path=str(path))
     return None

@@ -1,7 +1,8 @@
 """Finds and reads the files in which Claude Code and Codex keep their own memories; writes none.
 
-    Claude Code   <home>/projects/<slug>/memory/**/*.md    of one project: the one with transcripts
-    in the same folder Codex         <home>/memories/*.md                     of no project
+    Claude Code   <home>/projects/<slug>/memory/**/*.md    of the project whose transcripts lie in
+                                                           the folder <slug>
+    Codex         <home>/memories/*.md                     of no project
 
 They are searched where the transcripts come from: below the folders of the settings, else in the
 usual places.
@@ -34,10 +35,11 @@ LARGEST_FILE = 1_000_000
 """Bytes; larger files are not memories."""
 
 DEEPEST = 3
-"""Folders below `memory/`."""
-
+"""Levels of folders below `memory/` that are searched."""
 
 _WORKTREE_IN_SLUG = re.compile(r"--(?:[a-z]+-)?worktrees?-")
+"""What separates the project from the name of the worktree in a slug."""
+
 _NOT_IN_SLUG = re.compile(r"[^A-Za-z0-9]")
 """Claude Code names the folder of a project's transcripts after its path, with `-` for all of
 these.
@@ -48,26 +50,23 @@ def find_memory_files(settings: Settings) -> list[MemoryFile]:
     """Returns the files, sorted by path."""
     if not settings.harness_memories:
         return []
-    files_by_path = {
-        file.path: file for home in _homes("claude_code", settings) for file in _of_claude(home)
-    }
-    files_by_path |= {
-        file.path: file
-        for home in _homes("codex", settings)
-        for file in _markdown("codex", home / "memories", 0, "")
-    }
+    all_files: list[MemoryFile] = []
+    for home in _homes("claude_code", settings):
+        all_files += _claude_files(home)
+    for home in _homes("codex", settings):
+        all_files += _markdown("codex", home / "memories", 0, "")
+    # The same file may be below several folders of the settings.
+    files = {file.path: file for file in all_files}.values()
     rules = read_ignore_rules(settings)
-    return [
-        files_by_path[path]
-        for path in sorted(files_by_path)
-        if not rules.ignores(path, files_by_path[path].beside)
-    ]
+    files = sorted(files, key=lambda file: file.path)
+    return [file for file in files if not rules.ignores(file.path, file.beside)]
 
 
 def searched_folders(settings: Settings) -> list[Path]:
     """Returns the folders that are searched, whether or not they exist."""
-    claude, codex = (_homes(harness, settings) for harness in ("claude_code", "codex"))
-    return [*(home / "projects" for home in claude), *(home / "memories" for home in codex)]
+    claude_folders = (home / "projects" for home in _homes("claude_code", settings))
+    codex_folders = (home / "memories" for home in _homes("codex", settings))
+    return [*claude_folders, *codex_folders]
 
 
 def read_memory_files(store: Store) -> pl.DataFrame:
@@ -95,28 +94,28 @@ def read_memory_files(store: Store) -> pl.DataFrame:
 
 
 def memory_file_inputs(store: Store) -> str:
-    """Returns the hash of the table's inputs: size and time of the files, their projects, and
-    documents.
+    """Returns the hash of the inputs of `harness_memories`: size and time of the files, their
+    projects, and the documents.
     """
     files = find_memory_files(store.settings)
     projects = projects_of(store, files)
     facts = (f"{file.path}:{file.size}:{file.mtime_ns}:{projects[file.beside]}" for file in files)
-    documented = (part.fingerprint for part in documented_parts(store))
-    return hash_of(
-        READER_VERSION, store.settings.owner, store.settings.timezone, *facts, *documented
-    )
+    documents = (part.fingerprint for part in documented_parts(store))
+    settings = (store.settings.owner, store.settings.timezone)
+    return hash_of(READER_VERSION, *settings, *facts, *documents)
 
 
 def documented_parts(store: Store) -> list[PartInfo]:
-    """Returns the partitions with statements of documents."""
-    tables = further_sources("harness_memories")
-    parts = [part for name in tables for part in store.tables.parts(name).values()]
+    """Returns the partitions with statements of documents of optional capabilities."""
+    parts: list[PartInfo] = []
+    for table in further_sources("harness_memories"):
+        parts += store.tables.parts(table).values()
     return [part for part in parts if part.rows]
 
 
 def projects_of(store: Store, files: Sequence[MemoryFile]) -> dict[str, str]:
-    """Returns the project of each folder with memory files: that of its latest session, else the
-    one its name ends with.
+    """Returns the project of each folder with memory files: that of the latest session in it, else
+    the project with which the folder's name ends.
     """
     if not files:
         return {}
@@ -134,8 +133,8 @@ def projects_of(store: Store, files: Sequence[MemoryFile]) -> dict[str, str]:
 
 
 def _project_in(slug: str, projects: Iterable[str]) -> str:
-    """Returns the project whose folder, or a worktree in it, Claude Code writes as the slug; the
-    slug if none is known.
+    """Returns the project to whose folder, or worktree, Claude Code gives this slug; the slug if no
+    project fits.
     """
     main = _WORKTREE_IN_SLUG.split(slug)[0]
     return max(
@@ -146,20 +145,23 @@ def _project_in(slug: str, projects: Iterable[str]) -> str:
 
 
 def _homes(harness: Harness, settings: Settings) -> list[Path]:
-    folders = settings.source_folders()
-    if folders:
-        return [home for folder in folders for home in (folder, harness_homes(folder, {})[harness])]
-    return [harness_homes(Path.home())[harness]]
+    """Returns where the harness may keep its files: a folder of the settings may be its home or
+    contain it.
+    """
+    homes: list[Path] = []
+    for folder in settings.source_folders():
+        homes += [folder, harness_homes(folder, {})[harness]]
+    return homes or [harness_homes(Path.home())[harness]]
 
 
-def _of_claude(home: Path) -> Iterator[MemoryFile]:
+def _claude_files(home: Path) -> Iterator[MemoryFile]:
     for folder in (home / "projects").glob("*"):
         if folder.is_dir() and not folder.is_symlink():
             yield from _markdown("claude_code", folder / "memory", DEEPEST, str(folder))
 
 
 def _markdown(harness: Harness, folder: Path, deepest: int, beside: str) -> Iterator[MemoryFile]:
-    """Yields the Markdown files of the folder, and of folders so deep below it; links to folders
+    """Yields the Markdown files of the folder and of `deepest` levels below it; links to folders
     are not followed.
     """
     for root, names, files in os.walk(folder):

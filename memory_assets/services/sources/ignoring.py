@@ -1,10 +1,10 @@
-"""Which transcripts are left out on purpose: those that the owner's `.memoryignore` names, and
-those marked by their harness.
+"""Decides which transcripts are left out on purpose: those that the owner's `.memoryignore` names,
+and those that their harness marked.
 
 `.memoryignore` has the syntax of `.gitignore` and lies in the home folder or in the user's
 configuration folder; never in a working folder, which may be a stranger's (docs/decisions.md).
-Patterns are compared with the folder in which the session began, relative to the home folder if it
-is below that; of a transcript that names no folder, with its own path.
+Patterns are compared with the folder in which the session began. If the transcript names no such
+folder, they are compared with its own path. Both are relative to the home folder if they are in it.
 """
 
 import os
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 FILE = ".memoryignore"
 MARKED = "marked by Codex as not for memory"
+"""The reason for leaving out a session whose `memory_mode` is `disabled`."""
 
 
 @dataclass(frozen=True)
@@ -60,42 +61,47 @@ class IgnoreRules:
 
     def reason_for(self, file: TranscriptFile) -> str | None:
         """Returns why the transcript is left out; None if it is not."""
-        is_codex = self.honours_marks and file.harness == "codex"
-        if not self.files and not is_codex:
+        heeds_mark = self.honours_marks and file.harness == "codex"
+        if not self.files and not heeds_mark:
             return None
-        return self._reason(*_header(str(file.path), file.inode, file), str(file.path), is_codex)
+        path = str(file.path)
+        return self._reason(*_header(path, file.inode, file), path, heeds_mark)
 
     def reason_for_archived(
         self, path: str, harness: str, first_lines: Iterable[bytes]
     ) -> str | None:
-        """Returns why a transcript that was archived before is left out now; None if it is not."""
-        is_codex = self.honours_marks and harness == "codex"
-        return self._reason(*_header_in(first_lines, harness), path, is_codex)
+        """Returns why an archived transcript would be left out today; None if it would not."""
+        heeds_mark = self.honours_marks and harness == "codex"
+        return self._reason(*_header_in(first_lines, harness), path, heeds_mark)
 
-    def _reason(self, folder: str, mode: str, path: str, is_codex: bool) -> str | None:
-        is_marked = is_codex and mode == "disabled"
-        return self._matched(folder, path) or (MARKED if is_marked else None)
+    def _reason(self, folder: str, mode: str, path: str, heeds_mark: bool) -> str | None:
+        is_marked = heeds_mark and mode == "disabled"
+        return self._match(folder, path) or (MARKED if is_marked else None)
 
     def ignores(self, path: Path, beside: str) -> bool:
-        """Returns whether a harness's memory file is left out: by its path, or because transcripts
-        beside it are.
+        """Returns whether a harness's memory file is left out: because its path is, or because the
+        transcripts in the folder `beside` it are.
         """
         if not self.files:
             return False
         folder = _folder_of_sessions(Path(beside)) if beside else ""
-        return self._matched(folder, str(path)) is not None
+        return self._match(folder, str(path)) is not None
 
-    def _matched(self, folder: str, path: str) -> str | None:
-        """Returns the pattern and its file; a working folder counts like a file in it, so that
-        `acme/` matches it.
+    def _match(self, folder: str, path: str) -> str | None:
+        """Returns in words the pattern that excludes the working folder, or else the path.
+
+        A folder is compared as a file in it, so that the pattern `acme/` matches.
         """
-        compared = self._relative(f"{folder}/session" if folder else path)
-        patterns = ((file.path, file.pattern_for(compared)) for file in self.files)
-        return next((f"by `{pattern}` in {path}" for path, pattern in patterns if pattern), None)
+        relative_path = self._relative(f"{folder}/session" if folder else path)
+        for file in self.files:
+            pattern = file.pattern_for(relative_path)
+            if pattern:
+                return f"by `{pattern}` in {file.path}"
+        return None
 
     def _relative(self, path: str) -> str:
         home = next((home for home in self.homes if path.startswith(home + os.sep)), "")
-        return path[len(home) :].replace(os.sep, "/").lstrip("/")
+        return path.removeprefix(home).replace(os.sep, "/").lstrip("/")
 
 
 def read_ignore_rules(settings: Settings) -> IgnoreRules:
@@ -135,8 +141,8 @@ def _spec_of(lines: Sequence[str]) -> "GitIgnoreSpec":
 
 @lru_cache(maxsize=100_000)
 def _header(path: str, inode: int, file: TranscriptFile) -> tuple[str, str]:
-    """Returns the working folder in which the session began, and how Codex marked it for memory;
-    both may be empty.
+    """Returns the working folder in which the session began, and the `memory_mode` that Codex gave
+    it; both may be empty. The inode is part of the cache's key.
     """
     try:
         with file.open() as stream:
@@ -149,13 +155,14 @@ def _header_in(lines: Iterable[bytes], harness: str) -> tuple[str, str]:
     folder = ""
     mode = ""
     for line in islice(lines, HEADER_LINES):
-        record = _parsed(line)
+        record = _parse(line)
         payload = record.get("payload")
-        inner: dict[str, Any] = payload if isinstance(payload, dict) else record
-        folder = folder or _text(inner.get("cwd"))
-        if record.get("type") == "session_meta":
-            mode = _text(inner.get("memory_mode"))
-        if folder and (mode or harness != "codex" or record.get("type") == "session_meta"):
+        fields: dict[str, Any] = payload if isinstance(payload, dict) else record
+        folder = folder or _text(fields.get("cwd"))
+        is_meta = record.get("type") == "session_meta"
+        if is_meta:
+            mode = _text(fields.get("memory_mode"))
+        if folder and (is_meta or mode or harness != "codex"):
             break
     return folder, mode
 
@@ -172,7 +179,7 @@ def _folder_of_sessions(beside: Path) -> str:
     return ""
 
 
-def _parsed(line: bytes) -> dict[str, Any]:
+def _parse(line: bytes) -> dict[str, Any]:
     try:
         record = orjson.loads(line.removeprefix(UTF8_BOM))
     except orjson.JSONDecodeError:

@@ -1,9 +1,9 @@
 """Finds a store's transcripts: all in the folders of the settings, else recent ones in the
 harnesses' usual places.
 
-Also what looks like a transcript and is not taken in, what is ignored on purpose, and what cannot
-or shall not be read yet, for `memory up`, `ingest`, `status` and `doctor`. Writers fill the main
-store as soon as it exists or there are transcripts to read.
+For `memory up`, `ingest`, `status` and `doctor` it also finds files that look like transcripts and
+are not taken in, transcripts that are ignored on purpose, and files that cannot be read yet or are
+too old. The main store is filled as soon as it exists or there are transcripts to read.
 
 The first run reads the usual places back to `since_days` ago. `since.json` keeps that moment, so
 that later runs skip no transcript, and `--since` moves it further back.
@@ -36,6 +36,7 @@ from memory_assets.store.store import Store
 from memory_assets.text.files import write_json
 
 SINCE_FILE = "since.json"
+"""The file of the store that says from which moment on the usual places are read."""
 
 
 def find_sources(settings: Settings) -> list[TranscriptFile]:
@@ -58,10 +59,10 @@ def find_left_out(store: Store) -> list[LeftOutFile]:
 
 
 def find_unread(store: Store) -> list[str]:
-    """Returns what is not read although nothing is wrong with it, one line each: older sessions,
-    and see `find_foreign`.
+    """Returns the number of older sessions, and of the files of each harness without a reader, one
+    line each. Nothing is wrong with these files.
 
-    Where the sample is shown for want of transcripts, these are those of the machine.
+    For the sample's store they are those of this machine.
     """
     settings = read_settings() if is_sample(store.settings) else store.settings
     try:
@@ -73,8 +74,8 @@ def find_unread(store: Store) -> list[str]:
     if not older:
         return foreign
     age = _age(settings)
-    are = f"sessions older than {age} are" if older > 1 else f"session older than {age} is"
-    return [f"{older:,} {are} not distilled: `memory up --since all`", *foreign]
+    sessions = f"sessions older than {age} are" if older > 1 else f"session older than {age} is"
+    return [f"{older:,} {sessions} not distilled: `memory up --since all`", *foreign]
 
 
 def find_foreign(settings: Settings, files: FoundFiles) -> list[str]:
@@ -91,22 +92,18 @@ def find_foreign(settings: Settings, files: FoundFiles) -> list[str]:
 
 def store_to_fill(settings: Settings) -> StoreChoice:
     """Returns the main store if it exists or there are transcripts to read, else the sample's."""
-    named = settings.source_folders()
-    if named:
-        return StoreChoice(settings, "Transcripts from " + os.pathsep.join(map(str, named)))
+    folders = settings.source_folders()
+    if folders:
+        return StoreChoice(settings, "Transcripts from " + os.pathsep.join(map(str, folders)))
     files = find_all(settings)
-    if (
-        settings.shared_at
-        or (settings.data / "VERSION").is_file()
-        or files.transcripts
-        or files.older
-    ):
+    has_store = settings.shared_at or (settings.data / "VERSION").is_file()
+    if has_store or files.transcripts or files.older:
         origin = ", ".join(map(str, places())) or "nowhere yet"
         return StoreChoice(settings, f"This machine's own transcripts, from {origin}")
     foreign = "; ".join(find_foreign(settings, files))
-    why = f"{foreign}. Until then" if foreign else "No transcripts on this machine yet"
+    reason = f"{foreign}. Until then" if foreign else "No transcripts on this machine yet"
     sample = sample_settings(settings)
-    return StoreChoice(sample, f"{why}: the bundled sample, in a store of its own")
+    return StoreChoice(sample, f"{reason}: the bundled sample, in a store of its own")
 
 
 def find_ignored(settings: Settings) -> list[LeftOutFile]:
@@ -118,8 +115,8 @@ def find_ignored(settings: Settings) -> list[LeftOutFile]:
 
 
 def find_all(settings: Settings) -> FoundFiles:
-    """Returns what the folders of the settings, or the usual places, have; raises `TranscriptError`
-    as `find_sources` does.
+    """Returns the files in the folders of the settings or, without any, in the usual places; raises
+    `TranscriptError` where a folder of the settings cannot be read.
     """
     folders = settings.source_folders()
     files = find_files(folders) if folders else find_files(places(), since=read_since(settings))
@@ -136,15 +133,16 @@ def find_all(settings: Settings) -> FoundFiles:
 
 def _older_sessions(files: FoundFiles, store: Store) -> int:
     """Returns the number of sessions of older transcripts that were not taken in before; sub-agents
-    belong to their session.
+    count as part of their session.
     """
     if not files.older:
         return 0
     ranges = chain.from_iterable(store.archive.sources().values())
     sessions = {entry.conversation_id for entry in ranges}
     sessions.update(map(_session_of, files.transcripts))
-    read = {session.partition("/")[0] for session in sessions}
-    return len({_session_of(file).partition("/")[0] for file in files.older} - read)
+    # The id of a sub-agent is that of its session, `/`, and its own.
+    read_sessions = {session.partition("/")[0] for session in sessions}
+    return len({_session_of(file).partition("/")[0] for file in files.older} - read_sessions)
 
 
 def _session_of(file: TranscriptFile) -> str:
@@ -156,8 +154,8 @@ def _session_of(file: TranscriptFile) -> str:
 
 
 def _age(settings: Settings) -> str:
-    """Returns the moment from which on the usual places are read: in days before now, or as the
-    date that was given.
+    """Returns in words from when on the usual places are read: as a number of days before now, or
+    as a date if `--since` named one.
     """
     since = read_since(settings).astimezone(settings.zone)
     now = settings.clock()
@@ -168,7 +166,7 @@ def _age(settings: Settings) -> str:
 
 
 def this_machine() -> Machine:
-    """Returns what says that a transcript is of this machine's owner."""
+    """Returns the folders of this machine, by which the owner's transcripts are recognised."""
     return Machine(Path.home(), tuple(places()))
 
 
@@ -178,8 +176,8 @@ def places() -> list[Path]:
 
 
 def read_since(settings: Settings) -> datetime:
-    """Returns from when on the usual places are read; stores the default at the first call that
-    finds a store.
+    """Returns from when on the usual places are read; the first call that finds a store writes the
+    default to it.
     """
     path = settings.data / SINCE_FILE
     if path.is_file():
@@ -194,12 +192,12 @@ def widen_since(settings: Settings, text: str) -> datetime:
     """Moves the moment back to `--since` (`30d`, `2026-05-01` or `all`) and returns it; it never
     moves forward.
     """
-    wanted = parse_since(text, settings)
+    since = parse_since(text, settings)
     path = settings.data / SINCE_FILE
     if path.is_file():
-        wanted = min(wanted, read_since(settings))
-    write_json(path, {"since": wanted.isoformat()})
-    return wanted
+        since = min(since, read_since(settings))
+    write_json(path, {"since": since.isoformat()})
+    return since
 
 
 def parse_since(text: str, settings: Settings) -> datetime:
