@@ -101,7 +101,7 @@ class WhyNot:
 
 @dataclass(frozen=True)
 class Match:
-    """How near a text comes to the phrase by words and by meaning, and the place that comes nearest."""
+    """The place of a text that comes nearest to the phrase, and how near by words and meaning."""
 
     text: str
     words: float

@@ -1,9 +1,10 @@
 """Backups: one compressed file with everything that cannot be rebuilt, and the store made from it.
 
-tar in one zstd frame with a checksum
-    backup.json      what it was made from; the manifest without files
+The file is a tar in one zstd frame, with a checksum and a mark at the end. Its members are:
+
+    backup.json      the manifest without hashes: of which store, when, by which release
     ...              the files of the store
-    manifest.json    the hash of each file; without it the backup is not complete
+    manifest.json    the manifest with the hash of each file; without it the backup is not complete
 """
 
 import io
@@ -22,13 +23,17 @@ from memory_assets.errors import StoreError
 from memory_assets.schema.progress import track
 from memory_assets.services.transfer import contents
 from memory_assets.services.transfer.contents import MANIFEST, Manifest, hash_of
-from memory_assets.services.transfer.place import Placed, placing, write_below
+from memory_assets.services.transfer.place import Placed, place_store, write_below
 from memory_assets.store.settings import Settings
 from memory_assets.store.store import Store
 from memory_assets.text.files import make_folder, sync_folder
 
 HEADER, LEVEL = "backup.json", 6
+"""The first member, and how hard zstd compresses."""
+
 MAGIC = b"\x28\xb5\x2f\xfd"
+"""The first bytes of a zstd frame, and so of every backup."""
+
 END = b"\x50\x2a\x4d\x18\x04\x00\x00\x00end\n"
 """The last bytes of a backup, a frame that decompressors skip: a file without them was cut off."""
 
@@ -84,7 +89,7 @@ def restore(path: Path, settings: Settings) -> Placed:
         if name != HEADER:
             raise StoreError(f"{path} is not a backup of memory_assets.")
         header = contents.parse_manifest(content, path)
-        with placing(settings, header, path) as folder:
+        with place_store(settings, header, path) as folder:
             _unpack(members, folder, path)
     return Placed.of(settings, header)
 
@@ -94,14 +99,15 @@ def _check_target(path: Path, store: Store) -> None:
         raise StoreError(
             f"A backup belongs outside of the data folder; {path} is inside. Name another file."
         )
-    if path.exists() and not (path.is_file() and path.open("rb").read(4) == MAGIC):
+    is_backup = path.is_file() and path.open("rb").read(len(MAGIC)) == MAGIC
+    if path.exists() and not is_backup:
         raise StoreError(f"{path} exists and is no backup. Name another file.")
 
 
 @contextmanager
 def _written_beside(path: Path) -> Iterator[IO[bytes]]:
-    """Yields a file of mode 0600 beside the path, which takes its place; removes those that killed
-    backups left.
+    """Yields a file of mode 0600 in the folder of the path, then renames it to the path. Removes
+    the files that killed backups left.
     """
     folder = make_folder(path.parent)
     for leftover in folder.glob(f".{path.name}.*.tmp"):
@@ -156,27 +162,30 @@ def _members(path: Path) -> Iterator[Iterator[tuple[str, bytes]]]:
 
 
 def _read(tar: tarfile.TarFile, stream: IO[bytes]) -> Iterator[tuple[str, bytes]]:
+    """Yields name and content of each member, then reads on to the end of the zstd frame."""
     for entry in tar:
         yield entry.name, _content(tar, entry)
-    while stream.read(1 << 20):  # to the end of the frame, where its checksum is compared
+    while stream.read(1 << 20):  # the checksum is compared at the end
         pass
 
 
 def _is_whole(path: Path) -> bool:
+    """Returns whether the file has the mark at its end."""
     with path.open("rb") as file:
         file.seek(max(path.stat().st_size - len(END), 0))
         return file.read() == END
 
 
 def _content(tar: tarfile.TarFile, entry: tarfile.TarInfo) -> bytes:
-    file = tar.extractfile(entry) if entry.isreg() and entry.size <= LARGEST_FILE else None
+    is_file = entry.isreg() and entry.size <= LARGEST_FILE
+    file = tar.extractfile(entry) if is_file else None
     if file is None:
         raise tarfile.ReadError(f"{entry.name} is not a file of a backup")
     return file.read()
 
 
 def _unpack(members: Iterator[tuple[str, bytes]], folder: Path, origin: Path) -> None:
-    """Writes the files into the folder; raises `StoreError` unless they are exactly those of the
+    """Writes the files into the folder; raises `TarError` unless they are exactly those of the
     manifest.
     """
     hashes: dict[str, str] = {}
@@ -191,15 +200,15 @@ def _unpack(members: Iterator[tuple[str, bytes]], folder: Path, origin: Path) ->
         hashes[name] = hash_of(content)
     if manifest is None:
         raise tarfile.ReadError("it has no manifest")
-    wrong = contents.differences(hashes, manifest.files)
-    if wrong:
-        more = f" and {len(wrong) - 1} more" if wrong[1:] else ""
-        raise tarfile.ReadError(f"{wrong[0]}{more}")
+    faults = contents.differences(hashes, manifest.files)
+    if faults:
+        more = f" and {len(faults) - 1} more" if len(faults) > 1 else ""
+        raise tarfile.ReadError(f"{faults[0]}{more}")
 
 
 @contextmanager
 def _as_damage(path: Path) -> Iterator[None]:
-    """Turns what a damaged backup leads to into one error."""
+    """Raises one `StoreError` for every error that a damaged backup can cause."""
     try:
         yield
     except (tarfile.TarError, zstandard.ZstdError, EOFError, ValueError) as error:

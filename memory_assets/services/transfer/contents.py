@@ -1,9 +1,9 @@
 """What a backup or an export of everything contains: the files of a store that cannot be rebuilt,
 and their manifest.
 
-Left out is what is derived (tables, indexes, Dagster's history, briefings), what-if branches and
-damaged files. Callers hold the store's lock, which every writer of several files holds; lines that
-are appended meanwhile are there as a whole or not.
+What is derived (tables, indexes, Dagster's history, briefings), what-if branches and damaged files
+are left out. Callers hold the store's lock, as does every process that writes several files. A line
+that is appended meanwhile is copied whole or not at all.
 """
 
 import hashlib
@@ -27,6 +27,8 @@ FORMAT = 1
 
 MANIFEST = "manifest.json"
 FOLDERS = ("resources", "ledger", "answers", *added_folders(), "workspace", "spool", "logs")
+"""Folders that cannot be rebuilt."""
+
 LOGS = ("ledger/", "spool/", *(place.path for place in places() if place.is_log))
 """Files to which lines are appended."""
 OF_MACHINE = ("memory.toml", "hooks.json")
@@ -37,7 +39,9 @@ OF_SAMPLE = ("transcripts",)
 """Folder that the sample's store has in addition."""
 
 DERIVED = ("workspace/briefings/", "workspace/briefing.md")
-_PASSING = (".tmp", ".lock")
+"""What can be rebuilt in these folders."""
+
+_TEMPORARY = (".tmp", ".lock")
 """Endings of files that exist for a moment only."""
 
 
@@ -58,8 +62,8 @@ class Manifest:
 
     def to_json(self) -> bytes:
         """Returns it as JSON."""
-        how = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS
-        return orjson.dumps({"format": FORMAT, **vars(self)}, option=how)
+        options = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS
+        return orjson.dumps({"format": FORMAT, **vars(self)}, option=options)
 
 
 def manifest_of(store: Store) -> Manifest:
@@ -77,7 +81,8 @@ def parse_manifest(content: bytes, origin: Path) -> Manifest:
         layout = manifest.pop("format")
         made_by = manifest["release"]
         if layout <= FORMAT and manifest["store_version"] <= VERSION:
-            return Manifest(**{**manifest, "made_at": datetime.fromisoformat(manifest["made_at"])})
+            manifest["made_at"] = datetime.fromisoformat(manifest["made_at"])
+            return Manifest(**manifest)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise StoreError(
             f"{origin} is damaged: its manifest cannot be read ({error}). Use another one."
@@ -95,7 +100,7 @@ def permanent_files(root: Path, *, is_sample: bool) -> Iterator[tuple[str, bytes
     paths += [path for folder in folders for path in sorted((root / folder).rglob("*"))]
     for path in paths:
         name = path.relative_to(root).as_posix()
-        is_left_out = name.endswith(_PASSING) or name.startswith(DERIVED)
+        is_left_out = name.endswith(_TEMPORARY) or name.startswith(DERIVED)
         if is_left_out or path.is_symlink() or not path.is_file():
             continue
         try:
@@ -103,7 +108,7 @@ def permanent_files(root: Path, *, is_sample: bool) -> Iterator[tuple[str, bytes
         except FileNotFoundError:
             continue  # the spool was read meanwhile
         if name.startswith(LOGS):
-            # Without a line that is being written.
+            # Without the last line as long as it is being written.
             content = content[: content.rfind(b"\n") + 1]
         yield name, content
 
@@ -114,7 +119,7 @@ def hash_of(content: bytes) -> str:
 
 
 def is_safe(name: str, *, allowed: Iterable[str] = (*FOLDERS, *FILES, *OF_SAMPLE)) -> bool:
-    """Returns whether the name is that of a file of a store, and of none outside of it."""
+    """Returns whether the name is that of a file in a store, and leads to no file outside of it."""
     path = PurePosixPath(name)
     is_outside = path.is_absolute() or ".." in path.parts or "\\" in name or "\0" in name
     return not is_outside and bool(path.parts) and path.parts[0] in set(allowed)

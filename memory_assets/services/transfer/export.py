@@ -1,12 +1,12 @@
 """Exports everything into a folder that people and programs can read, and makes a store from such a
 folder.
 
-manifest.json            versions, and the hash of each file
-README.md                what is in the folder
-memory.toml              the settings, without secrets and without paths of this machine
-workspace/               Markdown and its git history
-tables/NAME.parquet      every table, whole; for reading: an import builds them from the other files
-resources/ ledger/ answers/ library/ spool/ logs/    as in the store (docs/store.md)
+    manifest.json          versions, and the hash of each file
+    README.md              what is in the folder
+    memory.toml            the settings, without secrets and without paths of this machine
+    workspace/             Markdown and its git history
+    tables/NAME.parquet    every table; an import builds the tables from the other files instead
+    resources/ ledger/ answers/ library/ spool/ logs/    as in the store (docs/store.md)
 """
 
 import shutil
@@ -23,7 +23,7 @@ from memory_assets.schema.tables import table_names
 from memory_assets.services.transfer import contents
 from memory_assets.services.transfer.contents import MANIFEST, Manifest, hash_of, is_safe
 from memory_assets.services.transfer.exported_settings import render_settings
-from memory_assets.services.transfer.place import Placed, placing, write_below
+from memory_assets.services.transfer.place import Placed, place_store, write_below
 from memory_assets.store.places import SETTINGS_FILE
 from memory_assets.store.settings import Settings
 from memory_assets.store.store import Store
@@ -59,7 +59,7 @@ class Exported:
 
 
 def export_all(store: Store, target: Path) -> Exported:
-    """Writes everything into a new folder: beside its place, then renamed.
+    """Writes everything into a new folder, which gets its name when it is complete.
 
     Waits for the store's lock. Raises `StoreError` where the folder exists and is not empty, or
     cannot be written.
@@ -92,16 +92,16 @@ def import_all(path: Path, settings: Settings) -> Placed:
     """
     path = path.expanduser().absolute()
     manifest = read_export(path)
-    with placing(settings, manifest, path) as folder:
-        for name, expected in track(manifest.files.items(), "Reading the export"):
-            content = _checked(path, name, expected)
+    with place_store(settings, manifest, path) as folder:
+        for name, expected_hash in track(manifest.files.items(), "Reading the export"):
+            content = _read_checked(path, name, expected_hash)
             if not name.startswith(f"{TABLES}/") and is_safe(name):
                 write_below(folder, name, content)
     return Placed.of(settings, manifest, _warnings(folder.parent, settings))
 
 
 def read_export(path: Path) -> Manifest:
-    """Returns the manifest of the exported folder; raises `StoreError` if it is none."""
+    """Returns the manifest of the exported folder; raises `StoreError` if there is none."""
     if not (path / MANIFEST).is_file():
         raise StoreError(
             f"{path} is not an export of memory_assets: it has no {MANIFEST}. `memory data "
@@ -111,7 +111,7 @@ def read_export(path: Path) -> Manifest:
 
 
 def changed_tables(store: Store, path: Path) -> list[str]:
-    """Returns the tables of the store whose rows differ from the exported ones; those about runs
+    """Returns the tables of the store whose rows differ from the exported ones; tables about runs
     are not compared.
     """
     import polars as pl
@@ -128,8 +128,8 @@ def changed_tables(store: Store, path: Path) -> list[str]:
 
 @contextmanager
 def _folder_beside(path: Path) -> Iterator[Path]:
-    """Yields a folder beside the path, which takes its place; removes those that killed exports
-    left.
+    """Yields a folder beside the path, then renames it to the path. Removes the folders that killed
+    exports left.
     """
     parent = make_folder(path.parent)
     for leftover in parent.glob(f".{path.name}.*.tmp"):
@@ -173,32 +173,34 @@ def _write_all(store: Store, folder: Path) -> tuple[Manifest, tuple[str, ...]]:
     return manifest, left_out
 
 
-def _checked(path: Path, name: str, expected: str) -> bytes:
-    """Returns the content of an exported file; raises `StoreError` where it is not as it was
-    written.
+def _read_checked(path: Path, name: str, expected_hash: str) -> bytes:
+    """Returns the content of an exported file; raises `StoreError` where it is missing or has
+    changed.
     """
-    if not is_safe(name) and name not in ("README.md",) and not is_safe(name, allowed=(TABLES,)):
+    is_expected = name == "README.md" or is_safe(name) or is_safe(name, allowed=(TABLES,))
+    if not is_expected:
         raise StoreError(
             f"The export {path} is damaged: {name} is not a file of an export. Nothing was "
             "imported."
         )
     content = bytes_of(path / name)
-    if content is None or hash_of(content) != expected:
-        what = "is missing" if content is None else "has changed since it was exported"
+    if content is None or hash_of(content) != expected_hash:
+        fault = "is missing" if content is None else "has changed since it was exported"
         raise StoreError(
-            f"The export {path} is damaged: {name} {what}. Nothing was imported; export "
+            f"The export {path} is damaged: {name} {fault}. Nothing was imported; export "
             "again, or use another copy."
         )
     return content
 
 
 def _warnings(root: Path, previous: Settings) -> tuple[str, ...]:
-    """Returns a warning where the imported settings name a model that the present ones do not."""
+    """Returns a warning where the imported settings name a model and the previous ones none."""
     from memory_assets.store.settings import read_file
 
     file = root / SETTINGS_FILE
-    named = read_file(str(file)) if file.is_file() else {}
-    models = sorted({str(named[name]) for name in ("model", "reflector_model") if named.get(name)})
+    values = read_file(str(file)) if file.is_file() else {}
+    names = (values.get("model"), values.get("reflector_model"))
+    models = sorted({str(name) for name in names if name})
     if not models or previous.uses_models:
         return ()
     return (

@@ -18,9 +18,7 @@ ALWAYS = ("timezone", "owner")
 
 
 def render_settings(settings: Settings) -> tuple[bytes, tuple[str, ...]]:
-    """Returns the text of a `memory.toml`, and the names of the settings that are left out of
-    it.
-    """
+    """Returns the text of a `memory.toml`, and the names of the settings that it leaves out."""
     import tomlkit
 
     document = tomlkit.document()
@@ -30,7 +28,7 @@ def render_settings(settings: Settings) -> tuple[bytes, tuple[str, ...]]:
         if name not in ALWAYS and value == field.get_default(call_default_factory=True):
             continue
         if name == "data" or is_sample(settings):
-            continue
+            continue  # an import decides where the store is; the sample has its own settings
         is_of_machine = name in OF_A_MACHINE or _is_folder(name, value)
         if is_of_machine or not field.repr or _has_secret(value):
             left_out.append(name)

@@ -31,18 +31,19 @@ class Placed:
 
 
 def root_of(settings: Settings, manifest: Manifest) -> Path:
-    """Returns the folder that the store belongs into; the bundled sample's never takes the place of
-    the owner's.
+    """Returns the folder for the store; the bundled sample has one of its own, so that it never
+    replaces the owner's store.
     """
     return settings.data / SAMPLE if manifest.is_sample else settings.data
 
 
 @contextmanager
-def placing(settings: Settings, manifest: Manifest, origin: Path) -> Iterator[Path]:
-    """Yields a folder for the files; what is in it at the end becomes the store, and on an error
-    nothing does.
+def place_store(settings: Settings, manifest: Manifest, origin: Path) -> Iterator[Path]:
+    """Yields a folder to write the files into. At the end its content becomes the store; after an
+    error it is deleted.
 
-    Raises `StoreError` where a store is there already, or the disk fails.
+    Raises `StoreError` where there is a store already, or the disk fails; its text names `origin`,
+    the backup or export.
     """
     root = root_of(settings, manifest)
     if settings.shared_at:
@@ -89,8 +90,9 @@ def write_below(folder: Path, name: str, content: bytes) -> None:
 def _check_empty(root: Path) -> None:
     strangers = staged.strangers(root)
     if strangers:
-        named = f"{', '.join(strangers[:3])}{' and more' if strangers[3:] else ''}"
+        more = " and more" if len(strangers) > 3 else ""
+        names = f"{', '.join(strangers[:3])}{more}"
         raise StoreError(
-            f"{root} is not empty: it has {named}. Nothing was changed. Move it away (`mv '{root}' "
+            f"{root} is not empty: it has {names}. Nothing was changed. Move it away (`mv '{root}' "
             f"'{root}.old'`), or name another folder with --store, then run the same command again."
         )
