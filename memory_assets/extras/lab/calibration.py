@@ -119,11 +119,11 @@ def sum_up(calibration: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
 
 
 def _with_precision(row: dict[str, Any]) -> dict[str, Any]:
-    wanted = sum(row[name] for name in YES)
-    unwanted = sum(row[name] for name in NO)
+    wanted_count = sum(row[name] for name in YES)
+    unwanted_count = sum(row[name] for name in NO)
     error = row.pop("_error")
-    total = wanted + unwanted
-    right = unwanted if row["verdict"] in AGAINST else wanted
+    total = wanted_count + unwanted_count
+    right = unwanted_count if row["verdict"] in AGAINST else wanted_count
     if not total:
         return {**row, "precision": None, "low": None, "high": None, "brier": None}
     low, high = interval_of(right, total)
@@ -255,9 +255,9 @@ def _of_proposals(
         # 1e-9 outweighs the rounding of floats: 0.7 belongs to the tenth from 0.7, not from 0.6.
         tenth = min(int(row["confidence"] * 10 + 1e-9), 9)
         verdict = f"{tenth / 10:.1f} to {(tenth + 1) / 10:.1f}"
-        recorded = (versions[id] for id in row["observation_ids"] if id in versions)
+        of_evidence = (versions[id] for id in row["observation_ids"] if id in versions)
         confidence = common | {"judge": "confidence", "verdict": verdict}
-        confidence["version"] = next(recorded, UNRECORDED)
+        confidence["version"] = next(of_evidence, UNRECORDED)
         if outcome in (*YES, *NO):
             confidence["error"] = (row["confidence"] - (outcome in YES)) ** 2
         yield confidence

@@ -27,9 +27,9 @@ def _limit(
 
 def _register(limits: Mapping[str, float], name: str, bound: str, *, is_floor: bool) -> None:
     for measure, limit in limits.items():
-        about = f"{measure}: {bound} {limit:.2f} over all sessions."
+        rule = f"{measure}: {bound} {limit:.2f} over all sessions."
         judge = partial(_limit, measure, limit, is_floor)
-        REGISTERED.append(TableCheck("evaluation", f"{measure}_{name}", about, judge, "warn"))
+        REGISTERED.append(TableCheck("evaluation", f"{measure}_{name}", rule, judge, "warn"))
 
 
 _register(FLOORS, "reaches_its_floor", "at least", is_floor=True)

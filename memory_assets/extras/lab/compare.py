@@ -192,10 +192,10 @@ def _difference(name: str, past: object, present: object) -> str:
 
 
 def _change(kind: Kind, row: Row, why: str, old: Row | None = None) -> RowChange:
-    was = {"was_id": old["id"], "was_text": old["text"]} if old else {}
+    old_fields = {"was_id": old["id"], "was_text": old["text"]} if old else {}
     day = row["event_at"].date().isoformat()
     fields = {name: row[name] for name in ("id", "text", "category", "priority")}
-    return RowChange(kind, day=day, why=why, **fields, **was)
+    return RowChange(kind, day=day, why=why, **fields, **old_fields)
 
 
 def held_reasons(observations: pl.DataFrame) -> dict[str, str]:

@@ -219,8 +219,8 @@ def _why_missed(label: LabelledFact, facts: Sequence[Fact]) -> str:
     Otherwise the most similar fact from the same records is named.
     """
     matches = [fact for fact in facts if likeness(fact.text, label.text, label.key_terms)]
-    near = [fact for fact in facts if is_placed(fact, label)]
-    candidates = [fact for fact in matches if fact in near]
+    nearby = [fact for fact in facts if is_placed(fact, label)]
+    candidates = [fact for fact in matches if fact in nearby]
     held = [fact for fact in candidates if fact.gate != "allow"]
     if held:
         return f"held as {held[0].id} ({held[0].reason})"
@@ -228,15 +228,15 @@ def _why_missed(label: LabelledFact, facts: Sequence[Fact]) -> str:
         return f"{candidates[0].id} says it, and says another label better"
     if matches:
         return f"{matches[0].id} says it, from other records"
-    return _describe_nearest(label, near)
+    return _describe_nearest(label, nearby)
 
 
-def _describe_nearest(label: LabelledFact, near: Sequence[Fact]) -> str:
-    if not near:
+def _describe_nearest(label: LabelledFact, nearby: Sequence[Fact]) -> str:
+    if not nearby:
         return f"no observation within {REACH} records of its evidence"
     words = content_words(label.text)
     similarities = [
-        (agreement(content_words(fact.text), words), fact.id, fact.gate) for fact in near
+        (agreement(content_words(fact.text), words), fact.id, fact.gate) for fact in nearby
     ]
     best, id, gate = max(similarities)
     return f"nearest is {id} ({gate}, {best:.2f} alike)"

@@ -133,12 +133,12 @@ def _read(path: Path) -> LabelledSession:
 def _faults(error: ValidationError) -> list[str]:
     """Returns the place of each error and what is expected there; quotes nothing of the file."""
     faults = error.errors(include_input=False, include_url=False)
-    shown = [
+    messages = [
         f"{'.'.join(map(str, fault['loc'])) or 'the whole file'}: {fault['msg']}"
         for fault in faults[:SHOWN]
     ]
     hidden = len(faults) - SHOWN
-    return [*shown, f"and {hidden} more"] if hidden > 0 else shown
+    return [*messages, f"and {hidden} more"] if hidden > 0 else messages
 
 
 def _unusable(path: Path, fault: str) -> LabelsError:

@@ -61,13 +61,13 @@ class Flip:
     """What people decided, as in the table `calibration`."""
 
 
-def parse_limits(named: Sequence[str], present: Limits = Limits()) -> Limits:
+def parse_limits(options: Sequence[str], present: Limits = Limits()) -> Limits:
     """Returns the present limits, changed by each `NAME=VALUE`.
 
     Raises `QuestionError` for an unknown name, with the known names, or for a wrong value.
     """
     limits = present
-    for option in named:
+    for option in options:
         name, _, value = option.partition("=")
         if name not in NAMES:
             raise QuestionError(

@@ -187,10 +187,10 @@ def pair(labels: LabelledSession, facts: Sequence[Fact]) -> Paired:
     for number, fact in enumerate(allowed):
         outcome = _outcome(fact, labels, label_of.get(number), is_repeat=number in repeats)
         outcomes.append((fact, outcome))
-    matched = frozenset(place_of.values())
+    matched_places = frozenset(place_of.values())
     wanted = [(place, label) for place, label in enumerate(labels.facts) if label.gate != "hold"]
-    covered = [label for place, label in wanted if place in matched]
-    missed = tuple(label for place, label in wanted if place not in matched)
+    covered = [label for place, label in wanted if place in matched_places]
+    missed = tuple(label for place, label in wanted if place not in matched_places)
     counts = _counts(covered, missed, [outcome for _, outcome in outcomes])
     return Paired(labels.session, counts, tuple(outcomes), label_of, missed)
 

@@ -182,8 +182,8 @@ def make(
     place = BranchFolder(store, _checked_name(name or _name_of(changes)))
     values = {name: str(_plain(getattr(settings, name))) for name in changes}
     versions = _versions_of(settings)
-    wanted = Branch(place.name, days[0], days[-1], values, time.time(), versions)
-    branch = _begin_or_continue(place, wanted)
+    request = Branch(place.name, days[0], days[-1], values, time.time(), versions)
+    branch = _begin_or_continue(place, request)
     run = launch.rematerialise(
         place.open(settings), days, retire=lambda: _retire_unsupported(place, settings)
     )
@@ -325,7 +325,7 @@ def _versions_of(settings: Settings) -> str:
     return f"{prompt_hash(settings.observer_prompt)} {standards_of(settings).version}"
 
 
-def _begin_or_continue(place: BranchFolder, wanted: Branch) -> Branch:
+def _begin_or_continue(place: BranchFolder, request: Branch) -> Branch:
     """Creates the branch, or returns the unfinished one of the same request.
 
     Raises `StoreError` where another branch has the name.
@@ -333,8 +333,8 @@ def _begin_or_continue(place: BranchFolder, wanted: Branch) -> Branch:
     try:
         branch = place.read()
     except UnknownBranchError:
-        return branches.begin(place, wanted)
-    if branch.state == "making" and _request_of(branch) == _request_of(wanted):
+        return branches.begin(place, request)
+    if branch.state == "making" and _request_of(branch) == _request_of(request):
         return branch
     contents = f"{branch.first} to {branch.last} with {_as_options(branch.changes)}"
     raise StoreError(
@@ -415,16 +415,16 @@ def _paid(store: Store, settings: Settings, since: float) -> BranchCost:
     """Returns the cost of the answers of models that came since the moment."""
     if not settings.uses_models:
         return FREE
-    stored = answers_since(store, since)
+    entries = answers_since(store, since)
     prices = prices_of(settings)
     sent = 0
     received = 0
-    for entry in stored:
+    for entry in entries:
         answer = entry.answer
         sent += answer.input_tokens + answer.cache_read_tokens + answer.cache_write_tokens
         received += answer.output_tokens
-    usd = _total(cost_of(entry.answer, prices, entry.key.model) for entry in stored)
-    return BranchCost(len(stored), sent, received, usd)
+    usd = _total(cost_of(entry.answer, prices, entry.key.model) for entry in entries)
+    return BranchCost(len(entries), sent, received, usd)
 
 
 def _open_models(settings: Settings, store: Store) -> Store:
@@ -439,8 +439,8 @@ def _open_models(settings: Settings, store: Store) -> Store:
 
 def _total(prices: Iterable[float | None]) -> float | None:
     """Returns the sum of the prices; None where one is unknown."""
-    listed = list(prices)
-    return None if None in listed else round(sum(filter(None, listed)), 6)
+    amounts = list(prices)
+    return None if None in amounts else round(sum(filter(None, amounts)), 6)
 
 
 def _stale_days(store: Store) -> set[date]:
@@ -461,11 +461,11 @@ def _check_environment(changes: Iterable[str], settings: Settings) -> None:
     for name in changes:
         variable = f"MEMORY_{name.upper()}"
         value = os.environ.get(variable)
-        wanted = getattr(settings, name)
-        if value and getattr(changed_settings(settings, {name: value}), name) != wanted:
+        target = getattr(settings, name)
+        if value and getattr(changed_settings(settings, {name: value}), name) != target:
             raise SettingsError(
                 f"{variable}={value} is set in the environment, which overrides memory.toml. Set "
-                f"it to {wanted}, or unset it wherever memory runs (the Dagster UI, too), then "
+                f"it to {target}, or unset it wherever memory runs (the Dagster UI, too), then "
                 "adopt again."
             )
 

@@ -183,9 +183,9 @@ def _written_status(fields: Mapping[str, Any], lines: Sequence[str]) -> str:
     return status
 
 
-def _status(written: str) -> tuple[str, tuple[str, ...]]:
+def _status(text: str) -> tuple[str, tuple[str, ...]]:
     """Returns the status that the text names, empty for none, and what is wrong with it."""
-    words = _plain(written).strip(" .*_").lower()
+    words = _plain(text).strip(" .*_").lower()
     if not words:
         return "", ("has no status",)
     if words in ADR_STATUSES:

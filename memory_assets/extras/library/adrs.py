@@ -149,8 +149,8 @@ def remembered(store: Store) -> Iterator[dict[str, Any]]:
         at = row["changed_at"]
         if row["decided_on"]:
             at = datetime.combine(row["decided_on"], time(12), UTC)
-        about = {"project": row["project"], "at": at, "settings": store.settings}
-        statement = row_of_document(ADR, row["path"], row["text"], row["line"], **about)
+        facts = {"project": row["project"], "at": at, "settings": store.settings}
+        statement = row_of_document(ADR, row["path"], row["text"], row["line"], **facts)
         yield statement | {"category": "system-architecture"}
 
 

@@ -73,11 +73,11 @@ def cleaned(kind: str, title: str, sections: Iterable[DocumentSection]) -> Conte
 
     Raises `UnreadableError` where there is no text, or too much.
     """
-    written = tuple(_within_limits(sections))
-    if not written:
+    readable_sections = tuple(_within_limits(sections))
+    if not readable_sections:
         hint = "It may be scanned: add its text with OCR software first. " if kind == "pdf" else ""
         raise UnreadableError(f"It has no text. {hint}Nothing was added.")
-    return Contents(kind, name_of(title), written)
+    return Contents(kind, name_of(title), readable_sections)
 
 
 def clean(text: str) -> str:

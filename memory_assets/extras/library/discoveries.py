@@ -225,8 +225,8 @@ def _row(document: KeptDocument) -> dict[str, Any]:
 
 def _observation(store: Store, row: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the note as an observation; its scope is everyone if it is relevant to no project."""
-    about = {"project": row["project"], "at": row["read_at"], "settings": store.settings}
-    statement = row_of_document(DISCOVERY, row["url"], row["note"], 0, **about)
+    details = {"project": row["project"], "at": row["read_at"], "settings": store.settings}
+    statement = row_of_document(DISCOVERY, row["url"], row["note"], 0, **details)
     statement["gate_reason"] = "read when it was asked for"
     return statement if row["project"] else statement | {"scope": "everyone"}
 

@@ -67,8 +67,8 @@ class Added:
     @property
     def warnings(self) -> tuple[str, ...]:
         """The problems, and a warning where secrets were masked."""
-        written = (item for item in self.documents if item.state in ("added", "replaced"))
-        masked = sum(item.masked_count for item in written)
+        new_documents = (item for item in self.documents if item.state in ("added", "replaced"))
+        masked = sum(item.masked_count for item in new_documents)
         return (*self.problems, *masked_warnings(masked, "documents"))
 
 
@@ -171,9 +171,9 @@ def _retag(store: Store, document: KeptDocument, tags: Sequence[str]) -> AddedDo
         return _added(document, "unchanged")
     documents = documents_of(store)
     with store.lock():
-        kept = documents.read(document.id)
-        if kept:
-            documents.write(replace(document, tags=all_tags), kept[1])
+        contents = documents.read(document.id)
+        if contents:
+            documents.write(replace(document, tags=all_tags), contents[1])
     return _added(document, "retagged")
 
 

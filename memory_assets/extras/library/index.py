@@ -35,12 +35,12 @@ def remove_leftovers(store: Store) -> list[str]:
     """
     with store.lock():
         built = {part for table in PARTITIONED for part in store.tables.parts(table)}
-        removed = sorted(built - {*document_ids(store)})
-        for id in removed:
+        removed_ids = sorted(built - {*document_ids(store)})
+        for id in removed_ids:
             for table in PARTITIONED:
                 store.tables.drop(table, id)
         _drop_unknown_chunks(store)
-        return removed
+        return removed_ids
 
 
 def erase(store: Store) -> None:

@@ -112,9 +112,9 @@ class Documents:
         if content is None:
             return None
         try:
-            first, *others = content.split(b"\n")[:-1]
+            first, *section_lines = content.split(b"\n")[:-1]
             document = _parse_document(first)
-            sections = [DocumentSection(**_parse(line)) for line in others]
+            sections = [DocumentSection(**_parse(line)) for line in section_lines]
         except (ValueError, TypeError, KeyError) as error:
             raise self._damage(document_id, "it is not as it was written") from error
         missing = document.section_count - len(sections)

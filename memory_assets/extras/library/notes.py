@@ -46,8 +46,8 @@ def note_of(title: str, description: str, text: str, url: str, at: datetime) -> 
 
 def tags_of(*tags: Iterable[str]) -> tuple[str, ...]:
     """Returns the tags of all lists in the form of tags: lower case, with hyphens."""
-    written = (_NOT_IN_TAG.sub("-", tag.strip().lower()).strip("-_") for tag in chain(*tags))
-    valid = dict.fromkeys(tag for tag in written if tag and len(tag) <= LONGEST_TAG)
+    names = (_NOT_IN_TAG.sub("-", tag.strip().lower()).strip("-_") for tag in chain(*tags))
+    valid = dict.fromkeys(tag for tag in names if tag and len(tag) <= LONGEST_TAG)
     return tuple(valid)[:MOST_TAGS]
 
 

@@ -39,7 +39,7 @@ def read_fetched(content: bytes, name: str, *how: str) -> dict[str, Any]:
 def _run_worker(path: Path, seconds: float, *how: str, name: str = "") -> dict[str, Any]:
     """Returns what the worker printed; raises `DocumentError` where it failed."""
     command = [sys.executable, "-P", "-m", f"{__package__}.worker", str(path), *how]
-    shown = name or path
+    source = name or path
     try:
         process = subprocess.run(
             command, capture_output=True, stdin=subprocess.DEVNULL, timeout=seconds, check=False
@@ -47,14 +47,14 @@ def _run_worker(path: Path, seconds: float, *how: str, name: str = "") -> dict[s
         answer: dict[str, Any] = json.loads(process.stdout)
     except subprocess.TimeoutExpired:
         raise DocumentError(
-            f"Cannot add {shown}: reading it takes more than {seconds:.0f} seconds. Split it."
+            f"Cannot add {source}: reading it takes more than {seconds:.0f} seconds. Split it."
         ) from None
     except ValueError:
         raise DocumentError(
-            f"Cannot add {shown}: the process that read it crashed. The file may be damaged."
+            f"Cannot add {source}: the process that read it crashed. The file may be damaged."
         ) from None
     if "failed" in answer:
-        raise DocumentError(_message_of(shown, answer["failed"], answer["why"]))
+        raise DocumentError(_message_of(source, answer["failed"], answer["why"]))
     return answer
 
 

@@ -186,9 +186,9 @@ def append(store: Store, request: SlogRequest) -> SlogAnswer:
     open_store(store.settings)
     texts = (text for text, _ in masked)
     entry = _entry(store.settings.clock(), str(request.action), *texts)
-    (written,) = slog_of(store).append([entry])
+    (saved_entry,) = slog_of(store).append([entry])
     count = sum(secret_count for _, secret_count in masked)
-    return SlogAnswer((written,), 1, _links(written.tool), count, is_added=True)
+    return SlogAnswer((saved_entry,), 1, _links(saved_entry.tool), count, is_added=True)
 
 
 def find(store: Store, request: SlogRequest) -> SlogAnswer:

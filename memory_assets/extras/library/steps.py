@@ -75,12 +75,12 @@ def documents(store: Store, _: str) -> Rows:
         asdict(document) | {"added_at": document.at, "tags": list(document.tags)}
         for document in kept_documents.all()
     ]
-    removed = remove_leftovers(store)
+    removed_ids = remove_leftovers(store)
     damaged = [
         f"{place} is damaged and is left out."
         for place in kept_documents.faults(kept_documents.ids())
     ]
-    figures = {"removed": len(removed), "damaged": len(damaged)}
+    figures = {"removed": len(removed_ids), "damaged": len(damaged)}
     return Rows(frame_of("documents", rows), figures, version, warnings=damaged)
 
 

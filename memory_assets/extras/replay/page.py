@@ -137,10 +137,12 @@ def _folded(text: str) -> str:
     lines = text.split("\n")
     if len(lines) <= SHOWN_LINES:
         return f"<pre>{_safe(text)}</pre>"
-    first = _safe("\n".join(lines[:SHOWN_LINES]))
-    others = _safe("\n".join(lines[SHOWN_LINES:]))
+    first_lines = _safe("\n".join(lines[:SHOWN_LINES]))
+    other_lines = _safe("\n".join(lines[SHOWN_LINES:]))
     summary = f"<summary>{len(lines) - SHOWN_LINES:,} more lines</summary>"
-    return f'<pre>{first}</pre><details class="more">{summary}<pre>{others}</pre></details>'
+    return (
+        f'<pre>{first_lines}</pre><details class="more">{summary}<pre>{other_lines}</pre></details>'
+    )
 
 
 def _memories(turn: TurnReplay, zone: tzinfo, *, with_earlier: bool) -> Iterator[str]:

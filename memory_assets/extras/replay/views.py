@@ -239,8 +239,8 @@ def _memories(replay: "results.TurnReplay", zone: tzinfo) -> Parts:
 def recalled_when(recall: "results.RecalledInSession", zone: tzinfo) -> str:
     """Returns when the recall was made, and its question, shortened, if it is known."""
     question = shortened(squeezed(recall.question), MEMORY_CHARS)
-    asked = f", asked “{question}”" if question else ""
-    return f"recalled at {recall.at.astimezone(zone):%Y-%m-%d %H:%M:%S}{asked}"
+    words = f", asked “{question}”" if question else ""
+    return f"recalled at {recall.at.astimezone(zone):%Y-%m-%d %H:%M:%S}{words}"
 
 
 def _learnt(replay: "results.TurnReplay") -> Parts:

@@ -54,7 +54,7 @@ def status_for(store: Store, reader: Reader, *, pending: int) -> SharedStatus:
     """Returns the state as the reader may know it."""
     states = present_of(store, reader).group_by("state").len().sort("state")
     own_windows = store.tables.scan("windows").filter(pl.col("person") == reader.person)
-    written = [info.written_at for info in store.tables.parts("memories").values()]
+    build_times = [info.written_at for info in store.tables.parts("memories").values()]
     return SharedStatus(
         person=reader.person,
         project=reader.project,
@@ -62,7 +62,7 @@ def status_for(store: Store, reader: Reader, *, pending: int) -> SharedStatus:
         memories=dict(states.iter_rows()),
         sessions=own_windows.select("session_id").unique().collect().height,
         pending=pending,
-        updated_at=max(written, default=None),
+        updated_at=max(build_times, default=None),
     )
 
 

@@ -85,6 +85,11 @@ def mask_as_sent(store: Store, entry: Range, sent: bytes, sha256: str) -> None:
     store.archive.restate(entry.id, new_content, at=now, because=REASON, pushed=sender)
 
 
+def read_passed_on(store: Store) -> list[PassedOn]:
+    """Returns the forgettings that wait to be carried out here."""
+    return [_read(path) for path in _waiting_files(store)]
+
+
 def waiting_names(store: Store) -> list[str]:
     """Returns the names of the files of the forgettings that wait to be carried out."""
     return [path.name for path in _waiting_files(store)]
@@ -97,7 +102,7 @@ def _waiting_files(store: Store) -> list[Path]:
 def finish_passed_on(store: Store) -> None:
     """Carries out the forgettings that wait; can be repeated after a kill."""
     with store.lock():
-        waiting = [_read(path) for path in _waiting_files(store)]
+        waiting = read_passed_on(store)
         if not waiting:
             return
         tombstones = {stone for passed in waiting for stone in _said_by_nobody_else(store, passed)}

@@ -239,10 +239,10 @@ class Pusher:
         answer = self._send_patiently("push", body)
         self._counts.update(sent_bytes=len(body), requests=1)
         if answer.status not in SMALLER or b'"QuotaError"' in answer.content:
-            stored = self._data_of(answer)
+            counts = self._data_of(answer)
             for piece in pieces:
                 self._record.confirm(piece.source_id, piece.held)
-            self._counts.update(pieces=stored["stored"], replaced=stored["replaced"])
+            self._counts.update(pieces=counts["stored"], replaced=counts["replaced"])
             return
         if len(pieces) == 1:
             raise PushError(

@@ -59,8 +59,8 @@ def holdings_of(store: Store, reader: Reader, client: str, *, is_listed: bool = 
         if sender.client == client:
             held.setdefault(sender.source_id, []).append(_held(entry, sender))
     count = sum(map(len, held.values()))
-    listed = held if is_listed else None
-    return Holdings(reader.person, reader.project, digest_of(held), count, size, listed)
+    pieces = held if is_listed else None
+    return Holdings(reader.person, reader.project, digest_of(held), count, size, pieces)
 
 
 def take_in(store: Store, reader: Reader, body: Mapping[str, Any]) -> Stored:
