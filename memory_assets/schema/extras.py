@@ -102,9 +102,6 @@ class Extra:
     """Function that yields checks of what it stores, for `memory doctor --deep`: gets the store and
     the night.
     """
-    file: str = ""
-    """Constant with the name of a file that it keeps in the data folder."""
-
     path_lists: tuple[str, ...] = ()
     """Those of its settings that name folders of this machine, separated as in PATH."""
     sources: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -130,8 +127,8 @@ class Extra:
     listeners: Mapping[str, str] = field(default_factory=dict)
     """Event (`notify`) → the function that is called with what happened."""
     places: tuple[Place, ...] = ()
-    locks: tuple[str, ...] = ()
-    """Lock files in the data folder."""
+    files: tuple[str, ...] = ()
+    """Files in the data folder of this machine's own state, such as locks."""
     indexes: str = ""
     """Function that gets the store and returns the indexes that it builds."""
     derived: Mapping[str, tuple[str, str]] = field(default_factory=dict)
@@ -190,6 +187,7 @@ def further_sources(name: str) -> tuple[str, ...]:
     return tuple(source for extra in extras() for source in extra.sources.get(name, ()))
 
 
+@cache
 def places() -> tuple[Place, ...]:
     """Returns what optional capabilities write into the store."""
     return tuple(place for extra in extras() for place in extra.places)

@@ -45,7 +45,7 @@ EXTRA = Extra(
         Place("library", "documents"),
         Place("workspace/slog.jsonl", "slog", is_log=True),
     ),
-    locks=("slog.lock",),
+    files=("slog.lock",),
     indexes="index:indexes",
     derived={"document_vectors": ("document_chunks", "text_hash")},
     erase="index:erase",

@@ -13,5 +13,5 @@ EXTRA = Extra(
     after_update="opening:after_update",
     before_days="opening:before_days",
     deep_checks="deep_checks:check_objects",
-    file="mirror_state:NOTED",
+    files=("mirror.json",),
 )

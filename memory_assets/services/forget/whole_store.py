@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memory_assets.errors import StoreError
-from memory_assets.schema.extras import extras, loaded
+from memory_assets.schema.extras import extras
 from memory_assets.services.search.corpus import open_vectors
 from memory_assets.services.transfer.contents import FILES, FOLDERS, OF_SAMPLE
 from memory_assets.store import damage, staged
@@ -23,10 +23,9 @@ OTHERS = (
     staged.FOLDER,
     "lock",
     "tasks.lock",
-    *(lock for extra in extras() for lock in extra.locks),
+    *(file for extra in extras() for file in extra.files),
     STATUS,
     SAMPLE,
-    *loaded("file"),
 )
 WAIT_SECONDS = 10.0
 """How long to wait for another process that writes to the store."""
