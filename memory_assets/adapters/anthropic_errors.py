@@ -1,9 +1,9 @@
-"""Converts failures of the Messages API into our errors: fix a setting, retry later, or skip one
-request.
+"""Converts failures of the Messages API into our errors: those that a setting fixes, those to retry
+later, and those of one request.
 
-Takes an exception of the SDK, or the error of one entry of a batch; returns a `ModelError` that
-names the setting to change. Messages contain the API's error type, never its text, which may quote
-the request, and never a key.
+Takes an exception of the SDK, or the error of one entry of a batch; returns a `ModelError` whose
+message says what to change. Messages contain the API's error type, but never its text, which may
+quote the request, and never a key.
 """
 
 import math
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from anthropic import AnthropicError, APIConnectionError, APIStatusError, APITimeoutError
 
 About = Literal["model", "batches", "batch"]
-"""The target of a call, and so what a 404 means: no such model, no Batches API, or no such batch.
+"""What a call is about. It decides what a 404 means: no such model, no Batches API, or no such
+batch.
 """
 
 SETUP_ERRORS = {
@@ -130,7 +131,9 @@ class Failures:
         return self.not_understood(f"cannot be read ({type(error).__name__})")
 
     def not_understood(self, reason: str) -> ModelError:
-        """Returns the error for a response that is not one of the Messages API."""
+        """Returns the error for a response that is not one of the Messages API; the reason follows
+        its address in the message.
+        """
         return ModelError(
             f"The response from {self._where} {reason}: it is not the Messages API. Check "
             "MEMORY_MODEL_URL."
@@ -149,10 +152,11 @@ class Failures:
 
 
 def retry_after(headers: Mapping[str, str], *, is_rate_limit: bool) -> float | None:
-    """Returns the seconds to wait according to the headers; for rate limits, until the last
-    exhausted one is reset.
+    """Returns the seconds to wait according to the headers; None if they do not say.
+
+    After a rate limit without `retry-after`: until the last exhausted limit is reset.
     """
-    now = _moment(headers.get("date", "")) or datetime.now(UTC)  # the server's clock, if given
+    now = _moment(headers.get("date", "")) or datetime.now(UTC)  # the server's clock, if sent
     after = headers.get("retry-after", "")
     waits = [_number(headers.get("retry-after-ms", ""), 0.001), _number(after, 1.0)]
     retry_at = _moment(after) or (_reset(headers) if is_rate_limit else None)
@@ -162,6 +166,7 @@ def retry_after(headers: Mapping[str, str], *, is_rate_limit: bool) -> float | N
 
 
 def _reset(headers: Mapping[str, str]) -> datetime | None:
+    """Returns when the last exhausted limit is reset; the last of all, if none is exhausted."""
     moments: dict[str, datetime] = {}
     for name, value in headers.items():
         match = _RESET.fullmatch(name.lower())
@@ -169,8 +174,8 @@ def _reset(headers: Mapping[str, str]) -> datetime | None:
         if match and moment:
             moments[match[1]] = moment
     remaining = "anthropic-ratelimit-{}-remaining"
-    used_up = [moments[name] for name in moments if headers.get(remaining.format(name)) == "0"]
-    return max(used_up or moments.values(), default=None)
+    exhausted = [moments[name] for name in moments if headers.get(remaining.format(name)) == "0"]
+    return max(exhausted or moments.values(), default=None)
 
 
 def _number(text: str, unit: float) -> float | None:
@@ -191,9 +196,7 @@ def _moment(text: str) -> datetime | None:
 
 
 def _kind(body: object) -> str:
-    """Returns the API's error type, or nothing if it could be other text: it must not quote the
-    request.
-    """
+    """Returns the API's error type; empty for other text, which could quote the request."""
     kind = _error(body).get("type")
     return kind if isinstance(kind, str) and re.fullmatch(r"[a-z_]{1,40}", kind) else ""
 
@@ -209,8 +212,6 @@ def _error(body: object) -> Mapping[str, object]:
 
 
 def _is_unknown_name(error: BaseException) -> bool:
-    """Returns whether name servers do not know the host; without a network they answer
-    differently.
-    """
+    """Returns whether the host name does not exist; without a network the error is another one."""
     unknown = (socket.EAI_NONAME, getattr(socket, "EAI_NODATA", None))
     return isinstance(error, socket.gaierror) and error.errno in unknown

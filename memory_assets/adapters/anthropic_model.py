@@ -1,8 +1,8 @@
 """Client for the Messages API: a prompt and material in, text and token counts out.
 
-The official SDK sends, retries and waits; `anthropic_errors` converts its failures. The address is
-always given and redirects are not followed, so that neither an environment variable nor a server
-can send a transcript elsewhere.
+The official SDK sends requests, retries and waits; `anthropic_errors` converts its failures. The
+SDK always gets the address and does not follow redirects, so that neither an environment variable
+nor a server can send a transcript elsewhere.
 """
 
 import base64
@@ -31,24 +31,27 @@ PLACEHOLDER_KEY = "none"
 """Sent to a local runtime, which needs no key."""
 
 KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
+"""Environment variables from which the SDK takes a key."""
 
 CONNECT_SECONDS = 10.0
-"""Time to connect; an answer may take minutes."""
+"""Longest wait for a connection; an answer may take minutes."""
 
-TAKE_TEMPERATURE = tuple(
+WITH_TEMPERATURE = tuple(
     f"claude-{name}" for name in ("haiku-4-5", "sonnet-4-5", "sonnet-4-6", "opus-4-5", "opus-4-6")
 )
 """Models that accept a temperature; later ones reject it."""
 
-CACHED_FROM = {
+MIN_CACHED_TOKENS = {
     **dict.fromkeys(("haiku-4-5", "opus-4-5", "opus-4-6"), 4_096),
     **dict.fromkeys(("sonnet-4-6", "haiku"), 2_048),
     **dict.fromkeys(("opus-4", "sonnet"), 1_024),
 }
-"""Tokens from which a prompt is cached, by part of the model's name; the first that fits."""
+"""Part of a model's name → tokens from which the API caches a prompt. The first part that the name
+contains counts.
+"""
 
-LEAST_CACHED = 4_096
-"""The same for other models."""
+DEFAULT_MIN_CACHED_TOKENS = 4_096
+"""The number of tokens for models that are not in the list."""
 
 MAY_BE_EMPTY = frozenset({"refusal", "max_tokens", "model_context_window_exceeded"})
 """Stop reasons that explain an answer without text."""
@@ -61,26 +64,24 @@ class AnthropicModel:
         self, name: str, *, url: str = "", timeout_seconds: float = 300.0, retries: int = 4
     ) -> None:
         self.name = name
-        self._failures = Failures(
-            name, url or PUBLIC_URL, timeout_seconds, retries, (url or PUBLIC_URL) == PUBLIC_URL
-        )
+        url = url or PUBLIC_URL
+        self._failures = Failures(name, url, timeout_seconds, retries, url == PUBLIC_URL)
 
     def ask(self, request: ModelRequest) -> ModelAnswer:
         """Returns the answer; raises `ModelSetupError`, `ModelBusyError` or `ModelRequestError`."""
         body = self._body(request)
         started = time.monotonic()
-        # No parameter of the SDK.
+        # The SDK has no parameter for the temperature.
         extra = {"temperature": body.pop("temperature")} if "temperature" in body else None
         response = self._call(
             lambda: self._client.messages.with_raw_response.create(**body, extra_body=extra),
             "model",
         )
-        return self._answer(
-            self._json(response.http_response.content), seconds=time.monotonic() - started
-        )
+        content = self._json(response.http_response.content)
+        return self._answer(content, seconds=time.monotonic() - started)
 
     def submit(self, requests: Mapping[str, ModelRequest]) -> Batch:
-        """Submits a batch."""
+        """Submits a batch of requests by name; returns its state."""
         bodies = ((name, self._body(request)) for name, request in requests.items())
         entries: list[Any] = [{"custom_id": name, "params": body} for name, body in bodies]
         batches = self._client.messages.batches
@@ -95,17 +96,19 @@ class AnthropicModel:
 
     def batches(self, since: datetime) -> Iterator[Batch]:
         """Yields the batches submitted since the moment, the latest first."""
-        pages = self._call(lambda: iter(self._client.messages.batches.list(limit=100)), "batches")
-        for record in iter(lambda: self._call(lambda: next(pages, None), "batches"), None):
+        records = self._call(lambda: iter(self._client.messages.batches.list(limit=100)), "batches")
+        # Each step may fetch a page, and so fail like any other call.
+        for record in iter(lambda: self._call(lambda: next(records, None), "batches"), None):
             batch = self._batch(record)
             if batch.created_at < since:
                 return
             yield batch
 
     def results(self, batch_id: str) -> Iterator[tuple[str, ModelAnswer | ModelError]]:
-        """Returns the name and the answer, or the error, of each request of an ended batch.
+        """Returns each request's name with its answer, or its error, for an ended batch.
 
-        They are read from the configured address: the batch's own URL may point elsewhere.
+        The results are read from the configured address: the URL that the batch names may point
+        elsewhere.
         """
         path = f"/v1/messages/batches/{quote(batch_id, safe='')}/results"
         content = self._call(lambda: self._client.get(path, cast_to=bytes), "batch")
@@ -133,10 +136,10 @@ class AnthropicModel:
         return self._failures.not_understood("has a batch result of an unknown type")
 
     def _body(self, request: ModelRequest) -> dict[str, Any]:
-        """Returns the body of a request: the prompt marked for the cache if it is long enough,
-        images before the text.
+        """Returns the body of a request. The prompt is marked for the cache if it is long enough;
+        images come before the text.
         """
-        temperature = {"temperature": 0} if self.name.startswith(TAKE_TEMPERATURE) else {}
+        temperature = {"temperature": 0} if self.name.startswith(WITH_TEMPERATURE) else {}
         return {
             "model": self.name,
             "max_tokens": request.max_tokens,
@@ -146,12 +149,10 @@ class AnthropicModel:
         }
 
     def _caching(self, system: str) -> dict[str, Any]:
-        """Returns the mark for the cache, or nothing where the prompt is below the model's minimum
-        and would not be cached.
-        """
-        fitting = (tokens for name, tokens in CACHED_FROM.items() if name in self.name)
-        least = next(fitting, LEAST_CACHED)
-        return {"cache_control": {"type": "ephemeral"}} if count_tokens(system) >= least else {}
+        """Returns the mark for the cache; empty where the prompt is below the model's minimum."""
+        minimums = (tokens for part, tokens in MIN_CACHED_TOKENS.items() if part in self.name)
+        minimum = next(minimums, DEFAULT_MIN_CACHED_TOKENS)
+        return {"cache_control": {"type": "ephemeral"}} if count_tokens(system) >= minimum else {}
 
     def _answer(self, body: Any, *, seconds: float = 0.0, is_batch: bool = False) -> ModelAnswer:
         try:
@@ -169,14 +170,14 @@ class AnthropicModel:
                 is_batch=is_batch,
                 raw=body,
             )
-        except KeyError as error:
+        except KeyError as error:  # its text is the missing key in quotes
             raise self._failures.not_understood(f"has no {error}") from None
         except (TypeError, AttributeError, ValueError):
             raise self._failures.not_understood("is not a message") from None
         if not answer.text.strip() and stop_reason not in MAY_BE_EMPTY:
             raise ModelError(
-                f"{self.name} returned an empty answer ({stop_reason}). The next run "
-                "repeats the request."
+                f"{self.name} returned an empty answer ({stop_reason}). The next run repeats the "
+                "request."
             )
         return answer
 
@@ -196,15 +197,15 @@ class AnthropicModel:
 
     @cached_property
     def _client(self) -> "Anthropic":
-        """The SDK's client, imported on first use because that takes most of a second."""
+        """The SDK's client; importing the SDK takes most of a second, so that happens here."""
         import anthropic
 
         keys = {name: os.environ[name] for name in KEYS if os.environ.get(name)}
         for name, key in keys.items():
             if not (key.isascii() and key.isprintable() and " " not in key):
                 raise ModelSetupError(
-                    f"{name} contains invalid characters, such as blanks. Copy the key "
-                    "again. Nothing was sent."
+                    f"{name} contains invalid characters, such as blanks. Copy the key again. "
+                    "Nothing was sent."
                 )
         failures = self._failures
         return anthropic.Anthropic(
@@ -219,8 +220,8 @@ class AnthropicModel:
         )
 
     def _call(self, call: Callable[[], T], subject: About) -> T:
-        """Returns the SDK's result; converts its errors without their text, which may quote the
-        request.
+        """Returns the result of a call of the SDK; converts its errors, without their text, which
+        may quote the request.
         """
         import anthropic
 
@@ -234,13 +235,13 @@ class AnthropicModel:
             raise self._failures.of_status(error, subject) from None
         except (TypeError, anthropic.AnthropicError) as error:
             raise self._failures.of_sdk(error) from None
-        # The SDK reads a body of another sort as what it expects.
+        # The SDK does not check that a body has the form that it expects.
         except (AttributeError, ValueError):
             raise self._failures.not_understood("is not JSON of the Messages API") from None
 
 
 def content_blocks(request: ModelRequest) -> list[dict[str, Any]]:
-    """Returns the request's blocks: its images, each after its number, and its material."""
+    """Returns the request's content blocks: each image after its number, then the material."""
     blocks: list[dict[str, Any]] = []
     for number, image in enumerate(request.images, 1):
         data = base64.b64encode(image.data).decode()

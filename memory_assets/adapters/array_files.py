@@ -1,4 +1,6 @@
-"""Arrays in memory-mapped files, and many short texts in one array."""
+"""Reads and writes records of arrays, one file per array, memory-mapped; `Names` is an array of
+many short texts.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
@@ -21,7 +23,7 @@ CPython 3.11 do so at once.
 """
 
 MAPPED_BYTES = 4_096
-"""Larger files are mapped; small ones, and empty ones, which cannot be mapped, are read."""
+"""Files above this size are mapped; smaller ones are read. (An empty file cannot be mapped.)"""
 
 
 class Names(Sequence[str]):
@@ -59,40 +61,40 @@ class Names(Sequence[str]):
 
     @cached_property
     def places(self) -> dict[str, int]:
-        """Number of each name."""
+        """Each name → its number, from 0."""
         return {name: place for place, name in enumerate(self)}
 
 
 def read_fields(kind: type[T], folder: Path) -> T:
-    """Returns the record whose fields, arrays and names, are files in the folder, memory-mapped.
+    """Returns a record of this class whose fields, arrays or `Names`, are files in the folder,
+    memory-mapped.
 
     Raises `OSError` or `ValueError` if a file is incomplete.
     """
-    files = {field: folder / f"{field.name}.npy" for field in fields(kind)}
-    return kind(
-        **{
-            field.name: (_read_names if field.type is Names else _read)(path)
-            for field, path in files.items()
-        }
-    )
+    values = {}
+    for field in fields(kind):
+        read = _read_names if field.type is Names else _read
+        values[field.name] = read(folder / f"{field.name}.npy")
+    return kind(**values)
 
 
 def write_fields(folder: Path, record: "DataclassInstance") -> None:
-    """Writes each field of the record into a file of the folder that only its owner can read, and
-    replaces existing ones.
+    """Writes each field of the record into a file of the folder that only its owner can read;
+    replaces existing files.
     """
     for field in fields(record):
         value = getattr(record, field.name)
         path = folder / f"{field.name}.npy"
         if isinstance(value, Names):
             _write(path.with_suffix(".starts.npy"), value.starts)
-        _write(path, value.content if isinstance(value, Names) else value)
+            value = value.content
+        _write(path, value)
 
 
 def _read(path: Path) -> np.ndarray:
-    mapped = path.stat().st_size > MAPPED_BYTES
+    mode = "r" if path.stat().st_size > MAPPED_BYTES else None
     with _ONE_AT_A_TIME:
-        return np.asarray(np.load(path, mmap_mode="r" if mapped else None, allow_pickle=False))
+        return np.asarray(np.load(path, mmap_mode=mode, allow_pickle=False))
 
 
 def _read_names(path: Path) -> Names:

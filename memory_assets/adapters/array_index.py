@@ -2,10 +2,10 @@
 
     index/vectors/000012/vectors.npy, ids.npy …, model.txt
 
-A small index is searched by exact comparison, a large one by exact comparison with the vectors that
-have the most equal signs. This finds more of the nearest than Chroma's graph does, and takes no
-import of Chroma. A generation that cannot be read, or has another dimension, is moved to quarantine
-and `IndexFailedError` says how to rebuild.
+In a small index, a question is compared with every vector; in a large one, with the vectors whose
+coordinates have the most signs in common with it. This finds more of the nearest than Chroma's
+graph does, without importing Chroma. A generation that cannot be read, or has another dimension
+than the question, is moved to quarantine, and `IndexFailedError` says how to rebuild it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -23,20 +23,19 @@ from memory_assets.text.files import text_of
 from memory_assets.text.vectors import nearest_by_signs, products, signs_of
 
 MODEL_FILE = "model.txt"
-"""In a generation: the embedding model of its vectors. A question has to be encoded by the same
-one.
+"""File of a generation with the name of the embedding model of its vectors. Questions must be
+encoded by the same model.
 """
 
 LONGEST_NAME = 4_096
-"""Characters; what is longer is no path, but a damaged file."""
+"""Characters in the name of a model, which may be a path; a longer one means a damaged file."""
 
 COMPARED_ROWS = 20_000
-"""Up to this number all vectors are compared, in 3 ms; beyond it those with the most equal signs.
-"""
+"""Number of vectors up to which a question is compared with all of them, which takes 3 ms."""
 
 BY_SIGNS = 8_000
-"""Vectors that are compared exactly. Of the five nearest of 100,000 these hold more than the graph
-of Chroma finds (0.86).
+"""Vectors of a larger index, chosen by their signs, that are compared. Among 100,000 vectors these
+include more of the five nearest than the graph of Chroma finds (0.86).
 """
 
 
@@ -53,16 +52,13 @@ class VectorRows:
 
     def find(self, vector: np.ndarray, limit: int) -> list[Hit]:
         """Returns the nearest by cosine, best first; raises `ValueError` for another dimension."""
-        if not len(self):
-            return []
         if len(self) <= COMPARED_ROWS or len(vector) != self.vectors.shape[1]:
             return self.find_among(None, vector, limit)
-        return self.find_among(
-            nearest_by_signs(self.signs, vector, max(BY_SIGNS, 4 * limit)), vector, limit
-        )
+        rows = nearest_by_signs(self.signs, vector, max(BY_SIGNS, 4 * limit))
+        return self.find_among(rows, vector, limit)
 
     def find_among(self, rows: np.ndarray | None, vector: np.ndarray, limit: int) -> list[Hit]:
-        """Returns the nearest of these rows, or of all, best first."""
+        """Returns the nearest of these rows (None: of all) by cosine, best first."""
         if not len(self):
             return []
         unit = (vector / np.linalg.norm(vector)).astype(np.float32)
@@ -78,19 +74,19 @@ class VectorRows:
 
     @cached_property
     def signs(self) -> np.ndarray:
-        """The signs of the vectors, 64 in a number; made by the first question to many."""
+        """The signs of the coordinates, 64 packed into a number; computed when first needed."""
         return signs_of(self.vectors)
 
     def changed(self, ids: list[str], vectors: np.ndarray, deletes: Iterable[str]) -> "VectorRows":
-        """Returns the rows with the vectors inserted or replaced and the deletes removed."""
+        """Returns the rows with these vectors inserted or replaced, and the deleted ids removed."""
         replaced = {*ids, *deletes}
         rows = {id: row for row, id in enumerate(self.ids) if id not in replaced}
         unchanged = self.vectors[list(rows.values())]
         if not ids:
             return VectorRows(Names.of(rows), unchanged)
         unit = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
-        both = np.concatenate([unchanged, unit]) if rows else unit
-        return VectorRows(Names.of([*rows, *ids]), both)
+        all_vectors = np.concatenate([unchanged, unit]) if rows else unit
+        return VectorRows(Names.of([*rows, *ids]), all_vectors)
 
 
 class ArrayIndex(Generations):
@@ -120,8 +116,8 @@ class ArrayIndex(Generations):
         """Publishes a generation with the changes and returns its name.
 
         `upserts` has columns `id` and `vector`; `model` names the embedding model of the vectors,
-        by default that of the previous generation. A published generation that cannot be read is
-        quarantined and `IndexFailedError` raised; the next update then starts from nothing.
+        by default that of the published generation. Raises `IndexFailedError` if the published
+        generation cannot be read, and moves it to quarantine; the next update then starts empty.
         """
         base = None if rebuild else self.published()
         vectors = stacked(upserts)
@@ -134,13 +130,13 @@ class ArrayIndex(Generations):
         return folder.name
 
     def open(self) -> VectorRows | None:
-        """Returns the published rows, or None if there is no generation yet; keeps them open until
-        another one is published.
+        """Returns the published rows, or None if there is no generation yet; they stay open until
+        another generation is published.
         """
         return self.read_published(self._opened, None)
 
     def find(self, vector: np.ndarray, limit: int) -> list[Hit]:
-        """Returns the nearest by cosine, best first; nothing if there is no generation yet."""
+        """Returns the nearest by cosine, best first; empty if there is no generation yet."""
         if limit <= 0:
             return []
         return self.read_published(lambda folder: self._opened(folder).find(vector, limit), [])
@@ -151,23 +147,19 @@ class ArrayIndex(Generations):
         return set(rows.ids) if rows is not None else set()
 
     def model(self) -> str | None:
-        """Returns the embedding model of the published generation, as the setting named it; None
-        where it is not known.
+        """Returns the embedding model of the published generation, as in the setting; None where it
+        is unknown.
         """
         folder = self.published()
         name = text_of(folder / MODEL_FILE) if folder else ""
         return name if 0 < len(name) <= LONGEST_NAME else None
-
-    def is_its_fault(self, error: Exception) -> bool:
-        """Returns whether the generation is to blame: not for a full disk."""
-        return not isinstance(error, OSError) or isinstance(error, FileNotFoundError)
 
     def close(self) -> None:
         """Closes the open generation."""
         self._open = None
 
     def erase(self) -> None:
-        """Deletes what is kept outside the data folder."""
+        """Deletes vectors outside the data folder; arrays have none there."""
 
     def _opened(self, folder: Path) -> VectorRows:
         opened = self._open
@@ -177,13 +169,13 @@ class ArrayIndex(Generations):
 
 
 def write_model(folder: Path, model: str) -> None:
-    """Notes the embedding model of the generation's vectors, if it is known."""
+    """Writes the name of the embedding model into the generation; nothing for an unknown model."""
     if model:
         (folder / MODEL_FILE).write_text(model, "utf-8")
 
 
 def stacked(upserts: pl.DataFrame) -> np.ndarray:
-    """Returns the vectors, float32, shape (rows, dimension)."""
+    """Returns the column `vector` as an array, float32, shape (rows, dimension)."""
     if upserts.is_empty():
         return np.zeros((0, 0), dtype=np.float32)
     return upserts["vector"].explode().to_numpy().astype(np.float32).reshape(upserts.height, -1)
@@ -194,9 +186,7 @@ def _no_rows(dimension: int) -> VectorRows:
 
 
 def _read_rows(folder: Path) -> VectorRows:
-    """Returns the rows of the generation in the folder; raises `OSError` or `ValueError` if
-    incomplete.
-    """
+    """Returns the rows of a generation; raises `OSError` or `ValueError` if it is incomplete."""
     rows = read_fields(VectorRows, folder)
     if len(rows.vectors) != len(rows):
         raise ValueError("the numbers of vectors and ids differ")

@@ -1,12 +1,12 @@
 """Chroma's copy of the vectors: immutable generations of a Chroma folder, with ids, vectors and a
 few short labels, never text.
 
-It is for programs that read Chroma. Recall asks the arrays of `array_index`, which find more and
-need no import of Chroma. One process writes a generation, closes it and publishes it; readers only
-open published ones. (Writing and reading one Chroma folder at the same time gives stale answers and
-crashes.) Chroma writes files of its graph from memory that it did not initialise, which can hold
-any text of the process; what no element fills is overwritten whenever a generation is closed.
-Chroma's settings never come from a `.env` in the working folder.
+The copy is for programs that read Chroma. Recall searches the arrays of `array_index`, which find
+more and need no import of Chroma. One process writes a generation, closes it and publishes it;
+readers only open published generations. (Writing and reading one Chroma folder at the same time
+gives stale answers and crashes.) The unused parts of Chroma's graph files are copies of
+uninitialised memory, which can hold any text of the process; they are overwritten whenever a
+generation is closed. Chroma's settings never come from a `.env` in the working folder.
 """
 
 import os
@@ -35,6 +35,7 @@ BATCH_ROWS = 5_000
 """Chroma takes at most 5,461 rows at once (its SQLite variable limit)."""
 
 _IMPORTING = threading.Lock()
+"""Held while Chroma is imported with `_no_env_file`, which changes a class of pydantic-settings."""
 
 
 class ChromaIndex(Generations):
@@ -72,12 +73,10 @@ class ChromaIndex(Generations):
 
     def ids(self) -> set[str]:
         """Returns the ids in the published generation."""
-
         return self._read(lambda collection: set(collection.get(include=[])["ids"]), set())
 
     def find(self, vectors: np.ndarray, limit: int) -> list[list[Hit]]:
-        """Returns the nearest of each vector, best first, scored by cosine."""
-
+        """Returns the nearest rows of each vector, best first, scored by cosine."""
         return self._read(lambda collection: find_nearest(collection, vectors, limit), [])
 
     def _read(self, read: "Callable[[Collection], T]", nothing: T) -> T:
@@ -88,13 +87,9 @@ class ChromaIndex(Generations):
 
         return self.read_published(read_folder, nothing)
 
-    def is_its_fault(self, error: Exception) -> bool:
-        """Returns whether the generation is to blame: not for a full disk."""
-        return not isinstance(error, OSError) or isinstance(error, FileNotFoundError)
-
 
 def upsert_rows(collection: "Collection", upserts: pl.DataFrame) -> None:
-    """Inserts or replaces the rows, of `id`, `vector` and labels."""
+    """Inserts or replaces the rows, with columns `id`, `vector` and any labels."""
     for start in range(0, upserts.height, BATCH_ROWS):
         batch = upserts[start : start + BATCH_ROWS]
         labels: Any = batch.drop("id", "vector").to_dicts() if batch.width > 2 else None
@@ -102,7 +97,7 @@ def upsert_rows(collection: "Collection", upserts: pl.DataFrame) -> None:
 
 
 def find_nearest(collection: "Collection", vectors: np.ndarray, limit: int) -> list[list[Hit]]:
-    """Returns the nearest in the collection of each vector, best first, scored by cosine."""
+    """Returns the nearest rows of each vector, best first, scored by cosine."""
     count = collection.count()
     if not count:
         return [[] for _ in vectors]
@@ -119,7 +114,7 @@ def find_nearest(collection: "Collection", vectors: np.ndarray, limit: int) -> l
 
 @contextmanager
 def _opened(folder: Path, *, is_new: bool = False) -> "Iterator[Collection]":
-    """Opens the Chroma collection in the folder, which has to exist; makes it if `is_new`."""
+    """Opens the Chroma collection in an existing folder; creates the collection if `is_new`."""
     if not folder.is_dir():
         raise FileNotFoundError(folder)  # Chroma would create it
     client = _client(folder)
@@ -139,12 +134,12 @@ ZEROED_BYTES = 1_000_000
 
 
 def _overwrite_unused(folder: Path) -> None:
-    """Overwrites with zeros what no element fills in the files of the graph (format of
+    """Overwrites with zeros the parts of the graph files that no element uses (format of
     chroma-hnswlib's persistent index).
 
-    Chroma writes them also when it opens an index, and fills the rest with what is in the memory of
-    the process. In place: another process may be reading them. Where the disk cannot be written,
-    Chroma wrote nothing either.
+    Chroma writes these files even when it only opens an index, and fills the unused part with the
+    memory of the process. They are changed in place: another process may be reading them. If the
+    disk cannot be written, Chroma wrote nothing either.
     """
     with suppress(OSError):
         for header in folder.glob("*/header.bin"):
@@ -158,13 +153,13 @@ def _overwrite_unused(folder: Path) -> None:
 
 
 def load_chromadb() -> tuple[Any, Any]:
-    """Returns the module and its settings, which come from no file; it sends no telemetry."""
+    """Returns the module, and settings for it: none from a file, and no telemetry."""
     with _IMPORTING, _no_env_file():
         import chromadb
         from chromadb.config import Settings
 
-    chosen = Settings(_env_file=None, anonymized_telemetry=False, allow_reset=False)  # pyright: ignore[reportCallIssue]
-    return chromadb, chosen
+    settings = Settings(_env_file=None, anonymized_telemetry=False, allow_reset=False)  # pyright: ignore[reportCallIssue]
+    return chromadb, settings
 
 
 def _client(folder: Path) -> Any:
@@ -172,18 +167,18 @@ def _client(folder: Path) -> Any:
         from chromadb.api.shared_system_client import SharedSystemClient
 
     try:
-        chromadb, chosen = load_chromadb()
-        return chromadb.PersistentClient(str(folder), chosen)
+        chromadb, settings = load_chromadb()
+        return chromadb.PersistentClient(str(folder), settings)
     except BaseException:
-        # Else the half-started system is reused.
+        # Else the next client would use the half-started system.
         SharedSystemClient._identifier_to_system.pop(str(folder), None)
         raise
 
 
 @contextmanager
 def _no_env_file() -> Iterator[None]:
-    """Prevents Chroma's import from reading `.env` in the working folder, which could name classes
-    and addresses.
+    """Prevents Chroma's import from reading `.env` in the working folder, where anybody could name
+    classes and addresses.
     """
     read = DotEnvSettingsSource._read_env_files
     DotEnvSettingsSource._read_env_files = lambda self: {}

@@ -1,8 +1,8 @@
 """Claude Code as a model: `claude -p` answers with the person's own login.
 
-No tools, no session file, no hooks, no plugins, no MCP servers, no memory files, no commands: the
-model gets our prompt as its system prompt and the material as the question. The client adds a
-paragraph about its empty folder, the platform and the date.
+The model gets our prompt as its system prompt and the material as the question. It has no tools,
+session file, hooks, plugins, MCP servers, memory files or commands. The client adds a paragraph
+about its empty folder, the platform and the date.
 """
 
 import json
@@ -16,27 +16,30 @@ from memory_assets.adapters.harness_model import ClientOutput, HarnessModel, par
 from memory_assets.errors import ModelError
 from memory_assets.schema.protocols import ModelAnswer, ModelRequest
 
-NOTHING_OF_ITS_OWN = (
+ISOLATION = (
     "--safe-mode", "--no-session-persistence", "--strict-mcp-config", "--disable-slash-commands",
     "--tools", "",
 )  # fmt: skip
+"""Options that leave out the person's configuration, sessions, MCP servers, commands and tools."""
 
 STREAMS = ("--input-format", "stream-json", "--output-format", "stream-json", "--verbose")
-"""Only events carry images in, and the time at which a limit is reset out."""
+"""Input and output as events: only these carry images, and the time at which a limit is reset."""
 
-LEAST_ROOM = 32_000
-"""Output tokens: the client asks three more times for the rest of an answer that was cut."""
+MIN_OUTPUT_TOKENS = 32_000
+"""Least limit of an answer. The client asks up to three times for the rest of an answer that was
+cut.
+"""
 
 RETRIES = 2
-"""The client's own default retries a wrong key for minutes."""
+"""The client's default would retry a wrong key for minutes."""
 
-
-SWITCHED_OFF = (
+DISABLED = (
     "CLAUDE_CODE_DISABLE_THINKING",
     "CLAUDE_CODE_DISABLE_ATTACHMENTS",
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
     "DISABLE_AUTOUPDATER",
 )
+"""Variables that switch off a feature of the client."""
 
 
 class ClaudeCodeModel(HarnessModel):
@@ -47,11 +50,13 @@ class ClaudeCodeModel(HarnessModel):
     log_in = "Start `claude` and log in (/login)."
 
     def arguments(self, request: ModelRequest, folder: Path) -> list[str]:
-        """Returns the arguments for one question without tools, session, hooks or context."""
+        """Returns the arguments for one question without tools, session, hooks or context; writes
+        the prompt into the folder.
+        """
         (folder / "prompt.md").write_text(request.system, "utf-8")
         prompt = ["--system-prompt-file", str(folder / "prompt.md")]
         model = ["--model", self.model] if self.model else []
-        return ["-p", *NOTHING_OF_ITS_OWN, *prompt, *model, *STREAMS]
+        return ["-p", *ISOLATION, *prompt, *model, *STREAMS]
 
     def question(self, request: ModelRequest) -> str:
         """Returns the user's message as an event."""
@@ -59,11 +64,11 @@ class ClaudeCodeModel(HarnessModel):
         return json.dumps({"type": "user", "message": message}) + "\n"
 
     def environ(self, request: ModelRequest) -> Mapping[str, str]:
-        """Returns the limit of the answer, and switches off everything that is no answer."""
+        """Returns variables that limit the answer and switch off all other features."""
         return {
-            "CLAUDE_CODE_MAX_OUTPUT_TOKENS": str(max(request.max_tokens, LEAST_ROOM)),
+            "CLAUDE_CODE_MAX_OUTPUT_TOKENS": str(max(request.max_tokens, MIN_OUTPUT_TOKENS)),
             "CLAUDE_CODE_MAX_RETRIES": str(RETRIES),
-            **dict.fromkeys(SWITCHED_OFF, "1"),
+            **dict.fromkeys(DISABLED, "1"),
         }
 
     def parse(self, output: ClientOutput, folder: Path) -> ModelAnswer:
@@ -75,7 +80,7 @@ class ClaudeCodeModel(HarnessModel):
         text = str(result.get("result") or "")
         stop_reason = str(result.get("stop_reason") or "end_turn")
         if result.get("is_error"):
-            text = "".join(_said(events))
+            text = "".join(_texts(events))
             stop_reason = _interrupted(events, stop_reason)
             if not stop_reason:
                 status = result.get("api_error_status")
@@ -101,8 +106,8 @@ def _tokens(usage: Mapping[str, Any], kind: str) -> int:
 
 
 def _interrupted(events: Sequence[Mapping[str, Any]], stop_reason: str) -> str:
-    """Returns the stop reason of a refusal or a cut answer, which the client reports as errors;
-    empty for others.
+    """Returns the stop reason if the client reports a refusal or a cut answer as an error; empty
+    for other errors.
     """
     errors = {str(event.get("error")) for event in events if event.get("type") == "assistant"}
     if "max_output_tokens" in errors:
@@ -110,8 +115,8 @@ def _interrupted(events: Sequence[Mapping[str, Any]], stop_reason: str) -> str:
     return stop_reason if stop_reason == "refusal" else ""
 
 
-def _said(events: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yields what the model wrote, without the client's words about failures."""
+def _texts(events: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yields the texts of the model, without the client's messages about failures."""
     for event in events:
         if event.get("type") == "assistant" and not event.get("error"):
             blocks = event["message"]["content"]
@@ -119,7 +124,7 @@ def _said(events: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _reset_at(events: Sequence[Mapping[str, Any]]) -> datetime | None:
-    """Returns when the limit that rejects questions is reset."""
+    """Returns when the limit that rejected the question is reset; None if the events do not say."""
     reports = (event for event in events if event.get("type") == "rate_limit_event")
     for limit in (report.get("rate_limit_info") or {} for report in reports):
         moment = limit.get("resetsAt")
@@ -129,7 +134,7 @@ def _reset_at(events: Sequence[Mapping[str, Any]]) -> datetime | None:
 
 
 def _model_of(result: Mapping[str, Any]) -> str | None:
-    """Returns the model that wrote most of the answer."""
+    """Returns the model that wrote most of the answer; None if the client does not say."""
     usage = result.get("modelUsage")
     if not isinstance(usage, dict) or not usage:
         return None

@@ -1,9 +1,9 @@
 """Codex as a model: `codex exec` answers with the person's own login.
 
-No session file, no tools, no hooks, no notification, no MCP servers, no skills: our prompt takes
-the place of its instructions, and the material is the question. Its configuration is ignored,
-except for what says who answers. Images are attached as files. It adds the AGENTS.md in its home,
-which no setting leaves out.
+Our prompt replaces Codex's instructions, and the material is the question; images are attached as
+files. There are no session file, tools, hooks, notifications, MCP servers or skills. The person's
+configuration is ignored, except for the model, its server and the login. Codex adds the AGENTS.md
+in its home, which no setting leaves out.
 """
 
 import json
@@ -17,18 +17,19 @@ from memory_assets.adapters.harness_model import ClientOutput, HarnessModel, par
 from memory_assets.errors import ModelError
 from memory_assets.schema.protocols import ModelAnswer, ModelRequest
 
-NOTHING_OF_ITS_OWN = (
+ISOLATION = (
     "exec", "--ignore-user-config", "--ignore-rules", "--ephemeral", "--skip-git-repo-check",
     "--sandbox", "read-only",
     "--json",
 )  # fmt: skip
+"""Options of one question without the person's configuration, without a session file, read-only."""
 
 FEATURES = (
     "hooks", "apps", "plugins", "multi_agent", "goals", "shell_tool", "unified_exec", "view_image",
     "image_generation",
     "sleep_tool", "skill_search", "tool_suggest",
 )  # fmt: skip
-"""What it would otherwise run, or offer to the model."""
+"""Features that are switched off: Codex would run them, or offer them to the model."""
 
 SETTINGS = (
     *(f"features.{name}=false" for name in FEATURES), 'web_search="disabled"',
@@ -38,34 +39,34 @@ SETTINGS = (
     "skills.include_instructions=false", "skills.bundled.enabled=false", "project_doc_max_bytes=0",
 )  # fmt: skip
 
-WHO_ANSWERS = (
+KEPT_SETTINGS = (
     "model", "model_provider", "model_providers", "openai_base_url", "chatgpt_base_url",
     "cli_auth_credentials_store",
     "forced_login_method", "forced_chatgpt_workspace_id",
 )  # fmt: skip
-"""Settings of its configuration that are kept: the server and the login."""
+"""Settings of the person's configuration that are kept: the model, its server and the login."""
 
 SUFFIXES = {"image/png": "png", "image/jpeg": "jpg", "image/gif": "gif", "image/webp": "webp"}
 
 
 class CodexModel(HarnessModel):
-    """A model of Codex, such as `codex:gpt-5.4-mini`; without a name the one that Codex uses by
-    default.
-    """
+    """A model of Codex, such as `codex:gpt-5.4-mini`; `codex` is Codex's default model."""
 
     title = "Codex"
     program = "codex"
     log_in = "Run `codex login`."
 
     def arguments(self, request: ModelRequest, folder: Path) -> list[str]:
-        """Returns the arguments for one question without session, hooks, MCP servers or context."""
+        """Returns the arguments for one question without session, hooks, MCP servers or context;
+        writes the prompt and the images into the folder.
+        """
         (folder / "prompt.md").write_text(request.system, "utf-8")
-        options = {name: value for name, value in _configuration().items() if name in WHO_ANSWERS}
+        options = {name: value for name, value in _configuration().items() if name in KEPT_SETTINGS}
         if self.model:
             options["model"] = self.model
         options["model_instructions_file"] = str(folder / "prompt.md")
         settings = (f"{name}={_toml(value)}" for name, value in options.items())
-        arguments = [*NOTHING_OF_ITS_OWN, "-o", str(folder / "answer.txt")]
+        arguments = [*ISOLATION, "-o", str(folder / "answer.txt")]
         for setting in (*settings, *SETTINGS):
             arguments += ["-c", setting]
         for number, image in enumerate(request.images, 1):
@@ -75,8 +76,8 @@ class CodexModel(HarnessModel):
         return [*arguments, "-"]
 
     def parse(self, output: ClientOutput, folder: Path) -> ModelAnswer:
-        """Returns the answer in the file of the last message; the usage is in the events that the
-        client prints.
+        """Returns the answer, from the file of the last message, with the token counts in the
+        events that the client prints.
         """
         events = list(parse_events(output.out))
         answer = folder / "answer.txt"
@@ -120,7 +121,8 @@ def _toml(value: Any) -> str:
 
 
 def _last_error(events: Sequence[Mapping[str, Any]]) -> str:
-    """Returns the message of the last failure; earlier ones were retried."""
-    failures = [event for event in events if event.get("type") in ("turn.failed", "error")]
-    last = failures[-1].get("error") or failures[-1] if failures else {}
-    return str(last.get("message", ""))
+    """Returns the message of the last failure, or an empty one; earlier ones were retried."""
+    for event in reversed(events):
+        if event.get("type") in ("turn.failed", "error"):
+            return str((event.get("error") or event).get("message", ""))
+    return ""

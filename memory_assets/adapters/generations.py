@@ -27,11 +27,13 @@ SUMS = "sums.json"
 """Size and hash of each array of a generation."""
 
 KEPT = 2
-"""Generations kept: the published one, and the previous one for readers that still have it open."""
+"""Generations that are kept: the published one, and the one before it, which readers may still have
+open.
+"""
 
 
 class Generations:
-    """The generations of one index; the indexes are its subclasses."""
+    """The generations of one index; each kind of index is a subclass."""
 
     FAILED = (
         "The index could not be read ({error}) and was moved to {aside}. Run `memory data "
@@ -40,7 +42,7 @@ class Generations:
     """The message for a generation that cannot be read."""
 
     is_remote = False
-    """Whether a server has the contents, which only `faults(is_deep=True)` asks."""
+    """Whether the contents are on a server; only `faults(is_deep=True)` asks it."""
 
     def __init__(self, root: Path, name: str) -> None:
         self.folder = root / name
@@ -52,7 +54,7 @@ class Generations:
         """Returns the folder of the published generation, or None if there is none."""
         previous_name = None
         name = self._pointer()
-        # Repeated, else a generation that was replaced and removed meanwhile would be none.
+        # A generation may be replaced and removed after its name was read: then it is read again.
         while name != previous_name:
             folder = self.folder / (name or "")
             if name and folder.is_dir() and self.is_readable(folder):
@@ -62,9 +64,7 @@ class Generations:
         return None
 
     def is_readable(self, folder: Path) -> bool:
-        """Returns whether the generation is of the kind that this index reads; another kind is as
-        if there were none.
-        """
+        """Returns whether this index can read the generation; if not, it counts as missing."""
         return True
 
     def _pointer(self) -> str | None:
@@ -79,34 +79,37 @@ class Generations:
         return folder.name if folder else None
 
     def noted_rows(self, built_by: Sequence[str]) -> dict[str, str]:
-        """Returns id → hash of the rows that the published generation was built from; nothing if it
-        was built by other rules, or this is not known.
+        """Returns id → hash of the rows that the published generation was built from; empty if it
+        was built by other versions than `built_by`, or nothing was noted of it.
         """
         try:
             note = json.loads(self._note.read_bytes()) if self._note.is_file() else {}
         except ValueError:
             return {}
-        is_present = note.get("generation") == self.generation()
-        return note["rows"] if is_present and note.get("built_by") == [*built_by] else {}
+        is_current = note.get("generation") == self.generation()
+        return note["rows"] if is_current and note.get("built_by") == [*built_by] else {}
 
     def note_rows(self, built_by: Sequence[str], rows: Mapping[str, str]) -> None:
-        """Notes the rows that the published generation was built from."""
+        """Stores the rows (id → hash) that the published generation was built from, and the
+        versions of what built them.
+        """
         note = {"generation": self.generation(), "built_by": built_by, "rows": rows}
         write_json(self._note, note)
 
     def rebuild_next(self) -> None:
-        """Has the next update build everything again."""
+        """Forgets the noted rows, so that the next update builds everything again."""
         self._note.unlink(missing_ok=True)
 
     def read_published(self, read: Callable[[Path], T], nothing: T) -> T:
-        """Returns what is read from the published generation, again if another one replaces it
-        meanwhile.
+        """Returns what `read` returns for the published generation, `nothing` where there is none.
+
+        Reads again if another generation is published meanwhile.
         """
         folder = self.published()
         while folder is not None:
             with suppress(ReplacedError), self.quarantined_on_failure(folder):
                 content = read(folder)
-                # A server answers with what is left of a generation that is being deleted.
+                # While a generation is being deleted, a server answers with its remaining rows.
                 if folder.is_dir():
                     return content
             folder = self.published()
@@ -117,12 +120,12 @@ class Generations:
         """Moves the generation to quarantine if the block fails, and raises `IndexFailedError`."""
         try:
             yield
-        # chromadb raises its own, sqlite3's and its Rust core's errors, with no common base
+        # chromadb raises its own, sqlite3's and its Rust core's errors, with no common base.
         except Exception as error:
             if folder is not None and self.published() != folder:
-                # another generation is published, and this one perhaps removed
+                # Another generation was published, and this one may have been removed.
                 raise ReplacedError from error
-            if not self.is_its_fault(error):
+            if not self.is_damage(error):
                 raise
             self.close()
             if folder is None:
@@ -131,18 +134,20 @@ class Generations:
                 self.FAILED.format(error=error, aside=self.quarantine(folder))
             ) from error
 
-    def is_its_fault(self, error: Exception) -> bool:
-        """Returns whether the generation is to blame for the error."""
-        return True
+    def is_damage(self, error: Exception) -> bool:
+        """Returns whether the error means that the generation is damaged, and not, say, that the
+        disk is full.
+        """
+        return not isinstance(error, OSError) or isinstance(error, FileNotFoundError)
 
     def close(self) -> None:
         """Closes the open generation."""
 
     def faults(self, *, is_deep: bool = False) -> list[str]:
-        """Returns the arrays of the published generation that are not as they were written: by
-        size, or by hash too.
+        """Returns the arrays of the published generation whose size differs from what was written,
+        or with `is_deep` their hash.
 
-        Empty where there is no generation, or one of an earlier release, which noted nothing.
+        Empty where there is no generation, or an earlier release wrote it without sizes and hashes.
         """
         if (self.folder / "current").is_file() and self.published() is None:
             return ["current names no generation"]
@@ -150,14 +155,17 @@ class Generations:
 
     @contextmanager
     def build(self, *, rebuild: bool) -> Iterator[Path]:
-        """Yields a folder to change and publishes it when the block succeeds."""
+        """Yields a folder to change, and publishes it when the block succeeds.
+
+        The folder is a copy of the published generation, or with `rebuild` empty.
+        """
         published = self.published()
         base = None if rebuild else published
         folder = self.folder / f"{self._next_number():06d}"
-        for folder_left in self._folders():
-            # A killed writer did not publish it.
-            if published is None or folder_left.name > published.name:
-                shutil.rmtree(folder_left, ignore_errors=True)
+        for existing in self._folders():
+            # A killed writer left it without publishing it.
+            if published is None or existing.name > published.name:
+                shutil.rmtree(existing, ignore_errors=True)
         try:
             if base is None:
                 make_folder(folder)
@@ -168,16 +176,16 @@ class Generations:
             write_atomically(self.folder / "current", folder.name.encode())
         except OSError as error:
             raise IndexFailedError(
-                f"Cannot build the index in {folder}: {error.strerror or error}. Free space "
-                "or fix the permissions, then run "
-                "`memory data rebuild --indexes`; the tables are unchanged."
+                f"Cannot build the index in {folder}: {error.strerror or error}. Free space or fix "
+                "the permissions, then run `memory data rebuild --indexes`; the tables are "
+                "unchanged."
             ) from error
         for old in self._folders()[:-KEPT]:
             shutil.rmtree(old, ignore_errors=True)
 
     def keep_published_only(self) -> None:
-        """Removes every other generation, also those in quarantine and those that readers have
-        open, and what is noted of the rows.
+        """Removes every other generation, even in quarantine or open in a reader, and the noted
+        rows.
         """
         self.close()
         self.rebuild_next()
@@ -208,9 +216,10 @@ class Generations:
         return aside
 
     def _next_number(self) -> int:
-        # Numbers of quarantined generations are not reused.
-        aside = [int(path.name.split("-")[-2]) for path in self._quarantine.glob(f"{self._name}-*")]
-        return max([*aside, *(int(folder.name) for folder in self._folders())], default=0) + 1
+        # Numbers of quarantined generations (`vectors-000012-0`) are not reused.
+        aside = self._quarantine.glob(f"{self._name}-*")
+        names = [path.name.split("-")[-2] for path in aside]
+        return max(map(int, [*names, *(path.name for path in self._folders())]), default=0) + 1
 
     def _folders(self) -> list[Path]:
         return sorted(
@@ -219,8 +228,8 @@ class Generations:
 
 
 def _write_sums(folder: Path) -> None:
-    """Notes size and hash of every array of the generation; Chroma changes its own files when it
-    opens them.
+    """Writes size and hash of every array of the generation into `sums.json`; not of Chroma's
+    files, which Chroma changes when it opens them.
     """
     paths = sorted(folder.rglob("*.npy"))
     sums = {
@@ -240,11 +249,8 @@ def _faults(folder: Path, *, is_deep: bool) -> Iterator[str]:
         return
     for place, (size, hashed) in sums.items():
         file = folder / place
-        if (
-            not file.is_file()
-            or file.stat().st_size != size
-            or (is_deep and _hash_of(file) != hashed)
-        ):
+        has_size = file.is_file() and file.stat().st_size == size
+        if not has_size or (is_deep and _hash_of(file) != hashed):
             yield place
 
 
@@ -254,4 +260,4 @@ def _hash_of(path: Path) -> str:
 
 
 class ReplacedError(Exception):
-    """Another generation was published during the read."""
+    """Another generation was published while this one was read."""

@@ -1,7 +1,8 @@
 """The git objects of the workspace, and the rewriting of its history.
 
 Only forgetting rewrites history, at a person's request: words become asterisks in every version of
-every file and in every message. The number of commits stays; unreachable objects are deleted.
+every file and in every message. The number of commits stays the same; unreachable objects are
+deleted.
 """
 
 import re
@@ -11,7 +12,11 @@ from dataclasses import dataclass
 from memory_assets.adapters.git_workspace import GitWorkspace
 
 ORIGINAL = re.compile(rb"mark :(\d+)\noriginal-oid ([0-9a-f]{40})\n")
+"""A commit in the output of `fast-export`: its mark, and its id before the rewrite."""
+
 LEFT_OVERS = ("ORIG_HEAD", "FETCH_HEAD", "MERGE_HEAD", "COMMIT_EDITMSG", "memory_assets.index")
+"""Files of git that may name or contain old commits."""
+
 _DATA = re.compile(rb"(?m)^data (\d+)\n")
 
 
@@ -31,25 +36,27 @@ class GitHistory(GitWorkspace):
         """Yields every object on disk, reachable or not."""
         output = self._git("cat-file", "--batch", "--batch-all-objects", may_fail=True).stdout
         position = 0
+        # A line with id, type and size; the content; a newline.
         while position < len(output):
-            end = output.index(b"\n", position)
-            id, kind, size = output[position:end].decode().split(" ")
-            start = end + 1
-            position = end + 1 + int(size) + 1
-            yield GitObject(id, kind, output[start : position - 1])
+            start = output.index(b"\n", position) + 1
+            id, kind, size = output[position:start].decode().split()
+            end = start + int(size)
+            yield GitObject(id, kind, output[start:end])
+            position = end + 1
 
     def commits_about(self, ids: Iterable[str]) -> int:
-        """Returns the number of commits that added or removed one of these blobs, or are among the
-        ids themselves.
+        """Returns the number of commits that added or removed one of these blobs, or whose own id
+        is given.
         """
         options = ("--all", "--root", "-m", "--raw", "--no-abbrev", "--format=commit %H")
         commits = set()
         commit = ""
-        wanted_ids = frozenset(ids)
+        all_ids = frozenset(ids)
         for line in self._text("log", *options).splitlines():
-            if line.startswith("commit "):
-                commit = line.removeprefix("commit ")
-            if not wanted_ids.isdisjoint(line.removeprefix("commit ").split(" ")):
+            words = line.split(" ")
+            if words[0] == "commit":
+                commit = words[1]
+            if not all_ids.isdisjoint(words):
                 commits.add(commit)
         return len(commits)
 
@@ -58,10 +65,10 @@ class GitHistory(GitWorkspace):
         return self._git("remote", may_fail=True).stdout.decode().split()
 
     def rewrite(self, mask: Callable[[bytes], bytes]) -> dict[str, str]:
-        """Masks every version of every file and every message, and returns the ids of changed
-        commits, old → new.
+        """Masks every version of every file, and every message; returns old id → new id of each
+        changed commit.
 
-        `mask` keeps lengths. Files on disk are unchanged. After a kill, the same call can be
+        `mask` must keep the length. Files on disk are unchanged. After a kill, the same call can be
         repeated.
         """
         if self.head() is None:

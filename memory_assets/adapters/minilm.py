@@ -3,8 +3,8 @@ without importing torch.
 
 BERT with six layers, mean pooling over the tokens, unit length (Devlin et al. 2019; Wang et al.
 2020). `minilm.onnx` holds the layers without their weights, which are read from the installed
-package; `memory_assets_tests.adapters.make_minilm_graph` regenerates it. Each text is a run of its
-own, so that its vector does not depend on the texts beside it, to the last bit.
+package; `memory_assets_tests.adapters.make_minilm_graph` regenerates it. Texts are not computed in
+batches: in a batch, the last bits of a vector would depend on the other texts.
 """
 
 import json
@@ -23,14 +23,16 @@ if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
 GRAPH = Path(__file__).with_suffix(".onnx")
-INPUT, OUTPUT = "embedded", "states"
-"""Names in the graph: embedded word pieces and their last states, float32, shape (1, pieces, 384).
-"""
+INPUT = "embedded"
+"""Name in the graph of the embedded word pieces, float32, shape (1, pieces, 384)."""
 
-_WORDS, _PLACES, _KIND = (
-    f"embeddings.{name}_embeddings.weight" for name in ("word", "position", "token_type")
-)
-_KINDS = {
+OUTPUT = "states"
+"""Name in the graph of the last states of the word pieces, with the same shape."""
+
+_WORDS = "embeddings.word_embeddings.weight"
+_POSITIONS = "embeddings.position_embeddings.weight"
+_TOKEN_TYPES = "embeddings.token_type_embeddings.weight"
+_DTYPES = {
     "F64": np.float64,
     "F32": np.float32,
     "F16": np.float16,
@@ -49,7 +51,7 @@ class EncodedText:
     states: np.ndarray
     """Last state of each word piece, shape (pieces, 384)."""
     pieces: list[str]
-    """The word pieces."""
+    """The word pieces; one that continues a word begins with ##."""
 
 
 class MiniLM:
@@ -65,16 +67,15 @@ class MiniLM:
         self._tokenizer.no_padding()
 
     def read(self, text: str) -> EncodedText:
-        """Returns the unit vector, and the states of the word pieces that it is the mean of."""
+        """Returns the states of the text's word pieces, and their mean as a unit vector."""
         encoded = self._tokenizer.encode(text)
-        (states,) = np.asarray(
-            self._layers.run([OUTPUT], {INPUT: self._embed(encoded.ids)[None]})[0]
-        )
+        output = self._layers.run([OUTPUT], {INPUT: self._embed(encoded.ids)[None]})[0]
+        (states,) = np.asarray(output)
         mean = states.mean(axis=0)
         return EncodedText((mean / np.linalg.norm(mean)).astype(np.float32), states, encoded.tokens)
 
     def read_all(self, texts: Sequence[str]) -> list[EncodedText]:
-        """Returns the same of each text; every core reads texts of its own."""
+        """Returns the output of `read` for each text; several threads share the texts."""
         if len(texts) < 2:
             return [self.read(text) for text in texts]
         from concurrent.futures import ThreadPoolExecutor
@@ -85,8 +86,8 @@ class MiniLM:
     def _embed(self, ids: list[int]) -> np.ndarray:
         return (
             self._weights[_WORDS][ids]
-            + self._weights[_PLACES][: len(ids)]
-            + self._weights[_KIND][0]
+            + self._weights[_POSITIONS][: len(ids)]
+            + self._weights[_TOKEN_TYPES][0]
         )
 
     @cached_property
@@ -95,12 +96,10 @@ class MiniLM:
 
         options = onnx.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
-        used = [
-            name for name in self._weights if name.startswith(("encoder.", "embeddings.LayerNorm."))
-        ]
-        options.add_external_initializers(
-            used, [onnx.OrtValue.ortvalue_from_numpy(self._weights[name]) for name in used]
-        )
+        of_layers = ("encoder.", "embeddings.LayerNorm.")
+        names = [name for name in self._weights if name.startswith(of_layers)]
+        values = [onnx.OrtValue.ortvalue_from_numpy(self._weights[name]) for name in names]
+        options.add_external_initializers(names, values)
         return onnx.InferenceSession(str(GRAPH), options, providers=["CPUExecutionProvider"])
 
 
@@ -110,7 +109,7 @@ def map_weights(path: Path) -> dict[str, np.ndarray]:
     """
     with path.open("rb") as file:
         content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    # The header's length, the header as JSON, then the arrays.
+    # The file: eight bytes with the header's length, the header as JSON, then the arrays.
     start = 8 + int.from_bytes(content[:8], "little")
     header = json.loads(content[8:start])
     header.pop("__metadata__", None)
@@ -118,7 +117,7 @@ def map_weights(path: Path) -> dict[str, np.ndarray]:
 
 
 def _array(content: mmap.mmap, start: int, entry: dict) -> np.ndarray:
-    kind = np.dtype(_KINDS[entry["dtype"]])
+    dtype = np.dtype(_DTYPES[entry["dtype"]])
     (first, last) = entry["data_offsets"]
-    flat = np.frombuffer(content, kind, (last - first) // kind.itemsize, start + first)
+    flat = np.frombuffer(content, dtype, (last - first) // dtype.itemsize, start + first)
     return flat.reshape(entry["shape"])

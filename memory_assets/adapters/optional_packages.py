@@ -1,5 +1,5 @@
-"""Commands that install missing packages into the environment that runs, for the way that
-memory_assets was installed.
+"""Commands with which a person installs missing packages into this Python environment, depending on
+how memory_assets was installed.
 """
 
 import sys
@@ -10,8 +10,8 @@ CHECKOUT = Path(__file__).parents[2]
 
 
 def install_command(extra: str) -> str:
-    """Returns the command for a shell; in a checkout it takes the versions that the tests passed
-    with.
+    """Returns the shell command that installs the extra; in a checkout with the versions that the
+    tests use.
     """
     constraints = CHECKOUT / "constraints.txt"
     if constraints.is_file():
@@ -20,8 +20,8 @@ def install_command(extra: str) -> str:
 
 
 def pip_install() -> str:
-    """Returns the start of a command that installs into the environment that runs; those that uv
-    made have no pip.
+    """Returns the start of a command that installs into this environment; with `uv` if it has no
+    pip, as environments made by uv.
     """
     python = f'"{sys.executable}"' if " " in sys.executable else sys.executable
     return f"{python} -m pip install" if find_spec("pip") else f"uv pip install --python {python}"

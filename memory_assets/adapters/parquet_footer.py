@@ -9,10 +9,12 @@ import os
 KEY = "memory_assets"
 MAGIC = b"PAR1"
 END_BYTES = 8
-"""Length of the footer (4 bytes, little endian) and the magic bytes after it."""
+"""Last bytes of a file: the length of the footer (4 bytes, little endian) and the magic bytes."""
 
 TAIL_BYTES = 1 << 12
-"""Read first; nearly always contains the metadata, which is the last long entry of a footer."""
+"""Bytes at the end of a file that are read first. They nearly always contain the metadata, which is
+the last long entry of a footer.
+"""
 
 _FIELD = b"\x18"
 """Header of a string field that follows the field before it, in Thrift's compact protocol."""
@@ -45,18 +47,17 @@ def footer_of(descriptor: int) -> bytes:
     size = os.fstat(descriptor).st_size
     end = _bytes_at(descriptor, max(0, size - END_BYTES), END_BYTES)
     length = int.from_bytes(end[:4], "little") + END_BYTES
-    return (
-        _bytes_at(descriptor, size - length, length)
-        if end.endswith(MAGIC) and length <= size
-        else b""
-    )
+    is_parquet = end.endswith(MAGIC) and length <= size
+    return _bytes_at(descriptor, size - length, length) if is_parquet else b""
 
 
 def _facts_in(footer: bytes) -> str:
+    """Returns the value of the key in these bytes; empty if they do not contain all of it."""
     # Rows that contain the same bytes come before the metadata, so the last match is the right one.
     mark = footer.rfind(_MARK)
     if mark < 0:
         return ""
+    # The length of the value is a varint of Thrift: seven bits per byte, the lowest first.
     length = 0
     shift = 0
     for start, byte in enumerate(footer[mark + len(_MARK) :], mark + len(_MARK) + 1):

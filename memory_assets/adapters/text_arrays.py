@@ -2,8 +2,8 @@
 terms.
 
 Rows are sorted by group (a session), order and parent (the message that a passage is part of), so
-that neighbours in a session are neighbours in the arrays. Terms are stored as hashes, texts not at
-all. A change drops replaced rows, adds the new ones and sorts once; unchanged texts are not
+that neighbours in a session are neighbours in the arrays. Terms are stored as hashes; texts are not
+stored. A change drops the replaced rows, adds the new ones and sorts once; unchanged texts are not
 tokenised again.
 """
 
@@ -25,8 +25,8 @@ MOST_COUNTED = 255
 """Maximum term count of one row."""
 
 ROWS_AT_ONCE = 50_000
-"""Rows whose vectors are copied at once: a copy of all would take as much memory as the index
-itself.
+"""Rows whose vectors are copied in one step: copying all at once would take as much memory as the
+index.
 """
 
 
@@ -56,7 +56,9 @@ class TextArrays:
     starts: np.ndarray
     """Start of each term's postings, and the end of the last, int64."""
     rows: np.ndarray
+    """Rows of the postings, term after term, int32."""
     counts: np.ndarray
+    """How often the term occurs in each of these rows, uint8."""
 
     def __len__(self) -> int:
         return len(self.groups)
@@ -65,14 +67,13 @@ class TextArrays:
         """Returns the rows that contain the term, ascending, and its counts."""
         key = np.uint64(key_of(term))
         place = int(np.searchsorted(self.keys, key))
-        is_known = place < len(self.keys) and self.keys[place] == key
-        places = (
-            slice(int(self.starts[place]), int(self.starts[place + 1])) if is_known else slice(0, 0)
-        )
+        places = slice(0, 0)
+        if place < len(self.keys) and self.keys[place] == key:
+            places = slice(int(self.starts[place]), int(self.starts[place + 1]))
         return self.rows[places], self.counts[places].astype(np.float32)
 
     def known(self, terms: Sequence[str]) -> list[str]:
-        """Returns those of the terms that some row contains."""
+        """Returns the terms that occur in some row."""
         keys = np.array([key_of(term) for term in terms], dtype=np.uint64)
         places = np.minimum(np.searchsorted(self.keys, keys), max(len(self.keys) - 1, 0))
         exist = self.keys[places] == keys if len(self.keys) else np.zeros(len(keys), dtype=bool)
@@ -99,17 +100,16 @@ class TextArrays:
 
     @property
     def signs(self) -> np.ndarray:
-        """The signs of the vectors, 64 in a number."""
+        """The signs of the coordinates, 64 packed into a number; computed when first needed."""
         return self._signs
 
     @cached_property
     def _signs(self) -> np.ndarray:
-        """Made by the first question to a large corpus."""
         return signs_of(self.vectors)
 
     @cached_property
     def _norms(self) -> np.ndarray:
-        """Of the lengths, for the scores of words, float32."""
+        """The length normalisation of BM25 for each row, float32."""
         return bm25_norms(self.lengths, max(float(self.lengths.mean()), 1.0)).astype(np.float32)
 
 
@@ -118,17 +118,14 @@ def read_arrays(folder: Path) -> TextArrays:
     incomplete.
     """
     texts = read_fields(TextArrays, folder)
-    if any(
-        len(array) != len(texts)
-        for array in (texts.ids, texts.parents, texts.order, texts.lengths, texts.vectors)
-    ):
+    per_row = (texts.ids, texts.parents, texts.order, texts.lengths, texts.vectors)
+    if any(len(array) != len(texts) for array in per_row):
         raise ValueError("its arrays have different numbers of rows")
     if len(texts.word_starts) != len(texts) + 1 or len(texts.word_codes) != texts.word_starts[-1]:
         raise ValueError("its word codes are incomplete")
-    if (
-        len(texts.starts) != len(texts.keys) + 1
-        or not len(texts.rows) == len(texts.counts) == texts.starts[-1]
-    ):
+    if len(texts.starts) != len(texts.keys) + 1:
+        raise ValueError("its postings are incomplete")
+    if not len(texts.rows) == len(texts.counts) == texts.starts[-1]:
         raise ValueError("its postings are incomplete")
     return texts
 
@@ -154,9 +151,13 @@ def empty_arrays() -> TextArrays:
 
 def change_arrays(old: TextArrays, new: pl.DataFrame, deletes: Iterable[str]) -> TextArrays:
     """Returns the corpus with the rows of `new` (see `TextIndex.update`) inserted or replaced, and
-    the ids deleted.
+    the rows with the ids in `deletes` removed.
+
+    Old and new rows are numbered in one sequence, the new ones after the old ones. `was` is the
+    number of each row of the result in that sequence; `becomes` is the reverse: the number of each
+    old or new row in the result, -1 if it is dropped.
     """
-    if new["id"].is_duplicated().any():  # else the copy is spared
+    if new["id"].is_duplicated().any():  # `unique` would copy the frame
         new = new.unique("id", keep="last", maintain_order=True)
     new = new.with_columns(
         pl.col("parent").fill_null(pl.col("id")),
@@ -194,50 +195,44 @@ def change_arrays(old: TextArrays, new: pl.DataFrame, deletes: Iterable[str]) ->
 
 
 def _numbered(names: pl.Series) -> tuple[Names, np.ndarray]:
-    """Returns the distinct names in order of their first row, and each row's number among them."""
+    """Returns the distinct names in order of their first row, and the number of each row's name."""
     distinct = names.unique(maintain_order=True)
     numbers = names.cast(pl.Enum(distinct)).to_physical().to_numpy()
     return Names.of(distinct), numbers.astype(np.int32)
 
 
 def _vectors(old: TextArrays, new: pl.DataFrame, becomes: np.ndarray) -> np.ndarray:
-    """Returns the vectors of the rows in their new order; old ones of another dimension are
-    dropped.
-
-    `becomes` has the new number of each old row, then of each new one, -1 of those that are
-    dropped.
+    """Returns the vectors of the rows in their new order; old vectors of another dimension than the
+    new ones become zeros. For `becomes`, see `change_arrays`.
     """
     dimension = new["vector"].list.len().max() if new["vector"].count() else old.vectors.shape[1]
     assert isinstance(dimension, int)
     vectors = np.zeros((int(becomes.max(initial=-1)) + 1, dimension), dtype=np.float32)
-    of_old = becomes[: len(old)]
-    of_new = becomes[len(old) :]
-    for start in range(0, len(old) if old.vectors.shape[1] == dimension else 0, ROWS_AT_ONCE):
+    old_places = becomes[: len(old)]
+    new_places = becomes[len(old) :]
+    copied_rows = len(old) if old.vectors.shape[1] == dimension else 0
+    for start in range(0, copied_rows, ROWS_AT_ONCE):
         rows = slice(start, start + ROWS_AT_ONCE)
-        places = of_old[rows]
+        places = old_places[rows]
         vectors[places[places >= 0]] = old.vectors[rows][places >= 0]
     for start in range(0, new.height, ROWS_AT_ONCE):
         rows = slice(start, start + ROWS_AT_ONCE)
         column = new["vector"][rows]
-        places = of_new[rows]
+        places = new_places[rows]
         has_vector = column.is_not_null().to_numpy()
         if has_vector.any():
-            vectors[places[has_vector]] = (
-                column.drop_nulls().explode().to_numpy().reshape(-1, dimension)
-            )
+            values = column.drop_nulls().explode().to_numpy()
+            vectors[places[has_vector]] = values.reshape(-1, dimension)
     return vectors
 
 
 def _words(old: TextArrays, new: pl.DataFrame, was: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Returns starts and word codes of the rows in their new order; `was` numbers the old rows,
-    then the new.
-    """
+    """Returns starts and word codes of the rows in their new order (`was`: see `change_arrays`)."""
     packed = [words or b"" for words in new["words"]]
-    fresh = np.frombuffer(b"".join(packed), dtype=np.int8).reshape(-1, CODE_BYTES)
-    codes = np.concatenate([old.word_codes, fresh])
-    sizes = np.concatenate(
-        [np.diff(old.word_starts), [len(text_codes) // CODE_BYTES for text_codes in packed]]
-    ).astype(np.int64)
+    new_codes = np.frombuffer(b"".join(packed), dtype=np.int8).reshape(-1, CODE_BYTES)
+    codes = np.concatenate([old.word_codes, new_codes])
+    new_sizes = [len(words) // CODE_BYTES for words in packed]
+    sizes = np.concatenate([np.diff(old.word_starts), new_sizes]).astype(np.int64)
     firsts = (np.cumsum(sizes) - sizes)[was]
     starts = _starts(sizes[was])
     places = np.repeat(firsts - starts[:-1], sizes[was]) + np.arange(starts[-1])
@@ -247,8 +242,8 @@ def _words(old: TextArrays, new: pl.DataFrame, was: np.ndarray) -> tuple[np.ndar
 def _postings(
     old: TextArrays, counted: pl.DataFrame, becomes: np.ndarray
 ) -> tuple[np.ndarray, ...]:
-    """Returns keys, starts, rows and counts of the old postings and the new ones; `becomes` has the
-    new number of each row.
+    """Returns keys, starts, rows and counts of the old and the new postings (`becomes`: see
+    `change_arrays`).
     """
     old_postings = pl.DataFrame(
         {

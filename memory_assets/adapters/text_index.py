@@ -3,8 +3,9 @@ memory-mapped arrays.
 
     index/texts/000012/messages/ids.npy …      one folder per corpus, one file per array
 
-An open corpus stays readable after its generation is replaced. A generation that cannot be read is
-moved to quarantine and `IndexFailedError` says how to rebuild.
+A corpus is a set of texts that is searched on its own: memories, or messages. An open corpus stays
+readable after its generation is replaced. A generation that cannot be read is moved to quarantine,
+and `IndexFailedError` says how to rebuild it.
 """
 
 import shutil
@@ -54,16 +55,15 @@ class TextIndex(Generations):
                 if base and old is not None and new.is_empty() and not len(old.rows_of(deletes)):
                     shutil.copytree(base / corpus, folder / corpus)
                 elif old is not None or not new.is_empty():
-                    text_arrays.write_arrays(
-                        folder / corpus,
-                        text_arrays.change_arrays(old or text_arrays.empty_arrays(), new, deletes),
-                    )
+                    texts = old or text_arrays.empty_arrays()
+                    changed = text_arrays.change_arrays(texts, new, deletes)
+                    text_arrays.write_arrays(folder / corpus, changed)
         shutil.rmtree(self._old_index, ignore_errors=True)
         return folder.name
 
     def open(self, corpus: str) -> text_arrays.TextArrays | None:
-        """Returns the published corpus, or None if it has no rows yet; keeps it open until another
-        is published.
+        """Returns the published corpus, or None if it has no rows yet; it stays open until another
+        generation is published.
         """
         return self.read_published(lambda folder: self._opened(folder, corpus), None)
 
@@ -72,8 +72,12 @@ class TextIndex(Generations):
         texts = self.open(corpus)
         return set(texts.ids) if texts is not None else set()
 
+    def is_damage(self, error: Exception) -> bool:
+        """Returns True: only reads are checked, and any error of one means a damaged generation."""
+        return True
+
     def close(self) -> None:
-        """Closes the open generation; who uses one of its corpora keeps it."""
+        """Closes the open generation; a corpus that `open` returned stays usable."""
         self._open = None
 
     def _opened(self, folder: Path, corpus: str) -> text_arrays.TextArrays | None:
@@ -93,7 +97,7 @@ def _read(folder: Path, corpus: str) -> text_arrays.TextArrays | None:
 
 
 def find_in(texts: Texts | None, query: str, limit: int) -> list[Hit]:
-    """Returns the best matches in an open corpus by BM25, best first; nothing for a query without
+    """Returns the best matches in an open corpus by BM25, best first; empty for a query without
     terms.
     """
     terms = query_terms(query)

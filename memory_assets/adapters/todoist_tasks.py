@@ -1,7 +1,7 @@
-"""A person's tasks in Todoist, through the official SDK: read, add, change, complete, delete.
+"""Reads, adds, changes, completes and deletes a person's tasks in Todoist, with the official SDK.
 
-The state of a task that is not open is only known from an answer of the API. The token comes from
-the environment; no message contains it, nor the text of a task.
+A task that is not open counts as completed or deleted only if the API says so. The token comes from
+the environment. No error message contains the token or the text of a task.
 """
 
 import os
@@ -27,7 +27,7 @@ T = TypeVar("T")
 TOKEN = "MEMORY_TODOIST_TOKEN"
 TOKEN_PAGE = "Todoist's settings, Integrations, Developer"
 AGENT_LABEL = "agent"
-"""Says that a program created the task."""
+"""Label of tasks that a program created."""
 
 PUBLIC_URL = "https://api.todoist.com"
 
@@ -35,17 +35,18 @@ LARGEST_PAGE = 200
 """Page limit of the API."""
 
 MOST_IDS = 100
-"""Ids in one URL, which servers accept up to about 4,000 characters."""
+"""Ids in one URL: servers accept URLs of up to about 4,000 characters."""
 
-CONNECT_SECONDS, READ_SECONDS = 10.0, 20.0
-"""A sensor has a minute for all its requests."""
+CONNECT_SECONDS = 10.0
+READ_SECONDS = 20.0
+"""Timeouts; a sensor has a minute for all its requests."""
 
 LONGEST_LOOK_BACK = timedelta(days=89)
-"""The API lists tasks completed within three months."""
+"""Age up to which completed tasks are requested; the API lists at most three months."""
 
 
 class TodoistTasks:
-    """The tasks of the token's owner that have the label or are requested by id."""
+    """The tasks of the token's owner that have our label or are requested by id."""
 
     def __init__(
         self, clock: Callable[[], datetime], *, label: str, project: str = "", url: str = ""
@@ -56,14 +57,11 @@ class TodoistTasks:
         self._url = url or PUBLIC_URL
 
     def look(self, homes: Mapping[str, str], since: datetime) -> dict[str, Task]:
-        """Returns the current state of each task by its id."""
+        """Returns the current state of each task by its id; see `TaskList.look`."""
         tasks = self._open(homes)
         if homes.keys() - tasks.keys():
-            tasks |= {
-                task.id: task
-                for task in self._completed(since)
-                if task.id in homes and task.id not in tasks
-            }
+            completed = (task for task in self._completed(since) if task.id in homes)
+            tasks |= {task.id: task for task in completed if task.id not in tasks}
         return tasks | {id: self._missing(id, homes[id]) for id in homes if id not in tasks}
 
     def labelled(self, since: datetime) -> list[Task]:
@@ -75,16 +73,15 @@ class TodoistTasks:
         ]
 
     def add(self, content: str, description: str, due_on: date) -> Task:
-        """Creates a task with the label and that of agents, in the project of the settings."""
+        """Creates a task with our label and that of agents, in the project of the settings."""
         options = {
             "project_id": self._project_id,
             "labels": [self._label, AGENT_LABEL],
             "due_date": due_on,
             "auto_parse_labels": False,  # the text may contain @
         }
-        return _task(
-            self._call(lambda api: api.add_task(content, description=description, **options))
-        )
+        task = self._call(lambda api: api.add_task(content, description=description, **options))
+        return _task(task)
 
     def reword(self, task_id: str, content: str) -> Task:
         """Changes the text of an open task and returns the task."""
@@ -99,12 +96,13 @@ class TodoistTasks:
         self._call_if_there(lambda api: api.delete_task(task_id))
 
     def _open(self, ids: Iterable[str]) -> dict[str, Task]:
-        """Returns the open ones of the tasks; some may be missing if tasks change while pages are
-        read.
+        """Returns the open tasks among these, by id; some may be missing if tasks change while
+        pages are read.
         """
         results: dict[str, Task] = {}
-        wanted = list(ids)
-        for page in (wanted[n : n + MOST_IDS] for n in range(0, len(wanted), MOST_IDS)):
+        all_ids = list(ids)
+        for start in range(0, len(all_ids), MOST_IDS):
+            page = all_ids[start : start + MOST_IDS]
             tasks = self._all(lambda api, page=page: api.get_tasks(ids=page, limit=LARGEST_PAGE))
             results |= {task.id: _task(task) for task in tasks}
         return results
@@ -122,43 +120,34 @@ class TodoistTasks:
         return [_task(task) for task in tasks]
 
     def _missing(self, id: str, project_id: str) -> Task:
-        """Returns a task that was neither among the open ones nor among those completed.
+        """Returns the state of a task that is in neither list, of open or of completed tasks.
 
-        It was deleted if its project still exists. Else the project was deleted, or the token is
-        another person's.
+        It is `deleted` if its project still exists, else `unknown`: the project was deleted or
+        archived, or the token is another person's.
         """
         task = self._call_if_there(lambda api: api.get_task(id))
-        home = project_id
         if task is not None:
             if task.is_completed:
                 return _task(task)
             open_tasks = self._open([id])
             if open_tasks:
                 return open_tasks[id]
-            home = task.project_id
-        project = self._call_if_there(lambda api: api.get_project(home))
-        return Task(
-            id,
-            home,
-            state="deleted" if project is not None and not project.is_archived else "unknown",
-        )
+            project_id = task.project_id
+        project = self._call_if_there(lambda api: api.get_project(project_id))
+        has_project = project is not None and not project.is_archived
+        return Task(id, project_id, state="deleted" if has_project else "unknown")
 
     @cached_property
     def _project_id(self) -> str | None:
-        """The project for new tasks; None is the Inbox."""
+        """Id of the project for new tasks; None is the Inbox."""
         if not self._project:
             return None
-        projects = self._all(lambda api: api.get_projects(limit=LARGEST_PAGE))
-        project_id = next(
-            (project.id for project in projects if self._project in (project.name, project.id)),
-            None,
+        for project in self._all(lambda api: api.get_projects(limit=LARGEST_PAGE)):
+            if self._project in (project.name, project.id):
+                return project.id
+        raise TaskListError(
+            f"Todoist has no project '{self._project}'. Create it, or check MEMORY_TODOIST_PROJECT."
         )
-        if project_id is None:
-            raise TaskListError(
-                f"Todoist has no project '{self._project}'. Create it, or check "
-                "MEMORY_TODOIST_PROJECT."
-            )
-        return project_id
 
     @cached_property
     def _api(self) -> "TodoistAPI":
@@ -177,16 +166,15 @@ class TodoistTasks:
                 f"{TOKEN_PAGE}. Nothing was sent."
             )
         base = httpx.URL(self._url)
-        return TodoistAPI(
-            token,
-            client=httpx.Client(event_hooks={"request": [lambda request: _send_to(base, request)]}),
-        )
+        hooks = {"request": [lambda request: _send_to(base, request)]}
+        return TodoistAPI(token, client=httpx.Client(event_hooks=hooks))
 
     def _all(self, pages: "Callable[[TodoistAPI], Iterator[list[T]]]") -> list[T]:
+        """Returns the items of all pages."""
         return self._call(lambda api: list(chain.from_iterable(pages(api))))
 
     def _call_if_there(self, call: "Callable[[TodoistAPI], T]") -> T | None:
-        """Returns the SDK's result, or None if the API says that the object is missing."""
+        """Returns the result of a call, or None if the API says that the object is missing."""
         try:
             return self._call(call)
         except TaskListError as error:
@@ -196,8 +184,8 @@ class TodoistTasks:
             raise
 
     def _call(self, call: "Callable[[TodoistAPI], T]") -> T:
-        """Returns the SDK's result; converts its errors without their text, which quotes addresses
-        and answers.
+        """Returns the result of a call of the SDK; converts its errors, without their text, which
+        quotes addresses and answers.
         """
         api = self._api
         import httpx
@@ -245,7 +233,7 @@ class TodoistTasks:
 
 
 def _send_to(base: "httpx.URL", request: "httpx.Request") -> None:
-    """Redirects a request of the SDK to our address, with our timeouts."""
+    """Changes a request of the SDK: to our address, with our timeouts."""
     request.url = base.copy_with(raw_path=base.raw_path.rstrip(b"/") + request.url.raw_path)
     request.headers["Host"] = request.url.netloc.decode()
     timeout = {

@@ -1,8 +1,8 @@
-"""Vectors in files of their own, named by the hash of their text, for texts that no published index
-contains yet.
+"""Vectors of texts that no published index contains yet: one file per vector, named by the hash of
+its text.
 
-A file is replaced atomically and always has the same content, so processes may write it at the same
-time.
+Files are replaced atomically, and the file of a text always has the same content, so several
+processes may write it at once.
 """
 
 import shutil

@@ -2,8 +2,8 @@
 piece.
 
 Comparing word by word finds more than comparing passage vectors, and MiniLM computes the states of
-all words anyway. They are projected on the 48 directions in which the states of the model's
-vocabulary differ most, normalised, and rounded to bytes, a 32nd of their size as float32.
+all word pieces anyway. A state is projected on the 48 directions in which the states of the model's
+vocabulary differ most, normalised, and rounded to bytes: a 32nd of its size as float32.
 `word_codes.npy` contains the directions of the built-in model;
 `memory_assets_tests.adapters.make_word_codes` regenerates it from the weights. Stop words and
 punctuation have no code.
@@ -20,25 +20,25 @@ from memory_assets.text.terms import STOP_WORDS
 
 FILE = Path(__file__).with_suffix(".npy")
 SCALE = 254.0
-"""Coordinates of unit vectors in 48 dimensions are rarely beyond ±0.5, which becomes ±127."""
+"""Maps ±0.5 to ±127: coordinates of unit vectors in 48 dimensions are rarely larger."""
 
 CONTINUED = "##"
-"""Begins a piece that continues a word."""
+"""Start of a piece that continues the word of the piece before it."""
 
 
 def encode_words(states: np.ndarray, pieces: Sequence[str]) -> np.ndarray:
     """Returns the codes of the content words (of all words if there are none), int8, shape (pieces,
     48).
 
-    With twice the precision of the states, so that the order in which threads add does not change
-    what is rounded.
+    Computed with twice the precision of the states: the order in which threads add numbers then
+    does not change the rounded result.
     """
     projected = unit(unit(states[_content(pieces)].astype(np.float64)) @ directions())
     return np.rint(np.clip(projected * SCALE, -127, 127)).astype(np.int8)
 
 
 def spellings(pieces: Sequence[str]) -> list[str]:
-    """Returns the whole word of each piece that has a code."""
+    """Returns the word to which each piece with a code belongs."""
     words = list[str]()
     numbers = list[int]()
     for piece in pieces:
@@ -52,9 +52,8 @@ def spellings(pieces: Sequence[str]) -> list[str]:
 
 def _content(pieces: Sequence[str]) -> list[int]:
     """Returns the places of the pieces that have a code."""
-    return [place for place, piece in enumerate(pieces) if not _is_stop(piece)] or list(
-        range(len(pieces))
-    )
+    places = [place for place, piece in enumerate(pieces) if not _is_stop(piece)]
+    return places or list(range(len(pieces)))
 
 
 def unit(rows: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_assets.adapters.harness_model import OF_A_SESSION, ClientOutput, HarnessModel
+from memory_assets.adapters.harness_model import SESSION_VARIABLES, ClientOutput, HarnessModel
 from memory_assets.errors import ModelBusyError, ModelError, ModelSetupError
 from memory_assets.schema.protocols import ModelAnswer, ModelRequest
 from memory_assets_tests.adapters.clients import FakeClient
@@ -56,7 +56,7 @@ def model(tmp_path: Path, timeout: float = 20.0) -> Plain:
 def test_the_question_is_its_input_and_its_folder_is_empty_and_gone_afterwards(
     client: FakeClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    for name in OF_A_SESSION:
+    for name in SESSION_VARIABLES:
         monkeypatch.setenv(name, "1")
     client.does(out="said", exit_code=3)
     answer = model(tmp_path).ask(REQUEST)
@@ -68,7 +68,7 @@ def test_the_question_is_its_input_and_its_folder_is_empty_and_gone_afterwards(
         ["You observe."],
     )
     assert call["environ"]["MEMORY_HOOKS_OFF"] == "1"
-    assert not set(OF_A_SESSION) & set(call["environ"])
+    assert not set(SESSION_VARIABLES) & set(call["environ"])
     assert not list(tmp_path.glob("memory-model-*"))
 
 

@@ -1,7 +1,8 @@
-"""dagster-celery's application for the queue that `DAGSTER_CELERY_URL` names, and its executor.
+"""The Celery application of dagster-celery, with its executor, for the queue at
+`DAGSTER_CELERY_URL`.
 
-`celery -A memory_assets.extras.scaling.celery_app worker` starts a worker, which finds the store by
-its own settings.
+`celery -A memory_assets.extras.scaling.celery_app worker` starts a worker. The worker finds the
+store by its own settings.
 """
 
 import os
@@ -20,7 +21,7 @@ WORKER_COMMAND = f"celery -A {__name__} worker --concurrency 1"
 PING_SECONDS = 5.0
 
 SETTINGS = {
-    # A worker takes no task that it cannot begin: one that is killed takes none along.
+    # A worker reserves only the task that it works on: killing it delays no other task.
     "task_acks_late": True,
     "worker_prefetch_multiplier": 1,
     "broker_connection_retry_on_startup": True,
@@ -40,7 +41,9 @@ execute_plan = create_task(app)
 
 
 def executor() -> dg.ExecutorDefinition:
-    """Returns dagster-celery's executor; what Dagster stores of it names the variable only."""
+    """Returns dagster-celery's executor. Its configuration, which Dagster stores, holds the name of
+    the environment variable and not the address.
+    """
     address = {"env": CELERY_URL}
     return celery_executor.configured(
         {"broker": address, "backend": address, "config_source": SETTINGS}
@@ -48,9 +51,7 @@ def executor() -> dg.ExecutorDefinition:
 
 
 def check_worker() -> None:
-    """Raises `StoreError` where the queue or all workers do not answer: a run would wait for
-    ever.
-    """
+    """Raises `StoreError` if the queue or every worker is silent: a run would wait for ever."""
     try:
         answers = app.control.ping(timeout=PING_SECONDS, limit=1)
     except Exception as error:

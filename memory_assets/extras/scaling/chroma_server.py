@@ -5,11 +5,11 @@ short labels, never text.
     index/server/000012/server.json          address and collection of the generation
     collection memory-3f0c…-000012           on the server; never changed once published
 
-A writer makes a new collection and then replaces the pointer, so that readers always have a whole
-one. Collections that no generation names are deleted at the next update. A server that does not
-answer fails no generation: `IndexFailedError` says what to do, and recall continues with keywords.
-A collection that the server lost puts its generation into quarantine, and the next run fills a new
-one from the tables.
+A writer fills a new collection and then replaces the file `current`, so that readers always have a
+complete collection. The next update deletes collections that no generation names. If the server
+does not answer, the generation stays: `IndexFailedError` says what to do, and recall continues with
+keywords. If the server lost a collection, its generation is moved to quarantine, and the next run
+fills a new one from the tables.
 """
 
 import hmac
@@ -17,7 +17,7 @@ import json
 import shutil
 import threading
 import urllib.request
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -42,18 +42,20 @@ from memory_assets.text.files import text_of, write_json
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
-    from chromadb.api.models.Collection import Collection
+    from chromadb.api.models.Collection import Collection as ChromaCollection
 
 SERVER_FILE = "server.json"
 
 PROBE_SECONDS = 3.0
-"""A server that says nothing for so long when it is connected is taken as down."""
+"""Longest wait for the first answer: then the server counts as down."""
 
 ANSWER_SECONDS = 60.0
 """Longest wait for an answer: inserting 5,000 vectors takes a second."""
 
-SEARCHED = 200
-"""Candidates that the server compares for a question; recall asks for at most 100."""
+EF_SEARCH = 200
+"""Candidates that the server compares for a question (HNSW's `ef_search`); recall asks for at most
+100 results.
+"""
 
 UNREACHABLE = (
     "The Chroma server at {address} does not answer as one: {reason}. Recall continues with "
@@ -76,12 +78,15 @@ class ChromaServerIndex(ArrayIndex):
     has_labels = True
 
     def __init__(self, root: Path, address: str, name: str) -> None:
-        """`name` tells the collections of this store from those of other stores."""
+        """Takes the folder of indexes, the server's address, and the name with which the
+        collections of this store begin.
+        """
         super().__init__(root, "server")
         self._arrays = ArrayIndex(root)
-        self._address, self.name_of_store = address, name
+        self._address = address
+        self.store_name = name
         self._client: ClientAPI | None = None
-        self._collection_of: tuple[Path, Collection] | None = None
+        self._cached_collection: tuple[Path, ChromaCollection] | None = None
         self._lock = threading.RLock()
 
     def is_readable(self, folder: Path) -> bool:
@@ -103,22 +108,19 @@ class ChromaServerIndex(ArrayIndex):
         with self._lock, self.quarantined_on_failure(base):
             client = self._connected()  # before anything is changed here
             with self.build(rebuild=True) as folder:
-                name = f"{self.name_of_store}-{folder.name}"
-                made = self._new_collection(client, name)
+                name = f"{self.store_name}-{folder.name}"
+                collection = self._new_collection(client, name)
                 if base is not None:
-                    _copy(
-                        client.get_collection(_place(base)["collection"], embedding_function=None),
-                        made,
-                        {*deletes},
-                    )
-                upsert_rows(made, upserts)
-                write_json(
-                    folder / SERVER_FILE,
-                    {"address": self._address, "collection": name, "rows": made.count()},
-                )
+                    base_name = _place(base)["collection"]
+                    base_collection = client.get_collection(base_name, embedding_function=None)
+                    _copy(base_collection, collection, {*deletes})
+                upsert_rows(collection, upserts)
+                rows = collection.count()
+                place = {"address": self._address, "collection": name, "rows": rows}
+                write_json(folder / SERVER_FILE, place)
                 write_model(folder, model or (text_of(base / MODEL_FILE) if base else ""))
-        self._arrays.remove()  # the vectors were in files before
-        with suppress(IndexFailedError):  # the next update deletes what stays
+        self._arrays.remove()  # files of vectors, from before the setting `chroma`
+        with suppress(IndexFailedError):  # else the next update deletes them
             self._delete_others()
         return folder.name
 
@@ -135,9 +137,7 @@ class ChromaServerIndex(ArrayIndex):
         return self.read_published(read, set())
 
     def faults(self, *, is_deep: bool = False) -> list[str]:
-        """Returns what is wrong with the published generation; the server is asked only if
-        `is_deep`.
-        """
+        """Returns what is wrong with the published generation, on the server only if `is_deep`."""
 
         def read(folder: Path) -> list[str]:
             place = _place(folder)
@@ -147,9 +147,11 @@ class ChromaServerIndex(ArrayIndex):
                 return []
             return [f"{place['collection']}: {count:,} vectors instead of {place['rows']:,}"]
 
-        found = super().faults()
+        faults = super().faults()
+        if faults or not is_deep:
+            return faults
         try:
-            return found or (self.read_published(read, []) if is_deep else [])
+            return self.read_published(read, [])
         except IndexFailedError as error:
             return [] if self.published() else [str(error)]  # a server that is down is no damage
 
@@ -161,42 +163,41 @@ class ChromaServerIndex(ArrayIndex):
     def erase(self) -> None:
         """Deletes all collections of the store on the server."""
         with self.quarantined_on_failure(None):
-            delete_collections(self._connected(), f"{self.name_of_store}-", kept=())
+            delete_collections(self._connected(), f"{self.store_name}-", kept=())
 
     @contextmanager
     def quarantined_on_failure(self, folder: Path | None) -> Iterator[None]:
-        """Moves a generation that the server lost to quarantine; raises `IndexFailedError` for
-        every failure.
+        """Turns failures of the block into `IndexFailedError`; a generation that the server lost is
+        moved to quarantine.
         """
         try:
             with super().quarantined_on_failure(folder):
                 yield
         except (IndexFailedError, ReplacedError):
             raise
-        except (
-            Exception
-        ) as error:  # chromadb raises its own errors, httpx's and ValueError, with no common base
+        # chromadb raises its own errors, httpx's and ValueError, with no common base.
+        except Exception as error:
             self.close()
             reason = str(getattr(error, "reason", error)) or type(error).__name__
             raise IndexFailedError(
                 UNREACHABLE.format(address=self._address, reason=reason)
             ) from error
 
-    def is_its_fault(self, error: Exception) -> bool:
-        """Returns whether the generation is to blame: its collection is missing, or has vectors of
-        another length.
+    def is_damage(self, error: Exception) -> bool:
+        """Returns whether the error means that the server lost the collection, or that its vectors
+        have another length.
         """
         from chromadb.errors import InvalidArgumentError, InvalidDimensionException, NotFoundError
 
         return isinstance(error, InvalidArgumentError | InvalidDimensionException | NotFoundError)
 
     def close(self) -> None:
-        """Forgets the connection; the next question connects again."""
+        """Closes the connection; the next request connects again."""
         with self._lock:
-            self._collection_of = self._client = None
+            self._cached_collection = self._client = None
 
     def find(self, vector: np.ndarray, limit: int) -> list[Hit]:
-        """Returns the nearest, best first, scored by cosine."""
+        """Returns the nearest rows, best first, scored by cosine."""
 
         def read(folder: Path) -> list[Hit]:
             """Asks the collection of one generation."""
@@ -205,30 +206,29 @@ class ChromaServerIndex(ArrayIndex):
 
         return self.read_published(read, []) if limit > 0 else []
 
-    def _collection(self, folder: Path) -> "Collection":
-        if self._collection_of is None or self._collection_of[0] != folder:
+    def _collection(self, folder: Path) -> "ChromaCollection":
+        if self._cached_collection is None or self._cached_collection[0] != folder:
             name = _place(folder)["collection"]
             collection = self._connected().get_collection(name, embedding_function=None)
-            self._collection_of = (folder, collection)
-        return self._collection_of[1]
+            self._cached_collection = (folder, collection)
+        return self._cached_collection[1]
 
     def _connected(self) -> "ClientAPI":
         if self._client is None:
             self._client = connect(self._address)
         return self._client
 
-    def _new_collection(self, client: "ClientAPI", name: str) -> "Collection":
-        """Returns an empty collection; one of that name was left by a killed writer."""
+    def _new_collection(self, client: "ClientAPI", name: str) -> "ChromaCollection":
+        """Returns an empty collection; deletes one of that name that a killed writer left."""
         delete_collections(client, name, kept=())
-        chosen: Any = {"hnsw": {"space": "cosine", "ef_search": SEARCHED}}
-        return client.create_collection(name, embedding_function=None, configuration=chosen)
+        configuration: Any = {"hnsw": {"space": "cosine", "ef_search": EF_SEARCH}}
+        return client.create_collection(name, embedding_function=None, configuration=configuration)
 
     def _delete_others(self) -> None:
         """Deletes the collections of the store that no generation names."""
-        names = (_place(folder).get("collection") for folder in self._folders())
+        names = {_place(folder).get("collection", "") for folder in self._folders()}
         with self.quarantined_on_failure(None):
-            kept = list(filter(None, names))
-            delete_collections(self._connected(), f"{self.name_of_store}-", kept=kept)
+            delete_collections(self._connected(), f"{self.store_name}-", kept=names)
 
 
 @cache
@@ -237,9 +237,10 @@ def _index(root: Path, address: str, name: str) -> ChromaServerIndex:
 
 
 def server_index(store: Store, address: str) -> ChromaServerIndex:
-    """Returns the index of the store on the server, which stays open while the process runs.
+    """Returns the index of the store on the server; it stays open while the process runs.
 
-    Its collections have names of their own for each data folder; machines may have equal paths.
+    Each data folder has other names of collections: they contain a hash of its path and, as
+    machines may have equal paths, of its place among the folders that share the store.
     """
     place = f" {store.shared.place}" if store.shared and store.shared.place else ""
     hashed = hmac.digest(store.key, f"{store.root}{place}".encode(), "sha256").hex()
@@ -255,25 +256,25 @@ def connect(address: str) -> "ClientAPI":
             raise ValueError("another program answers there")
     chromadb, settings = load_chromadb()
     parts = urlsplit(address)
-    host, is_secure = parts.hostname or "", parts.scheme == "https"
+    is_secure = parts.scheme == "https"
     port = parts.port or (443 if is_secure else 80)
-    client = chromadb.HttpClient(
-        f"[{host}]" if ":" in host else host, port, ssl=is_secure, settings=settings
-    )
+    host = parts.hostname or ""
+    host = f"[{host}]" if ":" in host else host
+    client = chromadb.HttpClient(host, port, ssl=is_secure, settings=settings)
     client._server._session.timeout = ANSWER_SECONDS  # chromadb waits for ever
     return client
 
 
-def delete_collections(client: "ClientAPI", beginning: str, kept: Iterable[str]) -> None:
-    """Deletes the collections whose names begin so, except the kept ones."""
-    for name in [one.name for one in _collections(client) if one.name.startswith(beginning)]:
-        if name not in kept:
-            client.delete_collection(name)
+def delete_collections(client: "ClientAPI", prefix: str, kept: Collection[str]) -> None:
+    """Deletes the collections whose names have the prefix, except those to keep."""
+    for collection in _collections(client):
+        if collection.name.startswith(prefix) and collection.name not in kept:
+            client.delete_collection(collection.name)
 
 
-def delete_left(root: Path, address: str) -> list[str]:
-    """Deletes the collections on servers other than the one at this address, which the folder of
-    indexes names; returns what could not be deleted and is tried again by the next update.
+def delete_unused(root: Path, address: str) -> list[str]:
+    """Deletes this store's collections on all servers but the one at this address; returns a
+    warning for each that could not be deleted, which the next update tries again.
     """
     warnings = []
     for folder in sorted((root / "server").glob("*/")):
@@ -294,8 +295,8 @@ def delete_left(root: Path, address: str) -> list[str]:
 
 
 def _place(folder: Path) -> dict[str, Any]:
-    """Returns address, collection and number of rows of the generation in the folder; nothing if it
-    is no server's.
+    """Returns address, collection and number of rows of the generation in the folder; empty if it
+    is not on a server.
     """
     try:
         place = json.loads((folder / SERVER_FILE).read_bytes())
@@ -305,19 +306,18 @@ def _place(folder: Path) -> dict[str, Any]:
     return place if isinstance(place, dict) and fields <= place.keys() else {}
 
 
-def _copy(source: "Collection", target: "Collection", left_out: set[str]) -> None:
-    """Adds the rows of one collection to another, without those of these ids."""
+def _copy(source: "ChromaCollection", target: "ChromaCollection", excluded: set[str]) -> None:
+    """Adds the rows of one collection to another, except those with these ids."""
     for batch in _batches(source, ["embeddings", "metadatas"]):
-        kept = [row for row, id in enumerate(batch["ids"]) if id not in left_out]
-        if kept:
-            labels = [batch["metadatas"][row] for row in kept]
-            chosen: Any = labels if all(labels) else None
-            target.add(
-                [batch["ids"][row] for row in kept], np.asarray(batch["embeddings"])[kept], chosen
-            )
+        rows = [row for row, id in enumerate(batch["ids"]) if id not in excluded]
+        if rows:
+            ids = [batch["ids"][row] for row in rows]
+            vectors = np.asarray(batch["embeddings"])[rows]
+            labels: Any = [batch["metadatas"][row] for row in rows]
+            target.add(ids, vectors, labels if all(labels) else None)
 
 
-def _batches(collection: "Collection", include: list[Any]) -> Iterator[Any]:
+def _batches(collection: "ChromaCollection", include: list[Any]) -> Iterator[Any]:
     for start in range(0, collection.count(), BATCH_ROWS):
         yield collection.get(limit=BATCH_ROWS, offset=start, include=include)
 

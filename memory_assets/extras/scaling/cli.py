@@ -36,24 +36,21 @@ def deployment(
 
 
 def _render(configuration: "DagsterConfiguration") -> Parts:
-    """Renders the file: all of it where it is only shown, what changes where it was written."""
+    """Renders the file: its text if it was not written, else the lines that changed."""
     if not configuration.is_written:
         yield dim(f"# {configuration.path}")
         yield configuration.content.rstrip("\n")
         return
     yield configuration.diff.rstrip("\n") or "Nothing changes."
     yield ""
-    yield (
-        bold("written", f": {configuration.path}")
-        if configuration.diff
-        else bold("unchanged", f": {configuration.path}")
-    )
+    state = "written" if configuration.diff else "unchanged"
+    yield bold(state, f": {configuration.path}")
     if configuration.before:
         yield dim(f"   the file before it: {configuration.before}")
 
 
 def answer_types() -> dict[str, Any]:
-    """Returns the type of each command's data."""
+    """Returns the type of each command's answer with `--json`."""
     from memory_assets.extras.scaling.deployment import DagsterConfiguration
 
     return {"config deployment": DagsterConfiguration}

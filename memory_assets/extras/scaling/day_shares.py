@@ -1,9 +1,9 @@
 """Builds days in several processes, before the run that reports them.
 
-Days are cut into shares. Each share is a step of the job `build_shares`, which Dagster executes in
-processes of this machine, or on Celery workers where `DAGSTER_CELERY_URL` is set. The run of the
-asset job then finds the tables of these days built, and reports them. It builds what a share left
-undone because its process was killed or its step failed.
+Days are divided into shares. Each share is a step of the job `build_shares`, which Dagster executes
+in processes of this machine, or on Celery workers where `DAGSTER_CELERY_URL` is set. The run of the
+asset job then finds the tables of these days already built, and reports them. It also builds the
+days of a share whose process was killed or whose step failed.
 """
 
 import multiprocessing
@@ -37,6 +37,7 @@ from memory_assets.store.store import PART_WAIT_SECONDS, Store
 
 JOB = "build_shares"
 THREADS = ("OMP_NUM_THREADS", "POLARS_MAX_THREADS")
+"""Environment variables that limit the threads of a process."""
 
 
 class Share(dg.Config):
@@ -49,7 +50,7 @@ class Share(dg.Config):
 
 @dg.op(out=dg.Out(dg.Nothing))
 def build_share(context: dg.OpExecutionContext, config: Share) -> None:
-    """Builds the tables of some days, for the run that reports them."""
+    """Builds the tables of some days; a later run reports them."""
     end_with_parent()
     store = open_current_store(read_settings())
     if config.store != address_of(store):
@@ -65,7 +66,9 @@ def build_share(context: dg.OpExecutionContext, config: Share) -> None:
 
 
 def share_job(count: int, processes: int) -> dg.JobDefinition:
-    """Returns the job for so many shares; without `processes`, Celery workers execute its steps."""
+    """Returns the job with `count` shares, executed in so many processes at once; with 0
+    `processes`, by Celery workers.
+    """
 
     @dg.graph(name=JOB, description="Builds days in several processes at once.")
     def shares() -> None:
@@ -73,15 +76,15 @@ def share_job(count: int, processes: int) -> dg.JobDefinition:
             build_share.alias(_step(number))()
 
     if processes:
-        at_once = {"max_concurrent": processes}
-        return shares.to_job(executor_def=dg.multiprocess_executor.configured(at_once))
+        limit = {"max_concurrent": processes}
+        return shares.to_job(executor_def=dg.multiprocess_executor.configured(limit))
     from memory_assets.extras.scaling.celery_app import executor
 
     return shares.to_job(executor_def=executor())
 
 
 def build_days(runner: Runner, job: str, runs: Sequence[Stretch]) -> None:
-    """Builds the days of these runs at once, if there is more than one share of them."""
+    """Builds the days of these runs in parallel, if they make more than one share."""
     store = runner.store
     days = sorted(day for stretch in runs for day in stretch.days())
     shares = shares_of(days, session_days(store), scaling(store.settings).workers)
@@ -92,17 +95,17 @@ def build_days(runner: Runner, job: str, runs: Sequence[Stretch]) -> None:
 
 
 def shares_of(
-    days: Sequence[date], sessions: Iterable[tuple[date, date]], most: int
+    days: Sequence[date], sessions: Iterable[tuple[date, date]], max_shares: int
 ) -> list[list[date]]:
-    """Returns the days, in order, in at most so many shares with about as many sessions each, for
-    processes that work at once.
+    """Returns the days, in order, in at most `max_shares` shares with about the same number of
+    sessions.
 
-    `sessions` are the first and last days of sessions: the days of one are in one share, because
-    its later parts are read in the light of the earlier ones.
+    `sessions` are the first and the last day of each session. All days of a session are in one
+    share, because its later parts are understood from the earlier ones.
     """
     spans = list(sessions)
     weights = [sum(begin <= day <= end for begin, end in spans) for day in days]
-    wanted = max(1, sum(weights) / most)
+    share_weight = max(1, sum(weights) / max_shares)
     shares = list[list[date]]()
     weight = 0
     is_open = False
@@ -112,18 +115,18 @@ def shares_of(
             weight = 0
         shares[-1].append(day)
         weight += sessions_of_day
-        goes_on = any(begin <= day < end for begin, end in spans)
-        is_open = goes_on or weight < wanted or len(shares) == most
+        has_unfinished = any(begin <= day < end for begin, end in spans)
+        is_open = has_unfinished or weight < share_weight or len(shares) == max_shares
     return shares
 
 
 def build_shares(
     instance: dg.DagsterInstance, store: Store, job: str, shares: Sequence[Sequence[date]]
 ) -> None:
-    """Builds the days of the shares at once. A share that fails is left to the run that follows.
+    """Builds the shares in parallel. A share that fails is left to the run that follows.
 
-    Raises `DamagedError` where a step put a damaged file aside: what comes before days may have to
-    be built again.
+    Raises `DamagedError` where a step put a damaged file aside: tables that these days are built
+    from may have to be built again first.
     """
     if is_on_celery():
         from memory_assets.extras.scaling.celery_app import check_worker
@@ -139,13 +142,13 @@ def build_shares(
 
 
 def is_on_celery() -> bool:
-    """Returns whether Celery workers build days, not processes of this machine."""
+    """Returns whether Celery workers build days, instead of processes of this machine."""
     return bool(os.environ.get(CELERY_URL))
 
 
 def address_of(store: Store) -> str:
-    """Returns what names the store on every machine: its bucket, which workers may have in folders
-    of their own, or else its folder.
+    """Returns what identifies the store on every machine: the address of its bucket, else the path
+    of its data folder. With a bucket, workers may have different data folders.
     """
     return store.shared.address if store.shared else str(store.root)
 
@@ -181,7 +184,7 @@ def _step(number: int) -> str:
 
 @contextmanager
 def _environment(store: Store) -> Iterator[None]:
-    """Has the processes that are started in the block use this store, and their part of the
+    """Sets the environment for processes that the block starts: this store, and their part of the
     cores.
     """
     threads = max(1, (os.cpu_count() or 1) // scaling(store.settings).workers)
@@ -197,7 +200,7 @@ def _environment(store: Store) -> Iterator[None]:
 
 
 def end_with_parent() -> None:
-    """Ends this process when the one that started it ends, also where that is killed."""
+    """Ends this process when its parent process ends, even if the parent is killed."""
     parent = multiprocessing.parent_process()
     if parent is None:  # a Celery worker
         return
@@ -210,7 +213,7 @@ def end_with_parent() -> None:
 
 
 def raise_if_damaged(error: SerializableErrorInfo | None) -> None:
-    """Raises `DamagedError` where it caused the error of another process."""
+    """Raises `DamagedError` if it is among the causes of the error of another process."""
     while error is not None:
         if error.cls_name == DamagedError.__name__:
             raise DamagedError(error.message)

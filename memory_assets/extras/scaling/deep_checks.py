@@ -1,4 +1,4 @@
-"""The deep check of objects."""
+"""The check of `memory doctor --deep` that reads the objects of a store in S3."""
 
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
@@ -15,8 +15,8 @@ REMEDY = (
 
 
 def check_objects(store: Store, night: date | None) -> Iterator[Check]:
-    """Yields whether every object is as it was sent, where the store is in a bucket; deletes those
-    that nothing uses.
+    """Yields whether every object of a store in S3 is as it was sent; deletes objects that the
+    manifest does not name.
     """
     if not isinstance(store.shared, SharedStore):
         return

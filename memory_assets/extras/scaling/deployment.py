@@ -3,7 +3,7 @@
     local      runs and events in SQLite, in the store's folder
     postgres   runs, events, schedules and sensors in a PostgreSQL server
 
-The file names an environment variable and holds no address and no password.
+The configuration names the environment variable that holds the server's address and password.
 """
 
 import difflib
@@ -26,8 +26,8 @@ CELERY_URL = "DAGSTER_CELERY_URL"
 VARIABLES: Mapping[Deployment, tuple[str, ...]] = {"local": (), "postgres": (POSTGRES_URL,)}
 """Environment variables that each process of the deployment needs."""
 
-BEFORE = ".before"
-"""Ending of a file's copy from before it was replaced."""
+COPY_SUFFIX = ".before"
+"""Suffix of the copy of a file that is replaced."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,10 @@ class DagsterConfiguration:
 def configure(
     settings: Settings, deployment: Deployment, *, write: bool = False
 ) -> DagsterConfiguration:
-    """Returns Dagster's configuration for the deployment; with `write` it replaces the present one,
-    which is kept beside it.
+    """Returns Dagster's configuration for the deployment.
+
+    With `write` it replaces the present file, after copying it. Raises `SettingsError` if there is
+    no store.
     """
     store = Store(settings, settings.data)
     path = store.dagster_home / "dagster.yaml"
@@ -62,20 +64,20 @@ def configure(
         raise SettingsError(
             f"There is no memory in {store.root} to configure. Run `memory up` first."
         )
-    replaced = None
+    copy = None
     with store.lock():
         diff = _diff(path, content)
         if diff:
             make_folder(path.parent)
             if path.is_file():
-                replaced = path.with_name(path.name + BEFORE)
-                write_atomically(replaced, path.read_bytes())
+                copy = path.with_name(path.name + COPY_SUFFIX)
+                write_atomically(copy, path.read_bytes())
             write_atomically(path.resolve(), content.encode())
-    return DagsterConfiguration(deployment, path, content, diff, variables, True, replaced)
+    return DagsterConfiguration(deployment, path, content, diff, variables, True, copy)
 
 
 def dagster_yaml(deployment: Deployment) -> str:
-    """Returns Dagster's configuration for the deployment."""
+    """Returns the text of `dagster.yaml` for the deployment."""
     if deployment == "local":
         return LOCAL
     postgres = files("memory_assets.extras.scaling").joinpath("postgres.yaml").read_text("utf-8")

@@ -1,5 +1,5 @@
-"""What the object store says of a store (its manifest), and what a data folder noted of it at the
-last synchronisation.
+"""The manifest in the object store, and what a data folder stores of it after each synchronisation
+(`mirror.json`).
 """
 
 import json
@@ -15,20 +15,17 @@ from memory_assets.text.files import Stamp, write_atomically
 
 VERSION = 1
 MANIFEST = "manifest.json.zst"
-NOTED = "mirror.json"
+STATE_FILE = "mirror.json"
 FOLDERS = ("ledger", "answers", "resources", *added_folders(), "tables")
 FILES = ("instance.json", "VERSION")
-"""What is kept in the object store: all else in the data folder belongs to one machine."""
-
-NUMBERS_OF_A_FOLDER = 1_000
-"""Of several folders that share a store, each numbers the proposals of a day in a thousand of its
-own.
+"""Folders and files that are kept in the object store; all others in the data folder belong to one
+machine.
 """
 
 
 @dataclass(frozen=True)
 class StoredFile:
-    """The object that holds a file."""
+    """The object that holds a file: its key, and the hash and size of its content."""
 
     key: str
     sha256: str
@@ -36,21 +33,22 @@ class StoredFile:
 
 
 @dataclass(frozen=True)
-class Synchronised:
-    """The manifest as of the last synchronisation, and what this folder knows besides."""
+class MirrorState:
+    """A manifest and, for the last synchronised one, the state of this folder at that time."""
 
     tag: str = ""
+    """The tag of the manifest's object; empty where there is no manifest."""
     files: Mapping[str, StoredFile] = field(default_factory=dict)
     machines: tuple[str, ...] = ()
     """The folders that share the store, in the order in which they joined."""
     machine: str = ""
-    """This folder, in that list."""
+    """This folder's id in that list."""
     stamps: Mapping[str, Stamp] = field(default_factory=dict)
-    """The files here, as they were then."""
+    """Path → stamp of the file in this folder."""
     unnamed: tuple[str, ...] = ()
-    """Keys of objects that a killed process may have left."""
+    """Keys of objects that a killed process may have left behind."""
     erased: tuple[str, ...] | None = None
-    """The forgettings that were carried out in this folder; None before anything was noted."""
+    """Ids of the forgettings that were carried out in this folder; None before the first note."""
 
 
 def pack(files: Mapping[str, StoredFile], machines: Iterable[str]) -> bytes:
@@ -60,7 +58,7 @@ def pack(files: Mapping[str, StoredFile], machines: Iterable[str]) -> bytes:
     return zstandard.ZstdCompressor(level=3).compress(content.encode())
 
 
-def parse_manifest(content: bytes, tag: str, url: str) -> Synchronised:
+def parse_manifest(content: bytes, tag: str, url: str) -> MirrorState:
     """Returns the manifest; raises `StoreVersionError` if a newer release wrote it,
     `ObjectStoreError` if it is damaged.
     """
@@ -72,7 +70,7 @@ def parse_manifest(content: bytes, tag: str, url: str) -> Synchronised:
         for path in files:
             if not is_of_store(path):
                 raise ValueError(f"it names the file {path[:80]!r}")
-        return Synchronised(tag, files, tuple(row["machines"]))
+        return MirrorState(tag, files, tuple(row["machines"]))
     except (ValueError, KeyError, TypeError, zstandard.ZstdError) as error:
         raise ObjectStoreError(
             f"{MANIFEST} in {url} is damaged ({error}). Restore it from a backup."
@@ -80,37 +78,39 @@ def parse_manifest(content: bytes, tag: str, url: str) -> Synchronised:
 
 
 def is_of_store(path: str) -> bool:
-    """Returns whether a file of a manifest may be written below the data folder, whoever wrote the
-    manifest.
+    """Returns whether a file that a manifest names may be written below the data folder.
+
+    Anybody may have written the manifest: no path may lead out of the folders of a store.
     """
     first, *others = path.split("/")
-    is_plain = not any(part in ("", ".", "..") or part.startswith(".") for part in others) and not {
-        "\\",
-        "\0",
-    } & set(path)
-    return path in FILES or (first in FOLDERS and bool(others) and is_plain)
+    if "\\" in path or "\0" in path or any(part == "" or part.startswith(".") for part in others):
+        return False
+    return path in FILES or (first in FOLDERS and bool(others))
 
 
-def read_noted(root: Path, url: str) -> Synchronised:
-    """Returns what the folder noted; nothing for another address, or a file that a killed process
-    tore.
+def read_state(root: Path, url: str) -> MirrorState:
+    """Returns the state in the folder; an empty one for another address, or where a killed process
+    left a torn file.
     """
     try:
-        row = json.loads((root / NOTED).read_bytes())
+        row = json.loads((root / STATE_FILE).read_bytes())
         if row["url"] != url:
-            return Synchronised()
-        files = {path: StoredFile(**one) for path, one in row["files"].items()}
-        stamps = {path: tuple(one) for path, one in row["stamps"].items()}
-        erased = None if row["erased"] is None else tuple(row["erased"])
-        lists = {name: tuple(row[name]) for name in ("machines", "unnamed")}
-        return Synchronised(
-            row["tag"], files, machine=row["machine"], stamps=stamps, erased=erased, **lists
+            return MirrorState()
+        return MirrorState(
+            row["tag"],
+            {path: StoredFile(**fields) for path, fields in row["files"].items()},
+            tuple(row["machines"]),
+            row["machine"],
+            {path: tuple(stamp) for path, stamp in row["stamps"].items()},
+            tuple(row["unnamed"]),
+            None if row["erased"] is None else tuple(row["erased"]),
         )
     except (FileNotFoundError, ValueError, KeyError, TypeError):
-        return Synchronised()
+        return MirrorState()
 
 
-def write_noted(root: Path, url: str, state: Synchronised) -> None:
-    """Notes the state in the folder."""
+def write_state(root: Path, url: str, state: MirrorState) -> None:
+    """Writes the state into the folder."""
     files = {path: asdict(entry) for path, entry in state.files.items()}
-    write_atomically(root / NOTED, json.dumps({**vars(state), "files": files, "url": url}).encode())
+    row = {**vars(state), "files": files, "url": url}
+    write_atomically(root / STATE_FILE, json.dumps(row).encode())

@@ -1,4 +1,6 @@
-"""What the core calls whether or not a setting asks for any of it: imports nothing heavy."""
+"""Functions that the core calls in every store; without a setting for scaling they do nothing, and
+nothing heavy is imported.
+"""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -25,8 +27,8 @@ def shared_copy_of(store: "Store") -> "SharedStore | None":
 
 
 def vectors_of(store: "Store") -> "ChromaServerIndex | None":
-    """Returns the index on a Chroma server, where a setting names one; that of a branch is in
-    files.
+    """Returns the index on a Chroma server, where a setting names one; None for a what-if branch,
+    whose index is in files.
     """
     address = scaling(store.settings).chroma
     if not address or store.origin is not None:
@@ -45,16 +47,14 @@ def before_update(store: "Store") -> "Store":
 
 
 def after_update(store: "Store") -> None:
-    """Sends what changed here, and deletes what is left on Chroma servers that are not used any
-    more.
-    """
+    """Sends what changed here, and deletes collections on Chroma servers that are not used now."""
     shared = _shared(store)
     if shared is not None:
-        shared.hand_over()
+        shared.send()
     if (store.root / "index" / "server").is_dir():
-        from memory_assets.extras.scaling.chroma_server import delete_left
+        from memory_assets.extras.scaling.chroma_server import delete_unused
 
-        for warning in delete_left(store.root / "index", scaling(store.settings).chroma):
+        for warning in delete_unused(store.root / "index", scaling(store.settings).chroma):
             announce(warning, about=f"Chroma {store.root}")
 
 
@@ -68,7 +68,9 @@ def _shared(store: "Store") -> "SharedStore | None":
 
 
 def before_days(runner: "Runner", job: str, runs: "Sequence[Stretch]") -> None:
-    """Builds the days of these runs in several processes, where a setting says so."""
+    """Builds the days of these runs in several processes, where the setting `workers` asks for
+    more than one.
+    """
     if scaling(runner.store.settings).workers > 1 and runner.store.origin is None:
         from memory_assets.extras.scaling.day_shares import build_days
 

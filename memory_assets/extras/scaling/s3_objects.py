@@ -1,10 +1,9 @@
-"""Objects below a prefix of an S3 bucket: read, written, written only if nobody else did, deleted,
-listed.
+"""Reads, writes, deletes and lists objects below a prefix of an S3 bucket.
 
-Credentials and region are found by obstore where AWS's own tools look first: `AWS_ACCESS_KEY_ID`,
-`AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, `AWS_REGION`, a web identity, the role of a container
-or of the machine. None is a setting. Writes with a condition need a server that honours `If-Match`
-and `If-None-Match`, as Amazon S3 does.
+Credentials and region are no settings. obstore finds them where AWS's own tools look first:
+`AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, `AWS_REGION`, a web identity, the
+role of a container or of the machine. `replace` needs a server that honours `If-Match` and
+`If-None-Match`, as Amazon S3 does.
 """
 
 from collections.abc import Generator, Iterable, Iterator
@@ -16,7 +15,8 @@ from typing import Any
 from memory_assets.adapters.optional_packages import install_command
 from memory_assets.errors import ObjectStoreError, SettingsError
 
-CONNECT, ANSWER = "3s", "60s"
+CONNECT_TIMEOUT = "3s"
+ANSWER_TIMEOUT = "60s"
 RETRIES: dict[str, Any] = {
     "max_retries": 2,
     "retry_timeout": timedelta(seconds=20),
@@ -27,16 +27,22 @@ RETRIES: dict[str, Any] = {
     },
 }
 AT_ONCE = 8
-"""Requests of one process at a time."""
+"""Requests that one process sends in parallel."""
 
-KEYS = (
+HELP = (
     "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; of a profile, "
     "`aws configure export-credentials --profile NAME --format env` prints them."
 )
 
 
+CREDENTIAL_ERRORS = ("169.254.", "metadata", "AccessKeyId", "SignatureDoesNotMatch")
+"""Words in messages of obstore where credentials are missing or wrong. 169.254. is the address at
+which a machine in AWS asks for its role.
+"""
+
+
 class Unchanged:
-    """The object still has the tag that was known."""
+    """The answer of `get_changed` for an object that still has the caller's tag."""
 
 
 class S3Objects:
@@ -48,18 +54,19 @@ class S3Objects:
 
     def get(self, key: str) -> bytes | None:
         """Returns the object; None where there is none."""
-        found = self.get_changed(key, "")
-        return None if found is None or isinstance(found, Unchanged) else found[0]
+        answer = self.get_changed(key, "")
+        return None if answer is None or isinstance(answer, Unchanged) else answer[0]
 
-    def get_changed(self, key: str, known: str) -> tuple[bytes, str] | Unchanged | None:
-        """Returns the object and its tag, unless it has the known tag; None where there is none."""
+    def get_changed(self, key: str, tag: str) -> tuple[bytes, str] | Unchanged | None:
+        """Returns the object and its tag, `Unchanged` if it has the tag given; None where there is
+        none.
+        """
         obstore = self._library
+        options = {"if_none_match": tag} if tag else None
         with self._errors():
             try:
-                found = obstore.get(
-                    self._store, key, options={"if_none_match": known} if known else None
-                )
-                return bytes(found.bytes()), str(found.meta["e_tag"])
+                answer = obstore.get(self._store, key, options=options)
+                return bytes(answer.bytes()), str(answer.meta["e_tag"])
             except obstore.exceptions.NotModifiedError:
                 return Unchanged()
             except FileNotFoundError as error:
@@ -73,17 +80,14 @@ class S3Objects:
             self._library.put(self._store, key, content)
 
     def replace(self, key: str, content: bytes, tag: str) -> str | None:
-        """Writes the object if it still has the tag (empty: if there is none); returns its new tag,
-        or None if it changed.
+        """Writes the object if it still has the tag (empty: if there is no object); returns its new
+        tag, or None if somebody else changed it.
         """
         obstore = self._library
+        mode = {"e_tag": tag} if tag else "create"
         with self._errors():
             try:
-                return str(
-                    obstore.put(
-                        self._store, key, content, mode={"e_tag": tag} if tag else "create"
-                    )["e_tag"]
-                )
+                return str(obstore.put(self._store, key, content, mode=mode)["e_tag"])
             except (obstore.exceptions.PreconditionError, obstore.exceptions.AlreadyExistsError):
                 return None
 
@@ -98,8 +102,8 @@ class S3Objects:
         """Yields the key of each object, and when it was written."""
         with self._errors():
             for page in self._library.list(self._store):
-                for one in page:
-                    yield one["path"], one["last_modified"]
+                for entry in page:
+                    yield entry["path"], entry["last_modified"]
 
     @cached_property
     def _library(self) -> Any:
@@ -116,10 +120,13 @@ class S3Objects:
 
     @cached_property
     def _store(self) -> Any:
-        options: dict[str, Any] = {"connect_timeout": CONNECT, "timeout": ANSWER}
-        more: dict[str, Any] = {}
+        options: dict[str, Any] = {
+            "connect_timeout": CONNECT_TIMEOUT,
+            "timeout": ANSWER_TIMEOUT,
+        }
+        address: dict[str, Any] = {}
         if self._endpoint:
-            more = {"endpoint": self._endpoint, "virtual_hosted_style_request": False}
+            address = {"endpoint": self._endpoint, "virtual_hosted_style_request": False}
             options["allow_http"] = self._endpoint.startswith("http://")
         with self._errors():
             return self._library.store.S3Store(
@@ -127,7 +134,7 @@ class S3Objects:
                 prefix=self._prefix or None,
                 client_options=options,
                 retry_config=RETRIES,
-                **more,
+                **address,
             )
 
     @contextmanager
@@ -139,40 +146,36 @@ class S3Objects:
             yield
         except (exceptions.PermissionDeniedError, exceptions.UnauthenticatedError) as error:
             raise ObjectStoreError(
-                f"The server refuses the credentials for {where}{_code(error)}. {KEYS}"
+                f"The server refuses the credentials for {where}{_code(error)}. {HELP}"
             ) from error
         except (exceptions.BaseError, FileNotFoundError, ValueError) as error:
-            said = str(error)
-            if "NoSuchBucket" in said:
+            message = str(error)
+            if "NoSuchBucket" in message:
                 text = (
                     f"There is no bucket '{self._bucket}' for {where}. Create it, or change the "
                     "setting `store`."
                 )
-            elif any(
-                word in said
-                for word in ("169.254.", "metadata", "AccessKeyId", "SignatureDoesNotMatch")
-            ):
-                text = f"There are no valid credentials for {where}{_code(error)}. {KEYS}"
-            elif "HTTP error" in said or "status code" in said:
+            elif any(sign in message for sign in CREDENTIAL_ERRORS):
+                text = f"There are no valid credentials for {where}{_code(error)}. {HELP}"
+            elif "HTTP error" in message or "status code" in message:
                 text = (
                     f"{where} does not answer{_code(error)}. Check the network, or the setting "
                     "`store_endpoint`."
                 )
             else:
                 text = (
-                    f"{where} cannot be used: {said.splitlines()[0][:200]}. Check the settings "
+                    f"{where} cannot be used: {message.splitlines()[0][:200]}. Check the settings "
                     "`store` and `store_endpoint`."
                 )
             raise ObjectStoreError(text) from error
 
 
 def _code(error: BaseException) -> str:
-    """Returns the code that the server gave, or what the connection met, in brackets; empty where
-    neither is known.
+    """Returns the error code of S3, or the HTTP status, in brackets; empty where the message has
+    neither.
     """
-    said = str(error)
-    if "<Code>" in said:
-        return f" ({said.partition('<Code>')[2].partition('</Code>')[0][:60]})"
-    if "non-2xx status code: " in said:
-        return f" ({said.partition('non-2xx status code: ')[2].partition(':')[0][:60]})"
+    message = str(error)
+    for start, end in (("<Code>", "</Code>"), ("non-2xx status code: ", ":")):
+        if start in message:
+            return f" ({message.partition(start)[2].partition(end)[0][:60]})"
     return ""

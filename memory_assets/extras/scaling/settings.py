@@ -23,7 +23,7 @@ ChromaAddress = Annotated[
 
 
 class ScalingSettings(BaseModel):
-    """Where the store, its vectors and its work are, beside the data folder and this process."""
+    """Where the store and its vectors are, if not in the data folder; how many processes work."""
 
     store: ObjectsAddress = Field(
         "",
@@ -44,7 +44,7 @@ class ScalingSettings(BaseModel):
 
     @property
     def shared_at(self) -> str:
-        """Where the store is kept for several machines."""
+        """The address at which several machines share the store; empty if they share none."""
         return self.store
 
     @property
@@ -53,11 +53,11 @@ class ScalingSettings(BaseModel):
         return bool(self.chroma or self.store)
 
     def of_folder(self) -> Self:
-        """Returns the settings of a store that is in the data folder alone."""
+        """Returns these settings without the shared copy: the store is the data folder alone."""
         return self.model_copy(update={"store": ""})
 
 
 def scaling(settings: object) -> ScalingSettings:
-    """Returns the settings, which have those of scaling."""
+    """Returns the settings with the fields of scaling, which they always have."""
     assert isinstance(settings, ScalingSettings)
     return settings

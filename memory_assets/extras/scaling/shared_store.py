@@ -1,9 +1,9 @@
 """A store that several machines share: its copy in an object store, and its workspace at a git
 remote.
 
-A run begins with what the others changed and ends by sending what changed here. The files of
-entries, the lessons and the log of what was done to systems get the lines of both machines; the
-other files of the workspace are rendered from tables.
+A run first fetches what other machines changed, and at its end sends what changed here. In the
+workspace, the files of entries, the lessons and the slog are merged: they get the lines of both
+machines. Its other files are rendered from tables.
 """
 
 import time
@@ -22,7 +22,7 @@ from memory_assets.stages.triage.projects import is_memory_file
 from memory_assets.store.store import LOCK_WAIT_SECONDS, Store
 
 WAIT_AFTER_FAILURE_SECONDS = 60.0
-"""Pause after the object store did not answer."""
+"""Pause before the next attempt after the object store did not answer."""
 
 
 class SharedStore:
@@ -38,8 +38,8 @@ class SharedStore:
         self._paused_until = -inf
 
     def open(self) -> None:
-        """Fetches the store from its bucket, or begins it there; fetches the workspace from its
-        remote.
+        """Fetches the store from its bucket, or creates it there; fetches the workspace from its
+        remote. Raises `SettingsError` without a remote.
         """
         store = self._store
         if not store.settings.remote:
@@ -52,14 +52,14 @@ class SharedStore:
         if self.mirror.is_known:
             self._try_sync()
         else:
-            self._begin()
-        # What was forgotten before this folder had anything is not in it.
+            self._create()
+        # This folder never had what was forgotten before it was created.
         if self.mirror.erased() is None:
             self.mirror.note_erased(forgettings or store.finished_forgettings())
         if not (store.workspace / ".git").is_dir():
             GitRemote(store.workspace).fetch(store.settings.remote)
 
-    def _begin(self) -> None:
+    def _create(self) -> None:
         store = self._store
         store.sync()
         if not (store.root / "resources" / "key").is_file():
@@ -68,19 +68,21 @@ class SharedStore:
             vars(store).pop("key")  # another machine may have sent its own first
 
     def sync(self, *, is_erasing: bool = False, wait_seconds: float = LOCK_WAIT_SECONDS) -> None:
-        """Fetches from and sends to the bucket; raises `ObjectStoreError` if it cannot."""
+        """Exchanges changes with the bucket; raises `ObjectStoreError` if it cannot."""
         with self._store.locks.whole(wait_seconds):
             self.mirror.sync(is_erasing=is_erasing)
             self._synchronised_at = time.monotonic()
 
     def sync_if_older(self, seconds: float) -> None:
-        """Does the same unless this process did within so many seconds, or another one writes."""
+        """Exchanges changes unless this process did within so many seconds, or another process
+        writes.
+        """
         if time.monotonic() >= self._synchronised_at + seconds:
             self._try_sync()
 
     def _try_sync(self) -> None:
-        """Synchronises unless another process writes, which does it, too; says so where the bucket
-        does not answer.
+        """Synchronises, unless another process writes: that one will synchronise, too. Announces a
+        bucket that does not answer; raises `ObjectStoreError` where this folder has no copy yet.
         """
         if time.monotonic() < self._paused_until:
             return
@@ -112,11 +114,11 @@ class SharedStore:
         store = self._store
         self.sync()
         with store.lock():
-            GitRemote(store.workspace).fetch(store.settings.remote, _has_both)
+            GitRemote(store.workspace).fetch(store.settings.remote, _is_merged)
 
-    def hand_over(self) -> None:
-        """Sends what changed here; a remote that does not take the workspace is announced, and
-        tried again by the next run.
+    def send(self) -> None:
+        """Sends what changed here; announces a remote that does not take the workspace: the next
+        run tries again.
         """
         self.sync()
         problem = self.exchange_workspace()
@@ -128,9 +130,10 @@ class SharedStore:
         """Exchanges the workspace with the other machines; returns the problem, if any."""
         store = self._store
         with store.lock():
-            return GitRemote(store.workspace).exchange(store.settings.remote, _has_both)
+            return GitRemote(store.workspace).exchange(store.settings.remote, _is_merged)
 
 
-def _has_both(path: str) -> bool:
+def _is_merged(path: str) -> bool:
+    """Returns whether the file of the workspace gets the lines of both machines."""
     logs = [place.path for place in places() if place.is_log]
     return is_memory_file(path) or path == LESSONS_MD or f"workspace/{path}" in logs

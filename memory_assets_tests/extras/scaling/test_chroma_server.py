@@ -10,7 +10,7 @@ import pytest
 from memory_assets.adapters.array_index import ArrayIndex
 from memory_assets.errors import IndexFailedError
 from memory_assets.extras.scaling import chroma_server
-from memory_assets.extras.scaling.chroma_server import ChromaServerIndex, connect, delete_left
+from memory_assets.extras.scaling.chroma_server import ChromaServerIndex, connect, delete_unused
 from memory_assets_tests.adapters.test_array_index import found, rows
 from memory_assets_tests.servers import chroma_server as served
 from memory_assets_tests.servers import free_port
@@ -37,7 +37,7 @@ def collections(address: str, index: ChromaServerIndex) -> list[str]:
     return sorted(
         one.name
         for one in connect(address).list_collections()
-        if one.name.startswith(index.name_of_store)
+        if one.name.startswith(index.store_name)
     )
 
 
@@ -59,7 +59,7 @@ def test_a_reader_never_finds_nothing_while_another_one_publishes(
     tmp_path: Path, index: ChromaServerIndex, address: str
 ):
     writer, counts, is_over = (
-        ChromaServerIndex(tmp_path, address, index.name_of_store),
+        ChromaServerIndex(tmp_path, address, index.store_name),
         set[int](),
         threading.Event(),
     )
@@ -115,9 +115,9 @@ def test_back_in_files_the_collections_on_the_server_are_deleted(
     local = ArrayIndex(tmp_path)
     assert local.generation() is None
     local.update(rows(**AXES), [], rebuild=True)
-    assert delete_left(tmp_path, address) == []
+    assert delete_unused(tmp_path, address) == []
     assert collections(address, index) != []
-    assert delete_left(tmp_path, "") == []
+    assert delete_unused(tmp_path, "") == []
     assert collections(address, index) == []
     assert found(local, 1.0, 0.0)[0] == "east"
 

@@ -9,7 +9,12 @@ import pytest
 import yaml
 
 from memory_assets.errors import StoreError
-from memory_assets.extras.scaling.deployment import BEFORE, POSTGRES_URL, configure, dagster_yaml
+from memory_assets.extras.scaling.deployment import (
+    COPY_SUFFIX,
+    POSTGRES_URL,
+    configure,
+    dagster_yaml,
+)
 from memory_assets.interfaces.entry import main
 from memory_assets.runs.instance import open_instance
 from memory_assets.runs.liveness import fail_dead_runs, holding
@@ -54,7 +59,7 @@ def test_writing_keeps_the_file_before_and_writing_again_changes_nothing(store: 
     written = configure(store.settings, "postgres", write=True)
     assert "-custom: yes\n" in written.diff
     assert written.before is not None
-    assert written.before.name == f"dagster.yaml{BEFORE}"
+    assert written.before.name == f"dagster.yaml{COPY_SUFFIX}"
     assert (written.before.read_text(), path.read_text()) == (
         "custom: yes\n",
         dagster_yaml("postgres"),

@@ -114,7 +114,7 @@ def test_a_manifest_that_another_replaced_meanwhile_is_merged(
     assert len(calls) == 3
     monkeypatch.undo()
     assert set(texts(one)) == {"first", "second"}
-    named = {entry.key for entry in mirror_of(one)._noted().files.values()} | {MANIFEST}
+    named = {entry.key for entry in mirror_of(one)._state().files.values()} | {MANIFEST}
     assert {key for key, _ in mirror_of(one).objects.list()} == named
 
 
@@ -123,7 +123,7 @@ def test_a_damaged_object_is_found_and_sent_again(tmp_path: Path):
     store.append_event("test.said", "all", {"text": "kept"})
     mirror = mirror_of(store)
     path, entry = next(
-        (path, one) for path, one in mirror._noted().files.items() if path.startswith("ledger/")
+        (path, one) for path, one in mirror._state().files.items() if path.startswith("ledger/")
     )
     mirror.objects.put(entry.key, b"damaged")
     with pytest.raises(ObjectStoreError, match="does not match its hash"):

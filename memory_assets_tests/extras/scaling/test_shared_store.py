@@ -110,7 +110,7 @@ def test_what_one_forgets_is_in_no_object_and_leaves_the_other_folder(
     assert holding(objects, WORDS) == []
     assert keys(objects) == {
         "manifest.json.zst",
-        *(entry.key for entry in shared(bucket.store).mirror._noted().files.values()),
+        *(entry.key for entry in shared(bucket.store).mirror._state().files.values()),
     }
 
 
@@ -272,7 +272,7 @@ def test_folders_with_one_path_on_two_machines_have_collections_of_their_own(
     for folder in (one.store.root, tmp_path / "of-another-machine"):
         folder.rename(tmp_path / "memory")
         store = MemoryAgent(read_settings(data=tmp_path / "memory")).store
-        names.add(server_index(store, "http://127.0.0.1:8000").name_of_store)
+        names.add(server_index(store, "http://127.0.0.1:8000").store_name)
         (tmp_path / "memory").rename(folder)
     assert len(names) == 2
 

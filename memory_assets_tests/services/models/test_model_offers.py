@@ -34,7 +34,7 @@ def bare_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in (*model_offers.KEYS, "CLAUDE_CODE_OAUTH_TOKEN", "CODEX_API_KEY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    monkeypatch.setattr("memory_assets.adapters.harness_model.SHARED", ())
+    monkeypatch.setattr("memory_assets.adapters.harness_model.SYSTEM_FOLDERS", ())
     monkeypatch.setattr(model_offers, "USUAL_PORTS", {1: "Ollama"})
 
 
