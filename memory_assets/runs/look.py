@@ -20,7 +20,7 @@ from memory_assets.services.sources.ignoring import ignore_paths
 from memory_assets.stages.capture.intake import QUIET
 from memory_assets.store.places import data_settings_file, user_settings_file
 from memory_assets.store.store import Store
-from memory_assets.store.unchanged import NOTE, fingerprint
+from memory_assets.store.unchanged import NOTE_FILE, fingerprint
 from memory_assets.text.files import write_json
 
 
@@ -47,7 +47,7 @@ class Look:
             return
         span = {"from": self.at.timestamp(), "until": until.timestamp()}
         note = {**span, "watched": self.watched, "fingerprint": self.fingerprint}
-        write_json(store.root / NOTE, note)
+        write_json(store.root / NOTE_FILE, note)
 
 
 def _watched(store: Store) -> Iterator[Path]:

@@ -1,18 +1,17 @@
 """The archive: byte ranges of transcripts with secrets masked, each written once.
 
     resources/ranges/<source>/<generation>-<first byte>.zst    whole lines, compressed
-    resources/catalog.jsonl                                    one line per range; writing it
-                                                               commits the range
-    resources/seen.json                                        size and times of each file at the
-                                                               last scan
-    resources/unreadable.json                                  files that could not be read, with
-                                                               the reason
+    resources/catalog.jsonl      one line per range; writing the line commits the range
+    resources/seen.json          size and times of each file at the last scan
+    resources/unreadable.json    files that could not be read, with the reason
 
-A range without a catalog line was left by a killed process; the next one writes it again. Offsets
-refer to the decompressed transcript. `raw_hmac` is a keyed hash of the bytes before masking: it
-distinguishes an append from a rewrite without storing what was masked. Only forgetting changes a
-range: it masks words and updates the hash with the reason; the length stays, so that offsets remain
-valid. A range that another machine pushed names the person, and its ids there (`pushed`).
+A source is a transcript file; its generation is a number that grows whenever the file is rewritten
+instead of appended to. A range without a catalog line was left by a killed process; the next
+process writes it again. Offsets refer to the decompressed transcript. `raw_hmac` is a keyed hash of
+the bytes before masking: it distinguishes an append from a rewrite without storing what was masked.
+Only forgetting changes a range: it masks words, and updates the hash with the reason. The length
+stays the same, so that offsets remain valid. A range that another machine pushed names the sender
+(`pushed`).
 """
 
 import hashlib
@@ -42,14 +41,16 @@ VERSION = 3
 
 
 class Sender(BaseModel):
-    """Who sent a range from another machine, and what it was there."""
+    """Who pushed a range from another machine, and the ids that it has there."""
 
     model_config = ConfigDict(frozen=True)
     person: str
     client: str
-    """Id of the store that it was sent from."""
+    """Id of the store that sent it."""
     source_id: str
+    """Id of the source in that store."""
     session_id: str
+    """Id of the session in that store."""
     sha256: str
     """SHA-256 of the bytes as they were sent."""
 
@@ -59,22 +60,22 @@ class Range(Resource):
 
     raw_hmac: str
     is_own: bool = False
-    """It was written by a harness of this machine, or in this machine's home folder: the owner's.
+    """Whether it is the owner's: a harness of this machine wrote it, or it lies in the home folder.
     """
     repositories: dict[str, str] | None = None
-    """Working folders in the range that were in a git repository on this machine, with its name;
-    None where nobody looked.
+    """Working folder → name of its git repository, for folders in the range that were in one on
+    this machine; None where that was not looked up.
     """
     content_type: str = "application/jsonl"
     starts_with_newline: bool = False
-    """The range begins with the newline of the line before it, which was incomplete when that was
-    captured.
+    """Whether its first byte is the newline of the line before it: that line was captured while it
+    had no newline yet.
     """
     restated_at: datetime | None = None
     """When bytes were masked after archiving and the hash was updated."""
     restated_because: str | None = None
     pushed: Sender | None = None
-    """Who sent it; None for what was captured on this machine."""
+    """Who pushed it; None for a range that was captured on this machine."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,12 @@ class Line:
 def range_id(source_id: str, generation: int, byte_from: int) -> str:
     """Returns the stable id of the range that starts at the byte."""
     return hashlib.sha256(f"{source_id}\x1f{generation}\x1f{byte_from}".encode()).hexdigest()[:24]
+
+
+def count_lines(content: bytes, starts_with_newline: bool) -> int:
+    """Returns the number of lines in the bytes of a range; the last one may lack its newline."""
+    lines = content[1:] if starts_with_newline else content
+    return lines.count(b"\n") + (lines != b"" and not lines.endswith(b"\n"))
 
 
 class Archive:
@@ -121,7 +128,7 @@ class Archive:
         return frozenset(id for id, ranges in sources if any(entry.is_own for entry in ranges))
 
     def pushers(self) -> dict[str, str]:
-        """Returns the person who sent each source that came from another machine."""
+        """Returns source → the person who pushed it, for sources from other machines."""
         return {
             source: ranges[0].pushed.person
             for source, ranges in self._load().items()
@@ -152,8 +159,8 @@ class Archive:
         except OSError as error:
             raise StoreError(
                 f"Cannot archive {entry.path} below {self.root}: {error.strerror or error}. "
-                "Free space or fix the folder's "
-                "permissions, then run the same command again; earlier ranges are safe."
+                "Free space or fix the folder's permissions, then run the same command again; "
+                "earlier ranges are safe."
             ) from error
         self._loaded.setdefault(entry.source_id, []).append(entry)
         self._by_id[entry.id] = entry
@@ -171,8 +178,7 @@ class Archive:
         """Replaces the bytes of the range with others of the same length, and its hash; can be
         repeated after a kill.
 
-        The catalog is written first: a reader in between may find bytes that do not match their
-        hash, never the reverse.
+        The catalog is written first: a reader in between finds old bytes with the new hash.
         """
         self._load()
         entry = self._by_id[resource_id]
@@ -181,13 +187,15 @@ class Archive:
             raise StoreError(f"Range {resource_id} has {length} bytes, not {len(content)}.")
         sha256 = hashlib.sha256(content).hexdigest()
         changes: dict[str, Any] = {"sha256": sha256, "restated_at": at, "restated_because": because}
-        self.describe({resource_id: changes | ({"pushed": pushed} if pushed else {})})
+        if pushed:
+            changes["pushed"] = pushed
+        self.describe({resource_id: changes})
         self._write_content(entry, content)
 
-    def describe(self, ranges: Mapping[str, Mapping[str, Any]]) -> None:
-        """Changes fields of the ranges in the catalog, by id."""
+    def describe(self, changes: Mapping[str, Mapping[str, Any]]) -> None:
+        """Changes fields of ranges in the catalog: id of the range → field → new value."""
         lines = [
-            _catalog_line(entry.model_copy(update=dict(ranges.get(entry.id, {}))))
+            _catalog_line(entry.model_copy(update=dict(changes.get(entry.id, {}))))
             for entry in chain.from_iterable(self._load().values())
         ]
         write_atomically(self._catalog, b"".join(line + b"\n" for line in lines))
@@ -197,13 +205,13 @@ class Archive:
 
     def read(self, source_id: str, generation: int, byte_from: int, byte_to: int) -> bytes:
         """Returns archived bytes of the source; raises `TranscriptError` if they are missing."""
-        content = b"".join(
-            self._content(entry)[max(byte_from - entry.byte_from, 0) : byte_to - entry.byte_from]
-            for entry in self.ranges(source_id)
-            if entry.generation == generation
-            and entry.byte_from < byte_to
-            and byte_from < entry.byte_to
-        )
+        pieces = []
+        for entry in self.ranges(source_id):
+            overlaps = entry.byte_from < byte_to and byte_from < entry.byte_to
+            if entry.generation == generation and overlaps:
+                start = max(byte_from - entry.byte_from, 0)
+                pieces.append(self._content(entry)[start : byte_to - entry.byte_from])
+        content = b"".join(pieces)
         if len(content) != byte_to - byte_from:
             raise TranscriptError(
                 f"Bytes {byte_from} to {byte_to} of source {source_id} (generation {generation}) "
@@ -212,8 +220,8 @@ class Archive:
         return content
 
     def lines(self, source_id: str, generation: int, from_line: int = 0) -> Iterator[Line]:
-        """Yields the lines of the ranges that end after the line number, one range in memory at a
-        time.
+        """Yields the lines of all ranges that end after line `from_line`; one range at a time is in
+        memory.
 
         Of a range that cannot be decompressed, the lines before the damage are yielded.
         """
@@ -231,7 +239,7 @@ class Archive:
                 start = end
 
     def find(self, resource_id: str) -> Range | None:
-        """Returns the range with the id."""
+        """Returns the range with the id; None if there is none."""
         self._load()
         return self._by_id.get(resource_id)
 
@@ -250,8 +258,8 @@ class Archive:
         )
 
     def is_as_written(self, file: str, content: bytes) -> bool:
-        """Returns whether the content of the file (below the archive's folder) is what the catalog
-        says of its range.
+        """Returns whether the compressed content, of a file below the archive's folder, has the
+        hash that the catalog names for its range.
         """
         ranges = chain.from_iterable(self._load().values())
         entry = next((entry for entry in ranges if self._file(entry) == self.root / file), None)
@@ -283,8 +291,8 @@ class Archive:
         return self._read_json("unreadable.json")
 
     def _read_json(self, name: str) -> dict[str, Any]:
-        """Returns the object in the file; empty where it is torn: then every transcript is scanned
-        again, and nothing is captured twice.
+        """Returns the object in the file; empty where it is missing or torn. Without it, every
+        transcript is scanned again, but nothing is captured twice.
         """
         path = self.root / name
         try:
@@ -298,9 +306,7 @@ class Archive:
             write_json(self.root / "unreadable.json", dict(reasons))
 
     def _load(self) -> dict[str, list[Range]]:
-        """Returns the catalog, read again when any process has changed it; masking a range changes
-        it too.
-        """
+        """Returns source → its ranges; reads the catalog again after any process changed it."""
         stamp = stamp_of(self._catalog)
         if self._stamp != stamp:
             self._stamp = stamp
@@ -316,14 +322,14 @@ class Archive:
         return self.root / "ranges" / entry.source_id / name
 
     def _content(self, entry: Range) -> bytes:
-        """Returns the decompressed range; the last two are kept until their files change, in this
-        process or another.
+        """Returns the decompressed range; the last two are cached until a process changes their
+        files.
         """
         return self._cached_content(entry.id, stamp_of(self._file(entry)))
 
     def _readable(self, entry: Range) -> bytes:
-        """Returns the decompressed range; of a damaged one the whole lines before the damage, which
-        is announced.
+        """Returns the decompressed range; announces a damaged one, and returns its whole lines
+        before the damage.
         """
         try:
             return self._content(entry)
@@ -347,41 +353,42 @@ class Archive:
 def merge_catalogs(mine: bytes, theirs: bytes) -> tuple[bytes, bool]:
     """Returns the catalog with the lines of both, and whether lines of `mine` were left out.
 
-    Lines of a source are left out if each side has a range that the other lacks, or if one range
-    has different bytes on the two sides. If both have a range, the masked line is kept.
+    Lines of `mine` are left out for a source of which both sides have ranges that the other side
+    lacks, or of which a range has another end. If both have a range, the line that was masked last
+    is kept.
     """
-    ours = _lines_by_id(mine)
-    others = _lines_by_id(theirs)
-    doubtful = _doubtful_sources(ours, others)
-    rows = dict(others)
-    is_complete = True
-    for id, row in ours.items():
-        if row["source_id"] in doubtful:
-            is_complete &= rows.get(id) == row
-        elif id not in others or _restated_at(row) > _restated_at(others[id]):
+    my_rows = _rows_by_id(mine)
+    their_rows = _rows_by_id(theirs)
+    conflicting = _conflicting_sources(my_rows, their_rows)
+    rows = dict(their_rows)
+    has_left_out = False
+    for id, row in my_rows.items():
+        if row["source_id"] in conflicting:
+            has_left_out |= rows.get(id) != row
+        elif id not in their_rows or _restated_at(row) > _restated_at(their_rows[id]):
             rows[id] = row
-    return b"".join(orjson.dumps(row) + b"\n" for row in rows.values()), not is_complete
+    return b"".join(orjson.dumps(row) + b"\n" for row in rows.values()), has_left_out
 
 
-def _doubtful_sources(
-    ours: Mapping[str, Mapping[str, Any]], others: Mapping[str, Mapping[str, Any]]
+def _conflicting_sources(
+    my_rows: Mapping[str, Mapping[str, Any]], their_rows: Mapping[str, Mapping[str, Any]]
 ) -> set[str]:
-    """Returns the sources of which each side has a range that the other lacks, or one with other
-    bytes.
+    """Returns the sources where both sides have ranges that the other side lacks, or where a range
+    ends at another byte on the other side.
     """
-    shared = ours.keys() & others.keys()
-    differing = {id for id in shared if others[id]["byte_to"] != ours[id]["byte_to"]}
-    only_ours = {ours[id]["source_id"] for id in ours.keys() - shared}
-    only_theirs = {others[id]["source_id"] for id in others.keys() - shared}
-    return {others[id]["source_id"] for id in differing} | (only_ours & only_theirs)
+    common = my_rows.keys() & their_rows.keys()
+    differing = {id for id in common if their_rows[id]["byte_to"] != my_rows[id]["byte_to"]}
+    only_mine = {my_rows[id]["source_id"] for id in my_rows.keys() - common}
+    only_theirs = {their_rows[id]["source_id"] for id in their_rows.keys() - common}
+    return {their_rows[id]["source_id"] for id in differing} | (only_mine & only_theirs)
 
 
 def _restated_at(row: Mapping[str, Any]) -> str:
     return row.get("restated_at") or ""
 
 
-def _lines_by_id(catalog: bytes) -> dict[str, dict[str, Any]]:
-    """Returns the lines of a catalog by the id of their range, the first one of each."""
+def _rows_by_id(catalog: bytes) -> dict[str, dict[str, Any]]:
+    """Returns id of a range → its first row in the catalog."""
     rows_by_id: dict[str, dict[str, Any]] = {}
     for line in catalog.split(b"\n"):
         with suppress(ValueError, KeyError, TypeError):  # a torn line commits nothing
@@ -399,6 +406,7 @@ def _salvaged(path: Path) -> bytes:
     content = b""
     decoder = zstandard.ZstdDecompressor().decompressobj()
     try:
+        # One byte at a time: an error loses what the same call would have returned.
         for byte in path.read_bytes():
             content += decoder.decompress(bytes([byte]))
     except (OSError, zstandard.ZstdError):
@@ -407,7 +415,10 @@ def _salvaged(path: Path) -> bytes:
 
 
 def _read_catalog(path: Path) -> tuple[dict[str, list[Range]], list[str]]:
-    """Returns the ranges of each source, and the lines that cannot be read, with the reason."""
+    """Returns source → its ranges in order, and the lines that cannot be read, with the reason.
+
+    Raises `StoreError` if a newer release wrote the catalog.
+    """
     ranges_of_sources: dict[str, dict[tuple[int, int], Range]] = defaultdict(dict)
     damaged: list[str] = []
     for number, line in enumerate(path.read_bytes().split(b"\n"), 1):
@@ -418,9 +429,8 @@ def _read_catalog(path: Path) -> tuple[dict[str, list[Range]], list[str]]:
             version = row.pop("v")
             if version <= VERSION:
                 entry = Range(**row)
-                ranges_of_sources[entry.source_id].setdefault(
-                    (entry.generation, entry.byte_from), entry
-                )
+                key = (entry.generation, entry.byte_from)
+                ranges_of_sources[entry.source_id].setdefault(key, entry)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             if not is_torn_line(line):  # by a killed process: its range is captured again
                 damaged.append(f"{path.name}, line {number}: {str(error).splitlines()[0]}")
@@ -430,7 +440,8 @@ def _read_catalog(path: Path) -> tuple[dict[str, list[Range]], list[str]]:
                 f"{path} was written by a newer release (archive version {version}); "
                 "upgrade memory_assets."
             )
-    return {
+    sources = {
         source: [ranges[key] for key in sorted(ranges)]
         for source, ranges in ranges_of_sources.items()
-    }, damaged
+    }
+    return sources, damaged

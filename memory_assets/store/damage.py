@@ -1,8 +1,7 @@
 """Damaged files of the store: put aside, listed, and announced with the next answer.
 
-    damaged/000001-data.parquet    a derived file as it was found; it is rebuilt by the next run
-    damaged/list.jsonl             one line for each: when it was found, its place, and why it
-                                   cannot be used
+    damaged/000001-data.parquet    a damaged derived file; the next run rebuilds it
+    damaged/list.jsonl             one line for each of these files (`Damage`)
 
 Files that cannot be rebuilt (archive, ledger, answers) are never moved: they are reported, and
 their readable part is used.
@@ -27,11 +26,11 @@ T = TypeVar("T")
 
 FOLDER = "damaged"
 LIST = "list.jsonl"
-HISTORY = ("history/runs.db", "history/runs/index.db", "schedules/schedules.db")
+DATABASES = ("history/runs.db", "history/runs/index.db", "schedules/schedules.db")
 """Dagster's databases, below its home."""
 
-BESIDE = ("-wal", "-shm", "-journal")
-"""Files that SQLite keeps beside a database."""
+SUFFIXES = ("-wal", "-shm", "-journal")
+"""Suffixes of the files that SQLite keeps beside a database."""
 
 
 @dataclass(frozen=True)
@@ -39,10 +38,10 @@ class Damage:
     """A file that was put aside."""
 
     place: str
-    """Its path below the store."""
+    """Its path below the store, from which it was moved."""
     reason: str
     aside: str
-    """Where it is now, below the store."""
+    """Its path below the store now."""
     found_at: str
 
     @property
@@ -55,15 +54,15 @@ class Damage:
 
 
 def put_aside(store: Store, path: Path, reason: str) -> Damage:
-    """Moves a derived file out of the way and announces it."""
+    """Moves a derived file into the folder of damaged files, lists it there and announces it."""
     folder = make_folder(store.root / FOLDER)
     number = sum(1 for _ in folder.iterdir()) + 1
     aside = folder / f"{number:06d}-{path.name}"
     os.replace(path, aside)
-    for suffix in BESIDE:
-        beside = path.with_name(path.name + suffix)
-        if beside.is_file():
-            os.replace(beside, aside.with_name(aside.name + suffix))
+    for suffix in SUFFIXES:
+        companion = path.with_name(path.name + suffix)
+        if companion.is_file():
+            os.replace(companion, aside.with_name(aside.name + suffix))
     damage = Damage(
         path.relative_to(store.root).as_posix(),
         reason,
@@ -76,9 +75,10 @@ def put_aside(store: Store, path: Path, reason: str) -> Damage:
 
 
 def list_damage(store: Store, since: datetime | None = None) -> list[Damage]:
-    """Returns what was put aside (since the moment), the earliest first."""
+    """Returns the files that were put aside (since the moment), the earliest first."""
     path = store.root / FOLDER / LIST
     lines = path.read_bytes().splitlines() if path.is_file() else []
+    # A line without the brace was torn by a killed process.
     damages = [Damage(**json.loads(line)) for line in lines if line.endswith(b"}")]
     if since is None:
         return damages
@@ -86,19 +86,17 @@ def list_damage(store: Store, since: datetime | None = None) -> list[Damage]:
 
 
 def is_damage(error: BaseException) -> bool:
-    """Returns whether the error, or one that led to it, may come from a file that is not as it was
-    written.
-    """
+    """Returns whether the error, or one that caused it, may come from a damaged file."""
     from polars.exceptions import PanicException, PolarsError
 
-    signs = (DamagedError, PolarsError, PanicException, sqlite3.DatabaseError, UnicodeDecodeError)
-    return any(isinstance(cause, signs) for cause in causes_of(error))
+    kinds = (DamagedError, PolarsError, PanicException, sqlite3.DatabaseError, UnicodeDecodeError)
+    return any(isinstance(cause, kinds) for cause in causes_of(error))
 
 
 def put_damaged_aside(
     store: Store, tables: Collection[str] | None = None, *, is_deep: bool = True
 ) -> list[Damage]:
-    """Puts damaged derived files aside, of these tables or of all, and returns them.
+    """Puts aside damaged derived files, of these tables or of all, and returns them.
 
     With `is_deep` it reads every byte, otherwise only the footers of tables.
     """
@@ -115,8 +113,8 @@ def put_damaged_aside(
 
 
 def missing_parts(store: Store) -> dict[str, set[str]]:
-    """Returns the partitions that were put aside since the last whole run and are not rebuilt yet,
-    by table.
+    """Returns table → its partitions that were put aside since all jobs last ran (`settle`), and
+    are not rebuilt yet.
     """
     from memory_assets.store.parquet_tables import part_of
 
@@ -130,7 +128,7 @@ def missing_parts(store: Store) -> dict[str, set[str]]:
 
 
 def settle(store: Store) -> None:
-    """Notes that all jobs ran, so a damaged file that none of them rebuilt is no longer needed."""
+    """Stores that all jobs ran: a damaged file that none of them rebuilt is no longer needed."""
     count = len(list_damage(store))
     if count:
         store.note(FOLDER, str(count))
@@ -138,13 +136,14 @@ def settle(store: Store) -> None:
 
 def damaged_history(store: Store) -> Iterator[tuple[Path, str]]:
     """Yields Dagster's databases that SQLite cannot read, with the reason."""
-    for path in (store.dagster_home / name for name in HISTORY):
+    for path in (store.dagster_home / name for name in DATABASES):
         reason = _sqlite_fault(path) if path.is_file() else ""
         if reason:
             yield path, reason
 
 
 def _sqlite_fault(path: Path) -> str:
+    """Returns why SQLite cannot read the database; empty if it can, or if a process locks it."""
     try:
         database = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=30)
         try:
@@ -159,8 +158,8 @@ def _sqlite_fault(path: Path) -> str:
 
 
 def despite_damage(store: Store, action: Callable[[], T]) -> T:
-    """Returns what the action returns; where a damaged file makes it fail, puts that aside and
-    tries again with the rest.
+    """Returns what the action returns. If a damaged file makes it fail, puts damaged files aside
+    and calls it again.
     """
     try:
         return action()

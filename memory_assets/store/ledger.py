@@ -1,71 +1,59 @@
-"""The append-only event log of memories, from which state is derived. Only forgetting changes
-lines, by masking them.
+"""The append-only event log of memories, from which their state is derived. Only forgetting changes
+lines: it masks words in them.
 
-Secrets in targets and payloads are masked here, so no way by which a text comes in has to do it.
+Secrets in targets and payloads are masked here, so that no caller has to do it.
 
-One JSONL segment per process and day below `ledger/`; events needed at every recall have segments
-of their own (`.notes.jsonl`). A line is `{v, id, at, actor, kind, target, payload}`; events are
-ordered by (at, id). Ids begin with the line's number in the ledger, so that lines of the same
-moment keep their order. Events planned by a rule have an id derived from their content, and are
-written once.
+There is one JSONL segment per process and day below `ledger/`. Events that every recall needs have
+segments of their own (`.notes.jsonl`). A line is `{v, id, at, actor, kind, target, payload}`, and
+events are ordered by (at, id). Ids begin with the number of the line in the ledger, so that lines
+of the same moment keep their order. An event that a rule planned has an id derived from its
+content, and is written once.
 
-Event kinds, with their targets:
+Event kinds, with their targets and the fields of their payload:
 
-    proposal.numbered   proposal id      payload: key (the memory, or the change of a line, that the
-                        number was given for), day;
-                                         claim (keyed hash of what the memory says, by which a later
-                                           id gets the same number);
-                                         amends (the row of the table), if it changes a line;
-                                           friction (its kind) and
-                                         message_ids, if it is about one
-    proposal.approved   proposal id      payload: text and section if a person changed them, surface
-    proposal.rejected   proposal id      payload: reason, surface
-    proposal.edited     proposal id      payload: text, surface
-    proposal.decided    proposal id      payload: state, tier, reason (rules, or the clock:
-                        expired); version of the rules;
-                                         entry with the same content
-    task.sent           proposal id      payload: task_id, project_id, text (as sent), content (in
-                        the list at that time)
-    task.closed         proposal id      payload: task_id
-    friction.patched    proposal id      payload: target, patch (its path), line, section, evidence
-    entry.promoted      proposal id      payload: path, section, line, commit, evidence (ranges,
-                        hashes, quotes); replaces: the
-                                         previous line
-    entry.retired       proposal id      payload: path, section, replaces (the removed line), commit
-    entry.moved         proposal id      payload: path (its project's), section, replaces (the line
-                        that left MEMORY.md), commit
-    entry.taken_back    proposal id      payload: path, section, replaces (the line of the edit that
-                        was undone), commit
-    memory.recalled     query hash       payload: memory_ids, in the order shown (one line per
-                        answer); profile, tier, is_known,
-                                         results, uses, is_budget, degraded, cost; session, if they
-                                           were shown to one
-    memory.used         any name         payload: memory_ids used in a model's answer, at (time of
-                        the answer); with session:
-                                         used by a session that they were shown to
-    memory.ignored      session id       payload: memory_ids shown to the session and not used,
-                        session
-    memory.boosted      day              payload: memory_ids (observations of the day), day; raised
-                        by the nightly run
-    memory.feedback     any name         payload: memory_ids, used (yes or no), session
-    memory.noted        all              payload: text, category, priority, sentiment, scope,
-                        project, person, session
-    memory.corrected    memory id        payload: as noted, and observation_ids, text_hashes,
-                        message_ids that it replaces
-    memory.forgotten    memory id        payload: its observation_ids, text_hashes, message_ids, and
-                        what is hidden with it
-    words.forgotten     all              payload: tombstones (keyed hashes), with_history; the words
-                        are masked from now on
-    words.erased        event id         payload: counts of erased items; a words.forgotten without
-                        one is unfinished
-    memory.confirmed    observation id   payload: observation_ids, text_hashes, message_ids,
-                        sources, said_at (older, newer);
-    memory.contradicted observation id            similarity, reason; the target is the older one
-    memory.archived     name of the job  payload: memory_ids, reason; out of recall, unless asked
-                        for (weekly)
-    memory.cold         name of the job  payload: memory_ids, reason; archived for long (monthly)
-    memory.restored     memory id        payload: memory_ids; active again, and its TTL starts again
-    sessions.flushed    all              a person ended every open session
+    proposal.numbered    proposal id: key (the memory, or the change of a line, that has the
+                         number), day, claim (keyed hash of what the memory says: a later id of the
+                         same claim gets the same number); amends (the row of the table) if it
+                         changes a line; friction (its kind) and message_ids if it is about one
+    proposal.approved    proposal id: text and section if a person changed them, surface
+    proposal.rejected    proposal id: reason, surface
+    proposal.edited      proposal id: text, surface
+    proposal.decided     proposal id: state, tier, reason (of a rule, or expired), version of the
+                         rules, entry with the same content
+    task.sent            proposal id: task_id, project_id, text (as sent), content (in the list at
+                         that time)
+    task.closed          proposal id: task_id
+    friction.patched     proposal id: target, patch (its path), line, section, evidence
+    entry.promoted       proposal id: path, section, line, commit, evidence (ranges, hashes,
+                         quotes), replaces (the previous line)
+    entry.retired        proposal id: path, section, replaces (the removed line), commit
+    entry.moved          proposal id: path (its project's), section, replaces (the line that left
+                         MEMORY.md), commit
+    entry.taken_back     proposal id: path, section, replaces (the line of the edit that was
+                         undone), commit
+    memory.recalled      query hash: memory_ids in the order shown (one event per answer), profile,
+                         tier, is_known, results, uses, is_budget, degraded, cost; session, if the
+                         results were shown to one
+    memory.used          any name: memory_ids that a model's answer used, at (its time); session, if
+                         they were shown to it and it used them
+    memory.ignored       session id: memory_ids shown to the session and not used, session
+    memory.boosted       day: memory_ids (observations of the day), day; by the nightly run
+    memory.feedback      any name: memory_ids, used (yes or no), session
+    memory.noted         all: text, category, priority, sentiment, scope, project, person, session
+    memory.corrected     memory id: the fields of memory.noted, and the observation_ids,
+                         text_hashes, message_ids that it replaces
+    memory.forgotten     memory id: its observation_ids, text_hashes, message_ids, and what is
+                         hidden with it
+    words.forgotten      all: tombstones (keyed hashes), with_history; the words are masked from now
+                         on
+    words.erased         event id of a words.forgotten: counts of erased items; without this event,
+                         the forgetting is unfinished
+    memory.confirmed     id of the older observation: observation_ids, text_hashes, message_ids,
+    memory.contradicted  sources, said_at (each of the older and the newer), similarity, reason
+    memory.archived      name of the job: memory_ids, reason; recalled only if asked for (weekly)
+    memory.cold          name of the job: memory_ids, reason; archived for long (monthly)
+    memory.restored      memory id: memory_ids; active again, and the TTL starts again
+    sessions.flushed     all: a person ended every open session
 
 Events from the spool, with sent_at and the other fields of the event in the payload (see
 `deliver.events`):
@@ -74,8 +62,8 @@ Events from the spool, with sent_at and the other fields of the event in the pay
     observations.accumulated, observations.reflected     day
     proposal.approved, proposal.rejected                 proposal id
     friction.requested                                   all
-    event.put_aside     hash of the line   payload: reason, name, bytes, file (below
-                        `spool/aside/`), spooled_in, start
+    event.put_aside      hash of the line: reason, name, bytes, file (below `spool/aside/`),
+                         spooled_in, start
 """
 
 import json
@@ -113,10 +101,10 @@ WORDS_FORGOTTEN = "words.forgotten"
 WORDS_ERASED = "words.erased"
 
 NOTES = frozenset({NOTED, CORRECTED, FORGOTTEN})
-"""Kinds that take effect at once: every recall applies them on top of the tables."""
+"""Kinds that take effect at once: every recall applies these events on top of the tables."""
 
 HELP = "`memory doctor` names them."
-"""What to do about lines that cannot be read."""
+"""End of messages about lines that cannot be read."""
 
 _NOTES_SUFFIX = ".notes.jsonl"
 
@@ -134,13 +122,13 @@ class Event:
 
     @property
     def moment(self) -> tuple[datetime, str]:
-        """Its sort key."""
+        """The key by which events are sorted."""
         return self.at, self.id
 
 
 @dataclass(frozen=True)
 class Planned:
-    """An event planned by a rule; its id is derived from its content."""
+    """An event that a rule planned; its id is derived from its content."""
 
     id: str
     kind: str
@@ -182,8 +170,8 @@ class Ledger:
         return events
 
     def overwrite(self, change: Callable[[bytes], bytes]) -> int:
-        """Replaces content of the segments with content of the same length, and returns the number
-        of changed segments.
+        """Replaces the content of each segment with content of the same length; returns the number
+        of segments that changed.
 
         Only forgetting uses it, to mask words and to update ids and hashes that depend on them.
         """
@@ -191,7 +179,7 @@ class Ledger:
         changed = sum(overwrite_records(path, change) for path in paths)
         if changed:
             now = time.time_ns()
-            # Every process reads the segments again, although their sizes are the same.
+            # Tells every process to read the segments again, although their sizes are the same.
             os.utime(self._root, ns=(now, now))
         return changed
 
@@ -207,23 +195,23 @@ class Ledger:
         append_line(self._root / f"{events[0].at:%Y-%m-%d}-{self._segment}{suffix}", content)
 
     def events(self, kinds: Collection[str] | None = None) -> list[Event]:
-        """Returns the events of the given kinds (all by default) in order, without lines that
-        cannot be read (`damaged`).
+        """Returns the events of these kinds (all by default) in order, without lines that cannot be
+        read (`damaged`).
 
-        A planned event that two machines wrote before they synchronised is there once.
+        A planned event that two machines wrote before they synchronised is returned once.
         """
-        of_notes = kinds is not None and NOTES.issuperset(kinds)
-        segments = self._read(f"*{_NOTES_SUFFIX}" if of_notes else "*.jsonl")
+        has_only_notes = kinds is not None and NOTES.issuperset(kinds)
+        segments = self._read(f"*{_NOTES_SUFFIX}" if has_only_notes else "*.jsonl")
         events = [
             event
             for segment in segments
             for event in segment.events
             if kinds is None or event.kind in kinds
         ]
-        once: dict[tuple[str, str], Event] = {}
+        unique: dict[tuple[str, str], Event] = {}
         for event in sorted(events, key=lambda event: event.moment):
-            once.setdefault((event.id, event.target), event)
-        return list(once.values())
+            unique.setdefault((event.id, event.target), event)
+        return list(unique.values())
 
     def damaged(self) -> list[str]:
         """Returns the lines that cannot be read, each with its file, its number from 1, and the
@@ -232,8 +220,10 @@ class Ledger:
         return [line for segment in self._read("*.jsonl") for line in segment.damaged]
 
     def _read(self, pattern: str) -> "list[_Segment]":
-        """Returns the current segments; only the new part of a grown segment is read, unless the
-        folder changed.
+        """Returns the current segments whose files match the pattern.
+
+        Only the new part of a segment that grew is read; after a change of the folder's time, all
+        of each segment.
         """
         with self._guard:
             folder_time = self._root.stat().st_mtime_ns if self._root.is_dir() else 0
@@ -269,21 +259,24 @@ def _masked(events: list[Event]) -> list[Event]:
 
 @dataclass(frozen=True)
 class _Segment:
-    """The complete lines read from a file, and the offset of the next one."""
+    """The complete lines that were read from a file."""
 
     size: int = 0
+    """Size of the file."""
     end: int = 0
+    """Offset after the last complete line."""
     events: tuple[Event, ...] = ()
     lines: int = 0
+    """Number of complete lines."""
     damaged: tuple[str, ...] = ()
 
 
 def _read_rest(path: Path, start: _Segment) -> _Segment:
-    """Returns the segment with the lines after those that it has."""
+    """Returns the segment with the lines that follow those of `start`."""
     with path.open("rb") as file:
         file.seek(start.end)
         content = file.read()
-    whole = content.rfind(b"\n") + 1  # the rest is being written, or was torn
+    whole = content.rfind(b"\n") + 1  # bytes after it are being written, or were torn
     events, damaged = _parse_lines(path, content[:whole], start.lines)
     return _Segment(
         size=start.end + len(content),
@@ -295,7 +288,9 @@ def _read_rest(path: Path, start: _Segment) -> _Segment:
 
 
 def _parse_lines(path: Path, content: bytes, first: int) -> tuple[list[Event], list[str]]:
-    """Returns the events in the lines, and the lines that cannot be read, with the reason."""
+    """Returns the events, and the lines that cannot be read, with the reason; the lines are
+    numbered after `first`.
+    """
     events = []
     damaged = []
     for number, line in enumerate(content.split(b"\n")[:-1], first + 1):
@@ -304,7 +299,7 @@ def _parse_lines(path: Path, content: bytes, first: int) -> tuple[list[Event], l
                 events.append(_parse_line(path, line))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             reason = error if isinstance(error, ValueError) else f"not an event ({error})"
-            # A line torn by a killed process and closed by the next append was never written.
+            # A line that a killed process tore, and the next append ended, counts as not written.
             if not _is_torn(error):
                 damaged.append(f"{path.parent.name}/{path.name}, line {number}: {reason}")
     return events, damaged
@@ -324,8 +319,8 @@ def _parse_line(path: Path, line: bytes) -> Event:
 
 
 def is_torn_line(line: bytes) -> bool:
-    """Returns whether the line is only the beginning of a JSON value, as a killed process leaves
-    it.
+    """Returns whether the line is only the beginning of a JSON value: a killed process leaves such
+    lines.
     """
     try:
         json.loads(line.decode())
@@ -335,7 +330,7 @@ def is_torn_line(line: bytes) -> bool:
 
 
 def _is_torn(error: Exception) -> bool:
-    """Returns whether an unreadable line is the beginning of a readable one."""
+    """Returns whether the error is that of a line that ends too early."""
     if isinstance(error, UnicodeDecodeError):
         return error.reason == "unexpected end of data"
     if not isinstance(error, json.JSONDecodeError):

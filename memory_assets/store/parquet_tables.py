@@ -10,14 +10,14 @@ Any Parquet reader may read `tables/observations/**/*.parquet`. The footer of ea
 number of rows, their hash and their input version, so that one rename publishes a partition.
 Readers of a replaced file keep the old one.
 
-polars notes the size of a file when it lists files, and reads the footer from there later. A
+polars reads the size of a file when it lists files, and later reads the footer at that offset. A
 rewrite in between must not move the end of the file: a hole between rows and footer makes its size
 a power of two, and a rewrite never makes it smaller. A dropped partition becomes a file without
 rows, which is deleted a day later.
 
-A partition is named by the values of its partition columns (`2026-04-08`, `week-2026-04-06`), which
-its file does not contain, as polars, DuckDB, pandas and pyarrow expect of this layout. A table
-without them has the one partition `all`.
+A partition is named by the values of its partition columns (`2026-04-08`, `week-2026-04-06`). Its
+file does not contain these columns, as polars, DuckDB, pandas and pyarrow expect of this layout. A
+table without partition columns has the single partition `all`.
 """
 
 import hashlib
@@ -49,9 +49,10 @@ COLUMNS_FILE = "columns.parquet"
 between planning and running a query, so this file must not change when partitions do."""
 
 _LOWEST = {pl.Date(): "1970-01-01", pl.String(): "-"}
-"""By type of a partition column: a value that sorts before all real ones."""
+"""Type of a partition column → a value that sorts before all real ones."""
 
 _TEXT = re.compile(r"[A-Za-z0-9._-]+")
+"""A value of a partition column of text."""
 
 NO_FOOTER = "its footer cannot be read"
 CHANGED_ROWS = "its rows do not match their hash"
@@ -59,9 +60,12 @@ WRITING = ".writing"
 KEEP_DROPPED_SECONDS = 24 * 3600
 COMPRESSION = "zstd"
 LEAST_BYTES = 1 << 14
-"""Minimum size of a file. Most partitions of a day are smaller; a hole takes no space on most file
-systems.
+"""Minimum size of a file. Most partitions of a day are smaller and are filled up with a hole, which
+takes no space on most file systems.
 """
+
+SETTLED_NS = 2_000_000_000
+"""Age of a folder's modification time from which the hashes of its partitions are cached."""
 
 
 @dataclass(frozen=True)
@@ -73,8 +77,11 @@ class _Facts:
     info: PartInfo
 
 
-_known: dict[str, tuple[Stamp, _Facts]] = {}
-"""Cache of the metadata of files, by path."""
+_cached_facts: dict[str, tuple[Stamp, _Facts]] = {}
+"""Path of a file → its stamp and its metadata."""
+
+_cached_fingerprints: dict[str, tuple[tuple[int, int], Mapping[str, str]]] = {}
+"""Folder of a table → its mark (`_mark_of`), and the hashes of the rows of its partitions."""
 
 
 class ParquetTables:
@@ -83,42 +90,46 @@ class ParquetTables:
     def __init__(self, root: Path) -> None:
         self.root = root
 
-    def parts(self, table: str, wanted: Iterable[str] | None = None) -> dict[str, PartInfo]:
-        """Returns the written partitions (of those wanted) by name, sorted by name."""
-        return {part: info for part, _, info in self._present(table, wanted)}
+    def parts(self, table: str, names: Iterable[str] | None = None) -> dict[str, PartInfo]:
+        """Returns name → metadata of the written partitions among these (of all by default), sorted
+        by name.
+        """
+        return {part: info for part, _, info in self._present(table, names)}
 
     def has_rows(self, table: str) -> bool:
         """Returns whether any partition of the table has a row."""
         return any(info.rows for info in self.parts(table).values())
 
     def fingerprints(self, table: str) -> Mapping[str, str]:
-        """Returns the hash of each partition's rows; looks at the partitions only if one was
-        written since the last look.
+        """Returns name → hash of the rows of each partition; reads the metadata of partitions only
+        if one was written since the last call.
         """
         folder = self._folder(table)
         mark = _mark_of(folder)
-        cached = _fingerprints.get(folder)
+        cached = _cached_fingerprints.get(folder)
         now = time.time_ns()
         if mark is not None and cached is not None and cached[0] == mark:
             return cached[1]
         hashes = {part: info.fingerprint for part, info in self.parts(table).items()}
-        # A recent mark may belong to a write that still goes on: the writer may replace the
-        # partition after this look, and be killed before it marks that again.
+        # A recent mark may belong to a write that is not finished: the writer may replace the
+        # partition after this call, and be killed before it marks the folder again.
         if mark is not None and now - mark[1] > SETTLED_NS:
-            _fingerprints[folder] = (mark, hashes)
+            _cached_fingerprints[folder] = (mark, hashes)
         return hashes
 
     def read(
         self, table: str, parts: Iterable[str] | None = None, columns: Sequence[str] | None = None
     ) -> pl.DataFrame:
-        """Returns the rows of the given partitions (all by default); missing partitions have no
-        rows.
+        """Returns the rows of these partitions (all by default) with these columns; missing
+        partitions have no rows.
         """
         frame = self.scan(table, parts)
         return (frame.select(columns) if columns is not None else frame).collect()
 
     def scan(self, table: str, parts: Iterable[str] | None = None) -> pl.LazyFrame:
-        """Returns the same lazily; raises `DamagedError` if the footer of a file cannot be read."""
+        """Returns the rows of these partitions as a lazy frame; raises `DamagedError` if the footer
+        of a file cannot be read.
+        """
         files = {part: path for part, path, info in self._present(table, parts) if info.rows}
         if not files:
             return schemas.empty(table).lazy()
@@ -137,8 +148,9 @@ class ParquetTables:
         """Validates the rows and replaces the partition in one step.
 
         `frame` may be an iterable of frames, which are written one by one and must be in key order.
-        `inputs` may be a function that is called once all rows are written. Raises `TableError`,
-        and changes nothing, if rows do not fit the schema or belong to another partition.
+        `inputs` is the input version of the rows, or a function that returns it once all rows are
+        written. Raises `TableError`, and changes nothing, if rows do not fit the schema, repeat a
+        key or belong to another partition.
         """
         frames = [frame.sort(schemas.key_of(table))] if isinstance(frame, pl.DataFrame) else frame
         self.write_columns(table)
@@ -146,7 +158,9 @@ class ParquetTables:
         return self._publish(table, path, _checked(table, part, frames), inputs).info
 
     def drop(self, table: str, part: str) -> None:
-        """Empties the partition, if it exists; deletes files of those dropped over a day ago."""
+        """Empties the partition, if it exists; deletes files of partitions of the table that were
+        dropped over a day ago.
+        """
         if self.parts(table, [part]):
             self._publish(table, self._path(table, part), iter(()), "", is_dropped=True)
         for _, path, facts in self._files(table):
@@ -156,8 +170,8 @@ class ParquetTables:
                     Path(path).parent.rmdir()
 
     def purge(self) -> None:
-        """Removes every file that is not a partition by the current schemas, such as incomplete
-        ones and old tables.
+        """Removes every file that is not a partition of the current schemas: incomplete files, old
+        tables.
         """
         current = {self._columns_path(table) for table in table_names()}
         for table in table_names():
@@ -173,8 +187,8 @@ class ParquetTables:
     def damaged(
         self, names: Iterable[str] | None = None, *, is_deep: bool = True
     ) -> Iterator[tuple[Path, str]]:
-        """Yields each file of the tables (all by default) that is not as it was written, with the
-        reason.
+        """Yields each file of the tables (all by default) whose content changed after it was
+        written, with the reason.
 
         With `is_deep` it reads every byte, otherwise only the footers.
         """
@@ -184,24 +198,28 @@ class ParquetTables:
             files = [file_of(table, part) for part in sorted(set(find_parts(table, folder)))]
             paths = [Path(folder, file) for file in files if file]
             columns = Path(self._columns_path(table))
-            for path in [*paths, columns] if columns.is_file() else paths:
+            if columns.is_file():
+                paths.append(columns)
+            for path in paths:
                 reason = fault_of(table, path)
                 if reason:
                     yield path, reason
 
     def _present(
-        self, table: str, wanted: Iterable[str] | None
+        self, table: str, names: Iterable[str] | None
     ) -> Iterator[tuple[str, str, PartInfo]]:
         """Yields name, file and metadata of the partitions, sorted by name."""
-        for part, path, facts in self._files(table, wanted):
+        for part, path, facts in self._files(table, names):
             if facts.version == schemas.SCHEMA_VERSION and not facts.is_dropped:
                 yield part, path, facts.info
 
     def _files(
-        self, table: str, wanted: Iterable[str] | None = None
+        self, table: str, names: Iterable[str] | None = None
     ) -> Iterator[tuple[str, str, _Facts]]:
+        """Yields partition, path and metadata of each file, also of dropped partitions."""
         folder = self._folder(table)
-        for part in sorted(set(find_parts(table, folder) if wanted is None else wanted)):
+        parts = find_parts(table, folder) if names is None else names
+        for part in sorted(set(parts)):
             file = file_of(table, part)
             path = f"{folder}{os.sep}{file}"
             facts = _facts_of(path) if file else None
@@ -243,41 +261,40 @@ class ParquetTables:
         *,
         is_dropped: bool = False,
     ) -> _Facts:
-        """Writes the rows to a temporary file and renames it to its path; from then on readers see
-        them.
-        """
-        fresh = self.root / WRITING / f"{os.getpid()}-{time.monotonic_ns()}.tmp"
+        """Writes the rows to a temporary file, then renames it: from then on readers see it."""
+        temporary = self.root / WRITING / f"{os.getpid()}-{time.monotonic_ns()}.tmp"
         try:
-            make_folder(fresh.parent)
-            facts = _write_parquet(table, frames, fresh, inputs, is_dropped=is_dropped)
+            make_folder(temporary.parent)
+            facts = _write_parquet(table, frames, temporary, inputs, is_dropped=is_dropped)
             replaced = stamp_of(Path(path))
-            _fill_up(fresh, least=replaced[1] if replaced else 0)
-            _flush(fresh)
+            _fill_up(temporary, least=replaced[1] if replaced else 0)
+            _flush(temporary)
             make_folder(Path(path).parent)
-            # Before and after, so that cached hashes are dropped also after a kill in between.
+            # Marked before and after: also after a kill in between, cached hashes count as old.
             self._mark_changed(table)
-            os.replace(fresh, path)
+            os.replace(temporary, path)
             sync_folder(Path(path).parent)
             self._mark_changed(table)
         except OSError as error:
             raise StoreError(
-                f"Cannot write table '{table}' ({path}): {error.strerror or error}. "
-                "Free space or fix the folder's permissions, then run the same command "
-                "again; nothing was replaced."
+                f"Cannot write table '{table}' ({path}): {error.strerror or error}. Free space or "
+                "fix the folder's permissions, then run the same command again; nothing was "
+                "replaced."
             ) from error
         finally:
-            fresh.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
         return _parse_facts(facts)
 
     def _mark_changed(self, table: str) -> None:
-        # The folder's modification time shows, without reading a file, that a partition was
-        # written.
+        """Sets the folder's modification time, which shows without reading a file that a partition
+        was written.
+        """
         now = time.time_ns()
         os.utime(self._folder(table), ns=(now, now))
 
 
 def values_of(table: str, part: str) -> dict[str, str] | None:
-    """Returns the values of the partition columns; None if the table cannot have such a
+    """Returns partition column → its value in the name; None if the table cannot have such a
     partition.
     """
     columns = schemas.partitioned_by(table)
@@ -291,16 +308,9 @@ def values_of(table: str, part: str) -> dict[str, str] | None:
     return values if is_valid else None
 
 
-_fingerprints: dict[str, tuple[tuple[int, int], Mapping[str, str]]] = {}
-"""Folder of a table → its mark, and the hashes of the rows of its partitions."""
-
-SETTLED_NS = 2_000_000_000
-"""Hashes are cached only if the mark of the folder is at least this old."""
-
-
 def _mark_of(folder: str) -> tuple[int, int] | None:
-    """Returns what changes when a partition of the table is written; None where there is no such
-    folder.
+    """Returns inode and modification time of the folder, which change when a partition of the table
+    is written; None where there is no such folder.
     """
     try:
         status = os.stat(folder)
@@ -321,7 +331,7 @@ def file_of(table: str, part: str) -> str:
 
 
 def find_parts(table: str, folder: str) -> Iterator[str]:
-    """Yields the names of the partitions that have a folder below the table's folder, unordered."""
+    """Returns the names of the partitions that have a folder in the table's folder, unordered."""
     columns = schemas.partitioned_by(table)
     if not columns:
         return iter([WHOLE])
@@ -330,8 +340,8 @@ def find_parts(table: str, folder: str) -> Iterator[str]:
 
 
 def part_of(place: Path) -> tuple[str, str] | None:
-    """Returns table and partition of a file below the folder of the tables; None if it is no
-    partition.
+    """Returns table and partition of a file; None if it is no partition. `place` is its path below
+    the folder of the tables.
     """
     table, *levels, name = place.parts
     if name != FILE or table not in table_names():
@@ -353,7 +363,7 @@ def _scan(table: str, files: list[str], *, is_hive: bool) -> pl.LazyFrame:
     keys = schemas.partitioned_by(table)
     scanned = pl.scan_parquet(
         files,
-        # Avoids reading a footer now.
+        # With a schema, polars reads no footer before the query runs.
         schema={name: dtype for name, dtype in schema.items() if name not in keys},
         hive_partitioning=is_hive,
         hive_schema={key: schema[key] for key in keys} if is_hive else None,
@@ -374,11 +384,11 @@ def _scan_part(table: str, part: str, file: str) -> pl.LazyFrame:
 
 
 def _facts_of(path: str) -> _Facts | None:
-    """Returns the metadata of the file, None if there is no file; raises `DamagedError` if it has
-    no metadata.
+    """Returns the metadata of the file, None if there is no file; raises `DamagedError` if its
+    metadata cannot be read.
     """
     try:
-        cached = _known.get(path)
+        cached = _cached_facts.get(path)
         if cached is not None and cached[0] == stamp(os.stat(path)):
             return cached[1]
         with open(path, "rb", buffering=0) as file:
@@ -392,13 +402,13 @@ def _facts_of(path: str) -> _Facts | None:
             f"Cannot read {path}: not a complete Parquet file of this store. Run `memory "
             "ingest`; it rebuilds it."
         ) from error
-    _known[path] = read_at, facts
+    _cached_facts[path] = read_at, facts
     return facts
 
 
 def _fault_of(table: str, path: Path) -> str:
-    """Returns why the file is not as it was written; empty where it is, or was replaced or removed
-    meanwhile.
+    """Returns what is wrong with the content of the file; empty if nothing is, or if the file was
+    replaced or removed meanwhile.
     """
     import pyarrow as pa
 
@@ -417,8 +427,8 @@ def _fault_of(table: str, path: Path) -> str:
 
 
 def _is_as_written(table: str, path: Path) -> bool:
-    """Returns whether the rows of the file match its metadata; files of another release are
-    not checked and count as matching.
+    """Returns whether the rows of the file match its metadata; files of another release are not
+    checked and count as matching.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -429,9 +439,8 @@ def _is_as_written(table: str, path: Path) -> bool:
     file = pq.ParquetFile(path)
     names = set(file.schema_arrow.names)
     schema = _stored(schemas.empty(table), table).to_arrow().schema
-    hashed = hashlib.sha256(
-        str(pa.schema([field for field in schema if field.name in names])).encode()
-    )
+    columns = pa.schema([field for field in schema if field.name in names])
+    hashed = hashlib.sha256(str(columns).encode())
     with path.open("rb") as content:
         hashed.update(content.read(facts.info.bytes))
     return (
@@ -460,9 +469,8 @@ def _parse_facts(facts: dict[str, Any]) -> _Facts:
 def _is_kept(facts: _Facts) -> bool:
     """Returns whether the file is a partition, or was dropped within the last day."""
     age = (datetime.now(UTC) - facts.info.written_at).total_seconds()
-    return facts.version == schemas.SCHEMA_VERSION and (
-        not facts.is_dropped or age < KEEP_DROPPED_SECONDS
-    )
+    is_readable = not facts.is_dropped or age < KEEP_DROPPED_SECONDS
+    return facts.version == schemas.SCHEMA_VERSION and is_readable
 
 
 def _checked(table: str, part: str, frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
@@ -500,36 +508,35 @@ def _write_parquet(
     keys = []
     with path.open("wb") as file:
         hashed = _Hashed(file, str(schema))
-        with pq.ParquetWriter(
-            hashed, schema, compression=COMPRESSION, store_schema=False
-        ) as writer:
+        writer = pq.ParquetWriter(hashed, schema, compression=COMPRESSION, store_schema=False)
+        with writer:
             for frame in frames:
                 writer.write_table(_stored(frame, table).to_arrow())
                 rows += frame.height
-                keys.append(
-                    frame.select(pl.struct(schemas.key_of(table)).hash().alias("key"))["key"]
-                )
+                key = pl.struct(schemas.key_of(table)).hash().alias("key")
+                keys.append(frame.select(key)["key"])
             if len(keys) > 1 and pl.concat(keys).n_unique() != rows:
                 raise TableError(
                     f"Rows of '{table}' repeat a key ({', '.join(schemas.key_of(table))})."
                 )
-            facts = {
+            facts: dict[str, Any] = {
                 "v": schemas.SCHEMA_VERSION,
                 "rows": rows,
                 "fingerprint": hashed.hash.hexdigest()[:16],
                 "bytes": hashed.size,
                 "written_at": datetime.now(UTC).isoformat(),
                 "inputs": inputs if isinstance(inputs, str) else inputs(),
-                **({"dropped": True} if is_dropped else {}),
             }
+            if is_dropped:
+                facts["dropped"] = True
             writer.add_key_value_metadata({KEY: json.dumps(facts)})
     path.chmod(0o600)
     return facts
 
 
 class _Hashed:
-    """A file that hashes and counts what is written. Its hash is read before the footer is written,
-    so it covers the rows alone.
+    """A file that hashes and counts the bytes that are written. The hash is read before the footer
+    is written, so it covers only the rows.
     """
 
     closed = False  # pyarrow asks for it
@@ -559,20 +566,20 @@ class _Hashed:
 
 
 def _fill_up(path: Path, least: int) -> None:
-    """Moves the footer so that the file's size is a power of two, and at least that of the file it
-    replaces.
-    """
+    """Moves the footer so that the file's size is a power of two, and at least `least` bytes."""
     with path.open("rb+") as file:
         footer = footer_of(file.fileno())
         size = file.seek(0, os.SEEK_END)
+        next_power = 1 << (size - 1).bit_length()
+        new_size = max(least, LEAST_BYTES, next_power)
         file.truncate(size - len(footer))
-        file.seek(max(least, LEAST_BYTES, 1 << (size - 1).bit_length()) - len(footer))
+        file.seek(new_size - len(footer))
         file.write(footer)
 
 
 def _flush(path: Path) -> None:
-    """Flushes the file to disk and sets its modification time to the exact present, since most
-    file systems would keep a coarser one.
+    """Flushes the file to disk and sets its modification time to the exact present; most file
+    systems would store a coarser time.
     """
     with path.open("rb+") as file:
         os.fsync(file.fileno())

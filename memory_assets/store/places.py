@@ -1,8 +1,8 @@
 """Paths: the checkout, the data folder, `memory.toml`, and the current store.
 
-The settings and the commands that harnesses call at every session start both use this module, so
-that they find the same store. Paths are strings: importing `pathlib` alone would take a third of a
-command's start.
+The settings use this module, and so do the commands that harnesses call at every session start:
+both find the same store. Paths are strings, because importing `pathlib` alone would take a third of
+the start of such a command.
 
 The working folder has no influence: it may be the clone of a stranger's repository, whose
 `memory.toml` could send transcripts and keys to another server.
@@ -26,7 +26,7 @@ APPLICATION_FOLDERS = {
     "data": ("LOCALAPPDATA", "Local", "XDG_DATA_HOME", os.path.join(".local", "share")),
     "settings": ("APPDATA", "Roaming", "XDG_CONFIG_HOME", ".config"),
 }
-"""Variable and folder on Windows, variable and folder elsewhere."""
+"""Kind → variable and default folder on Windows, variable and default folder on other systems."""
 
 
 def application_folder(
@@ -35,39 +35,33 @@ def application_folder(
     """Returns the platform's folder for a user's application data (`data`) or settings
     (`settings`).
     """
-    windows, roaming, xdg, usual = APPLICATION_FOLDERS[kind]
+    windows_variable, windows_folder, xdg_variable, xdg_folder = APPLICATION_FOLDERS[kind]
     if platform == "win32":
-        return environ.get(windows) or os.path.join(home, "AppData", roaming)
+        return environ.get(windows_variable) or os.path.join(home, "AppData", windows_folder)
     if platform == "darwin":
         return os.path.join(home, "Library", "Application Support")
-    folder = (environ.get(xdg) or "").strip()
+    folder = (environ.get(xdg_variable) or "").strip()
     # The XDG specification ignores relative folders.
-    return folder if os.path.isabs(folder) else os.path.join(home, usual)
+    return folder if os.path.isabs(folder) else os.path.join(home, xdg_folder)
 
 
 def default_data() -> str:
     """Returns the data folder: `data/store` in a checkout, else the platform's folder for
     application data.
     """
-    if all(
-        os.path.isfile(os.path.join(CHECKOUT, name))
-        for name in ("pyproject.toml", "workspace.yaml")
-    ):
+    files = ("pyproject.toml", "workspace.yaml")
+    if all(os.path.isfile(os.path.join(CHECKOUT, name)) for name in files):
         return os.path.join(CHECKOUT, "data", "store")
-    return os.path.join(
-        application_folder("data", sys.platform, os.environ, _home()), "memory_assets"
-    )
+    folder = application_folder("data", sys.platform, os.environ, _home())
+    return os.path.join(folder, "memory_assets")
 
 
 def user_settings_file(environ: "Mapping[str, str]" = os.environ) -> str:
     """Returns the path of `memory.toml` in the user's configuration folder, whether or not it
     exists.
     """
-    return os.path.join(
-        application_folder("settings", sys.platform, environ, _home()),
-        "memory_assets",
-        SETTINGS_FILE,
-    )
+    folder = application_folder("settings", sys.platform, environ, _home())
+    return os.path.join(folder, "memory_assets", SETTINGS_FILE)
 
 
 def data_settings_file(environ: "Mapping[str, str]" = os.environ) -> str:
@@ -79,23 +73,20 @@ def settings_files(environ: "Mapping[str, str]" = os.environ) -> list[str]:
     """Returns each `memory.toml` that applies, in order of precedence: the user's, then the data
     folder's.
     """
-    files = [
-        file
-        for file in (user_settings_file(environ), data_settings_file(environ))
-        if os.path.isfile(file)
-    ]
+    candidates = (user_settings_file(environ), data_settings_file(environ))
+    files = [file for file in candidates if os.path.isfile(file)]
     return files[:1] if len(files) == 2 and os.path.samefile(*files) else files
 
 
 def ignored_settings_file(environ: "Mapping[str, str]" = os.environ) -> str | None:
-    """Returns the `memory.toml` in the working folder, which is not read; None if there is none, or
-    it applies anyway.
+    """Returns the `memory.toml` in the working folder if it is not read; None if there is none, or
+    it is one of `settings_files`.
     """
     try:
         file = os.path.join(os.getcwd(), SETTINGS_FILE)
-        is_read = not os.path.isfile(file) or any(
-            os.path.samefile(file, read) for read in settings_files(environ)
-        )
+        if not os.path.isfile(file):
+            return None
+        is_read = any(os.path.samefile(file, path) for path in settings_files(environ))
     except OSError:
         return None  # the working folder was deleted
     return None if is_read else file
@@ -105,26 +96,25 @@ def find_data(environ: "Mapping[str, str]" = os.environ) -> str:
     """Returns the data folder: from the environment, else from the user's `memory.toml`, else the
     default.
     """
-    named = os.path.expanduser(
-        environ.get("MEMORY_DATA") or _data_in(user_settings_file(environ)) or default_data()
-    )
-    return named if os.path.isabs(named) else os.path.join(os.getcwd(), named)
+    folder = environ.get("MEMORY_DATA") or _data_in(user_settings_file(environ)) or default_data()
+    folder = os.path.expanduser(folder)
+    return folder if os.path.isabs(folder) else os.path.join(os.getcwd(), folder)
 
 
 def present_root(data: str) -> str:
-    """Returns the current store: the main one if it exists, else the sample's if it exists, else
-    the main one.
+    """Returns the folder of the current store: the sample's if only the sample exists, else
+    `data`.
     """
     sample = os.path.join(data, SAMPLE)
-    if os.path.isfile(os.path.join(data, "VERSION")) or not os.path.isfile(
-        os.path.join(sample, "VERSION")
-    ):
+    if os.path.isfile(os.path.join(data, "VERSION")):
         return data
-    return sample
+    return sample if os.path.isfile(os.path.join(sample, "VERSION")) else data
 
 
 def _home() -> str:
-    """Returns the user's home, never a folder below the working one: an unknown home stays `~`."""
+    """Returns the user's home as an absolute path. An unknown home is `/~`: it must not become a
+    folder below the working folder.
+    """
     return os.path.join(os.path.abspath(os.sep), os.path.expanduser("~"))
 
 
@@ -139,9 +129,9 @@ def _data_in(file: str) -> str | None:
             return None
         import tomllib
 
-        named = tomllib.loads(content.decode()).get("data")
+        folder = tomllib.loads(content.decode()).get("data")
     except (ValueError, OSError):
         return None  # reading the settings reports the error; a session start must not fail
-    if named and isinstance(named, str):
-        return os.path.join(os.path.dirname(file), os.path.expanduser(named))
+    if folder and isinstance(folder, str):
+        return os.path.join(os.path.dirname(file), os.path.expanduser(folder))
     return None

@@ -1,8 +1,9 @@
-"""The project of a working folder: the git repository that it is in, else what its path says.
+"""Finds the project of a working folder: the git repository that it is in, else a name from its
+path.
 
-`find_repository` reads the disk, for folders of this machine; intake stores what it finds, because
-a worktree may be deleted later. `project_of` is a function of its arguments alone. The command's
-start imports this module: standard library only.
+`find_repository` reads the disk, for folders of this machine; intake stores the name, because a
+worktree may be deleted later. `project_of` reads nothing: its result depends only on its arguments.
+Commands that must start fast import this module: standard library only.
 """
 
 import os
@@ -11,33 +12,33 @@ import stat
 UNKNOWN = "unknown"
 
 LARGEST_CONFIG = 1_000_000
-"""Bytes of a git configuration that are read."""
+"""Bytes of a git configuration that are read at most."""
 
 WORKTREES = frozenset({"worktrees", ".worktrees", "worktree", ".worktree", "wt", ".conductor"})
-"""Folders that hold worktrees: of the repository that they are in, or of several, one folder for
-each.
+"""Names of folders that hold worktrees: of the repository around the folder, or of several
+repositories, with a folder for each.
 """
 
 WORKTREE_ENDINGS = ("-worktrees", ".worktrees", "_worktrees")
-"""`shop-worktrees/vat` and `shop.worktrees/vat` are worktrees of `shop`."""
+"""Endings of folders with worktrees: `shop-worktrees/vat` is a worktree of `shop`."""
 
 COLLECTIONS = frozenset(
     "code dev develop development documents desktop git github gitlab home projects project "
     "repos repositories root sites "
     "source sources src tmp users work works workspace workspaces wks".split()
 )
-"""Names of folders that hold repositories and are none themselves."""
+"""Names of folders that contain repositories, but are not repositories themselves."""
 
 NAME_AND_BRANCH = "--"
-"""`shop--vat` is a worktree of `shop`."""
+"""Separator of repository and branch: `shop--vat` is a worktree of `shop`."""
 
 
 def find_repository(folder: str, home: str) -> str | None:
-    """Returns the name of the git repository that the folder is in: of its remote `origin`, else of
-    its main folder.
+    """Returns the name of the git repository that the folder is in: from its remote `origin`, else
+    from its main folder; None if it is in none.
 
-    A worktree and a sub-folder belong to their repository, also after they were deleted. The home
-    folder and those above it are no projects; a repository there holds settings files.
+    A sub-folder that was deleted still belongs to the repository around it. The home folder and the
+    folders above it are no projects: a repository there holds settings files.
     """
     home = f"{home}{os.sep}"
     while folder and os.path.dirname(folder) != folder and not home.startswith(f"{folder}{os.sep}"):
@@ -49,7 +50,7 @@ def find_repository(folder: str, home: str) -> str | None:
 
 
 def project_of(repository: str | None, folder: str) -> str:
-    """Returns the project's name: the repository's, else what the folder's path says."""
+    """Returns the project's name: the repository's, else a name from the folder's path."""
     if repository:
         return _last(repository) or UNKNOWN
     parts = _parts(folder)
@@ -57,8 +58,8 @@ def project_of(repository: str | None, folder: str) -> str:
 
 
 def _common_folder(folder: str, git: str) -> str | None:
-    """Returns the folder that holds the repository's configuration; None if there is no repository
-    at `git`.
+    """Returns the folder with the configuration of the repository at `git`, the `.git` of `folder`;
+    None if there is no repository.
     """
     if os.path.isfile(os.path.join(git, "HEAD")):
         return git
@@ -68,7 +69,7 @@ def _common_folder(folder: str, git: str) -> str | None:
     path = os.path.normpath(os.path.join(folder, text.removeprefix("gitdir:").strip()))
     if f"{os.sep}worktrees{os.sep}" not in path:
         return path
-    # The repository may have been moved or deleted since.
+    # Without the file `commondir` (the repository was moved or deleted), its usual content.
     common = _read(os.path.join(path, "commondir")).strip() or "../.."
     return os.path.normpath(os.path.join(path, common))
 
@@ -84,8 +85,8 @@ def _main_name(common: str, folder: str) -> str:
 
 
 def _remote_name(config: str) -> str | None:
-    """Returns the name of the repository from which it was cloned, without its address, which may
-    hold a password.
+    """Returns the name of the repository at the remote `origin`, without the rest of its address,
+    which may contain a password; None if there is no such remote.
     """
     is_origin = False
     for line in _read(config).splitlines():
@@ -119,7 +120,7 @@ def _last(address: str) -> str:
 
 
 def _repository_of_worktree(parts: list[str]) -> str | None:
-    """Returns the repository of a folder in a known layout of worktrees."""
+    """Returns the repository of a folder in a known layout of worktrees; None for other folders."""
     for place in range(len(parts) - 2, -1, -1):
         name = parts[place]
         ending = next((ending for ending in WORKTREE_ENDINGS if name.endswith(ending)), "")
@@ -133,8 +134,8 @@ def _repository_of_worktree(parts: list[str]) -> str | None:
 
 
 def _above(parts: list[str]) -> str | None:
-    """Returns the repository that has the folder of worktrees in it; None where that has those of
-    several.
+    """Returns the repository at this path, whose folder of worktrees it holds; None if the path
+    cannot be a repository: then the folder has worktrees of several.
     """
     if parts and parts[-1].startswith(".") and not _is_home(parts[:-1]):
         parts = parts[:-1]  # `shop/.claude/worktrees/vat`
@@ -144,20 +145,24 @@ def _above(parts: list[str]) -> str | None:
 
 
 def _below(parts: list[str]) -> str | None:
-    """Returns the repository that a path in a folder of worktrees of several names first."""
+    """Returns the repository that the path names first, below a folder with worktrees of several;
+    an id before it is skipped.
+    """
     if len(parts) < 2:
         return None
     return parts[1] if _is_id(parts[0]) else parts[0]
 
 
 def _named(parts: list[str]) -> str:
-    """Returns the last name of the path, or of the folder above one that is only numbered."""
+    """Returns the last part of the path that contains letters; `unknown` if numbered folders follow
+    it and it cannot be a project.
+    """
     for place in range(len(parts) - 1, -1, -1):
         name = parts[place].partition(NAME_AND_BRANCH)[0] or parts[place]
         if any(letter.isalpha() for letter in name):
             is_last = place == len(parts) - 1
-            is_project = name.lower() not in WORKTREES | COLLECTIONS
-            return name if is_last or (is_project and not _is_home(parts[: place + 1])) else UNKNOWN
+            is_container = name.lower() in WORKTREES | COLLECTIONS or _is_home(parts[: place + 1])
+            return name if is_last or not is_container else UNKNOWN
     return UNKNOWN
 
 

@@ -1,5 +1,5 @@
-"""Files prepared for fast commands: the status text, its validity stamp and the briefings; imports
-almost nothing.
+"""Finds and reads the files that are prepared for fast commands: the status text and the briefings;
+imports almost nothing.
 """
 
 import os
@@ -17,7 +17,7 @@ SESSIONS = os.path.join(BRIEFINGS, "sessions")
 """Summaries of long sessions, appended to the briefing when a session continues."""
 
 FULL = os.path.join(BRIEFINGS, "full")
-"""The full versions of all of these, below the same paths."""
+"""Full versions of all briefings and summaries, at the same paths below this folder."""
 
 REVIEW = os.path.join("workspace", "REVIEW.md")
 NOTHING_YET = (
@@ -25,10 +25,10 @@ NOTHING_YET = (
 )
 
 STATUS = "status.txt"
-"""The stamp of the status, an empty line, and its text."""
+"""File with the stamp of the status (`stamp`), an empty line, and the text of the status."""
 
 WAITING = os.path.join("built", "waiting.json")
-"""Name → since when input waits for it, and from when on it is late, in seconds since 1970
+"""File with table → since when its input waits, and from when that is late, in seconds since 1970
 (`runs.freshness`).
 """
 
@@ -37,10 +37,11 @@ COUNTED = ("sessions", "messages", "observations", "memories", "proposals", "dec
 
 
 def stamp(root: str) -> str:
-    """Returns the store's path and when each counted table was last written."""
-    return "\n".join(
-        [root, *(f"{table} {changed_at(os.path.join(root, 'tables', table))}" for table in COUNTED)]
-    )
+    """Returns the store's path and when each counted table was last written: a prepared status with
+    another stamp is out of date.
+    """
+    folders = {table: os.path.join(root, "tables", table) for table in COUNTED}
+    return "\n".join([root, *(f"{table} {changed_at(path)}" for table, path in folders.items())])
 
 
 def file_name(name: str) -> str:
@@ -61,8 +62,8 @@ def changed_at(path: str) -> int:
 
 
 def read_briefing(root: str, folder: str, session: str = "", *, is_full: bool = False) -> str:
-    """Returns the folder's briefing followed by the session's own summary, which short and new
-    sessions lack.
+    """Returns the folder's briefing and, after it, the session's summary; short and new sessions
+    have none.
     """
     paths = [briefing_path(root, folder)]
     if session:
@@ -92,18 +93,19 @@ def briefing_path(root: str, folder: str) -> str:
     A folder of a repository belongs to that repository alone, whatever the folders above are
     called.
     """
-    of_projects = os.path.join(root, BRIEFINGS)
-    files = os.listdir(of_projects) if os.path.isdir(of_projects) else []
-    for name in _projects_of(folder) if files else ():
+    briefings = os.path.join(root, BRIEFINGS)
+    files = os.listdir(briefings) if os.path.isdir(briefings) else []
+    names = _projects_of(folder) if files else ()
+    for name in names:
         file = f"{file_name(name)}.md"
         if file in files:
-            return os.path.join(of_projects, file)
+            return os.path.join(briefings, file)
     return os.path.join(root, BRIEFING)
 
 
 def _projects_of(folder: str) -> "Iterator[str]":
-    """Yields the name of the folder's project; of a folder in no repository, also those of the
-    folders above it.
+    """Yields the name of the folder's project; for a folder in no repository, then the names of the
+    folders from this one upwards.
     """
     from memory_assets.store.projects import find_repository, project_of
 

@@ -1,8 +1,8 @@
-"""The settings: defaults, the data folder's `memory.toml`, the user's, the environment (`MEMORY_`
-prefix).
+"""The settings and their sources: defaults, the data folder's `memory.toml`, the user's
+`memory.toml`, and environment variables that begin with `MEMORY_`.
 
-Each source overrides the ones before it. Files in the working folder are never read (`places`). A
-relative path in a file is relative to the file's folder. Numbers that define a rule (merge
+Each source overrides the sources before it. Files in the working folder are never read (`places`).
+A relative path in a file is relative to the file's folder. Numbers that define a rule (merge
 similarity, decay rate) are constants and not settings.
 """
 
@@ -36,15 +36,16 @@ RULES = "rules"
 """Value of the setting `model` for no model."""
 
 NO_MODEL = ("none", "no", "off", "false", "null", "0")
-"""Rejected as model names: the user means no model, and a name would send transcripts to a server.
+"""Rejected as names of models: the user means no model, but a name would send transcripts to a
+server.
 """
 
 HARNESS_MODELS: dict[str, dict[str, str]] = {
     "claude-code": {"observer": "haiku", "reflector": "sonnet"},
     "codex": {},
 }
-"""Harness → the model it is asked to use in each role where the setting names none; Codex then uses
-its own default.
+"""Harness → role → the model that it is asked to use if the setting names none; without one the
+harness uses its own default.
 """
 
 Role = Literal["observer", "reflector"]
@@ -83,7 +84,7 @@ TTL_DAYS = {
     "health": 365,
     "hobbies": 60,
 }
-"""Exposed days without a recall after which a memory of the category is stale; 0: never
+"""Category → days with queries, but without a recall, after which a memory is stale; 0: never
 (`stages.maintain.states`).
 """
 
@@ -91,7 +92,9 @@ UTC_NAMES = tuple(
     "Etc/UTC Etc/UCT Etc/Universal Etc/Zulu Etc/GMT Etc/Greenwich UCT Universal Zulu GMT "
     "Greenwich".split()
 )
-"""Other names of UTC; a store must not become stale by another name of the same zone."""
+"""Other names of UTC. Zones are compared by one name, so that another name of the same zone does
+not make a store stale.
+"""
 
 
 def local_zone() -> str:
@@ -102,6 +105,7 @@ def local_zone() -> str:
 
 
 def _check_zone(name: str) -> str:
+    """Returns the canonical name of the zone; raises `ValueError` for an unknown one."""
     try:
         ZoneInfo(name)
     except (KeyError, ValueError, OSError):
@@ -112,11 +116,12 @@ def _check_zone(name: str) -> str:
 
 
 def canonical_zone(name: str) -> str:
-    """Returns the name of the zone; one for all names of UTC."""
+    """Returns the name of the zone; `UTC` for all names of UTC."""
     return "UTC" if name in UTC_NAMES else name
 
 
 def _check_model(name: str) -> str:
+    """Returns the name of a model, or `rules`; raises `ValueError` for what cannot be a name."""
     if name.lower() == RULES:
         return RULES
     if not name or name.lower() in NO_MODEL:
@@ -131,28 +136,29 @@ def _check_model(name: str) -> str:
 
 
 def harness_of(model: str) -> str | None:
-    """Returns the harness that answers for the model (`claude-code`, `codex`, also with `:MODEL`),
-    or None.
+    """Returns the harness of a model such as `claude-code` or `codex:MODEL`; None for a model of an
+    API.
     """
     name = model.partition(":")[0]
     return name if name in HARNESS_MODELS else None
 
 
 def _check_prices(prices: dict[str, dict[TokenKind, float]]) -> dict[str, dict[TokenKind, float]]:
-    lacking = sorted(
-        name
-        for name, price in prices.items()
-        if not name or not {"input", "output"} <= price.keys()
+    """Returns the prices; raises `ValueError` if one lacks the input or the output price."""
+    required = {"input", "output"}
+    incomplete = sorted(
+        name for name, price in prices.items() if not name or not required <= price.keys()
     )
-    if lacking:
+    if incomplete:
         raise ValueError(
-            f'give input and output of {lacking}, as in {{"my-model": {{"input": 1.0, '
+            f'give input and output of {incomplete}, as in {{"my-model": {{"input": 1.0, '
             f'"output": 5.0}}}}'
         )
     return prices
 
 
 def _check_ttls(days: dict[str, int]) -> dict[str, int]:
+    """Returns the days of all categories, with these; raises `ValueError` for an unknown one."""
     unknown = sorted(days.keys() - TTL_DAYS)
     if unknown:
         raise ValueError(
@@ -320,9 +326,9 @@ class CoreSettings(BaseSettings):
 
     @property
     def shared_at(self) -> str:
-        """Where the store is kept for several machines; empty where the data folder is all of it.
+        """The address at which several machines share the store; empty if they share none.
 
-        An optional capability answers this and the next two.
+        An optional capability overrides this and the next two.
         """
         return ""
 
@@ -332,7 +338,7 @@ class CoreSettings(BaseSettings):
         return False
 
     def of_folder(self) -> Self:
-        """Returns the settings of a store that is in the data folder alone."""
+        """Returns these settings without the shared copy: the store is the data folder alone."""
         return self
 
     @cached_property
@@ -341,16 +347,20 @@ class CoreSettings(BaseSettings):
         return ZoneInfo(self.timezone)
 
     def model_of(self, role: Role) -> str:
-        """Returns the name of the model in the role, or `rules`; a harness without a model gets the
-        usual one of the role.
+        """Returns the name of the model in the role, or `rules`; for a harness without a model, its
+        default in `HARNESS_MODELS`.
         """
-        name = (self.reflector_model if role == "reflector" else "") or self.model
-        usual = HARNESS_MODELS.get(name, {}).get(role)
-        return f"{name}:{usual}" if usual else name
+        name = self.model
+        if role == "reflector" and self.reflector_model:
+            name = self.reflector_model
+        default = HARNESS_MODELS.get(name, {}).get(role)
+        return f"{name}:{default}" if default else name
 
     def url_of(self, role: Role) -> str:
         """Returns the address of the server of the model in the role; empty for the vendor's."""
-        return (self.reflector_url if role == "reflector" else "") or self.model_url
+        if role == "reflector" and self.reflector_url:
+            return self.reflector_url
+        return self.model_url
 
     @property
     def uses_models(self) -> bool:
@@ -358,14 +368,15 @@ class CoreSettings(BaseSettings):
         return {self.model_of("observer"), self.model_of("reflector")} != {RULES}
 
     def may_send(self, project: str) -> bool:
-        """Returns whether what belongs to the project, or to none, may be sent to a model."""
+        """Returns whether data of the project may be sent to a model; data of no project may."""
         return not project or ALL_PROJECTS in self.model_projects or project in self.model_projects
 
     def clock(self) -> datetime:
         """Returns the current time in UTC, or the fixed one in `now`."""
         if self.now is None:
             return datetime.now(UTC)
-        return (self.now if self.now.tzinfo else self.now.replace(tzinfo=self.zone)).astimezone(UTC)
+        now = self.now if self.now.tzinfo else self.now.replace(tzinfo=self.zone)
+        return now.astimezone(UTC)
 
     def today(self) -> date:
         """Returns the current day in the owner's zone."""
@@ -385,12 +396,12 @@ else:
 
 
 PATH_LISTS = ("sources", *(name for extra in extras() for name in extra.path_lists))
-"""Settings that are paths, separated as in PATH."""
+"""Settings that are lists of paths, separated as in PATH."""
 
 
 def read_settings(**overrides: Any) -> Settings:
-    """Returns the settings of this process with the overrides; raises `SettingsError` with the
-    wrong setting and its origin.
+    """Returns the settings of this process, changed by the overrides; raises `SettingsError`, which
+    names the wrong setting and its possible origins.
     """
     origin = " or ".join([*settings_files(), "the environment"])
     try:
@@ -406,8 +417,8 @@ def read_settings(**overrides: Any) -> Settings:
 
 
 def read_file(file: str) -> dict[str, Any]:
-    """Returns the settings in a `memory.toml`; raises `SettingsError` if it cannot be read, or must
-    not set `data`.
+    """Returns the settings in a `memory.toml`, paths made absolute; raises `SettingsError` if it
+    cannot be read, or sets `data` although it is read too late for that.
     """
     folder = Path(file).parent
     try:
@@ -428,12 +439,14 @@ def read_file(file: str) -> dict[str, Any]:
 
 
 def changed_settings(settings: Settings, changes: Mapping[str, Any]) -> Settings:
-    """Returns the settings with these changes; raises `SettingsError` with the wrong one."""
+    """Returns the settings with these changes; raises `SettingsError`, which names the wrong
+    one.
+    """
     try:
-        read = Settings(**changes)
+        parsed = Settings(**changes)
     except ValidationError as error:
         raise SettingsError(f"Cannot try these settings:\n{_list_errors(error)}") from error
-    return settings.model_copy(update={name: getattr(read, name) for name in changes})
+    return settings.model_copy(update={name: getattr(parsed, name) for name in changes})
 
 
 def from_folder(folder: Path, name: str, value: Any) -> Any:
@@ -448,7 +461,7 @@ def from_folder(folder: Path, name: str, value: Any) -> Any:
 
 
 def _list_errors(error: ValidationError, *, is_named: bool = False) -> str:
-    """Returns one line per wrong setting, with the name of its environment variable if wanted."""
+    """Returns one line per wrong setting; with `is_named` it names the environment variable."""
     lines = []
     for fault in error.errors():
         variable = f" (MEMORY_{str(fault['loc'][0]).upper()})" if is_named else ""

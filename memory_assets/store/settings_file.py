@@ -14,33 +14,34 @@ Value = str | int | float | bool | list[str] | dict[str, dict[str, float]]
 
 def settings_path(names: Iterable[str] = ()) -> Path:
     """Returns the file to write these settings into: the user's if it sets one of them, else the
-    data folder's.
+    data folder's, which the user's overrides.
 
-    The user's file overrides the data folder's. Raises `SettingsError` if the user's file cannot be
-    read.
+    Raises `SettingsError` if the user's file cannot be read.
     """
-    user = Path(user_settings_file())
-    is_users = user.is_file() and not read_file(str(user)).keys().isdisjoint(names)
-    return user if is_users else Path(data_settings_file())
+    user_file = Path(user_settings_file())
+    if user_file.is_file() and not read_file(str(user_file)).keys().isdisjoint(names):
+        return user_file
+    return Path(data_settings_file())
 
 
 def write_settings(changes: Mapping[str, Value]) -> Path:
-    """Writes the settings into the file and returns it; raises `SettingsError` if it cannot be read
-    or written.
+    """Writes the settings into their file and returns its path; raises `SettingsError` if it cannot
+    be read or written.
     """
     return change_file(settings_path(changes), lambda text: with_settings(text, changes))
 
 
 def change_file(path: Path, change: Callable[[str], str]) -> Path:
-    """Replaces the text of a `memory.toml`, keeps its mode, and returns it; raises `SettingsError`
-    if it cannot be changed.
+    """Replaces the text of a `memory.toml` by what `change` returns for it, and returns the path.
+
+    The mode of the file stays. Raises `SettingsError` if the file cannot be changed.
     """
     try:
         text = path.read_bytes().decode() if path.is_file() else ""
-        after = change(text)
-        if after != text:
+        new_text = change(text)
+        if new_text != text:
             mode = path.stat().st_mode & 0o777 if path.is_file() else 0o600
-            write_atomically(path.resolve(), after.encode(), mode)  # keeps a symbolic link
+            write_atomically(path.resolve(), new_text.encode(), mode)  # keeps a symbolic link
     except (OSError, ValueError) as error:
         raise SettingsError(f"Cannot write settings into {path}: {error}. Fix the file.") from error
     return path
@@ -72,7 +73,9 @@ def without_setting(text: str, name: str) -> str:
 
 
 def line_of(name: str, value: Any) -> str:
-    """Returns the line of a `memory.toml` that sets the value; of a table, its first entry."""
+    """Returns the line of a `memory.toml` that sets the value; for a table, the line of its first
+    entry.
+    """
     import tomlkit
 
     document = tomlkit.document()

@@ -1,9 +1,9 @@
-"""Restored stores: unpacked and checked beside what is in the folder, then moved into place, so
-that a kill leaves no half one.
+"""Restores a store in two steps, so that a kill never leaves half a store: files are unpacked and
+checked in a folder of their own, then moved into place.
 
-    .restoring/            files being unpacked; the next restore removes what a killed one left
-    .restoring/complete    all files are there and match their hashes: whoever opens the store next
-                           moves them into place
+    .restoring/            files being unpacked; the next restore removes those of a killed one
+    .restoring/complete    an empty file: all files are unpacked and match their hashes. After a
+                           kill, the next process that opens the store moves them into place.
 
 `VERSION`, which makes a folder a store, is moved last.
 """
@@ -19,19 +19,18 @@ COMPLETE = "complete"
 VERSION_FILE = "VERSION"
 
 BEFORE_A_STORE = frozenset({"memory.toml", "spool", "lock"})
-"""Files that may be in the data folder before it is a store: settings, and events that hooks sent.
+"""Entries that a data folder may have before it is a store: settings, events that hooks sent, the
+write lock.
 """
 
 BESIDE_A_STORE = BEFORE_A_STORE | {"since.json", "hooks.json", "sample", "logs", FOLDER}
-"""Also: the moment of `--since`, the record of hooks, the sample's store, logs of the service, a
-killed restore.
+"""These, and entries that a store does not need: the moment of `--since`, the record of hooks, the
+sample's store, logs of the service, a killed restore.
 """
 
 
-def strangers(root: Path) -> list[str]:
-    """Returns the entries of the data folder that show that a store, or something else, is there
-    already; sorted.
-    """
+def other_entries(root: Path) -> list[str]:
+    """Returns the other entries of the data folder, sorted: of a store, or of another program."""
     return sorted({path.name for path in root.iterdir()} - BESIDE_A_STORE) if root.is_dir() else []
 
 
@@ -42,12 +41,12 @@ def begin(root: Path) -> Path:
 
 
 def discard(root: Path) -> None:
-    """Removes what was unpacked."""
+    """Removes the unpacked files."""
     shutil.rmtree(root / FOLDER, ignore_errors=True)
 
 
 def commit(root: Path) -> None:
-    """Marks what was unpacked as complete, and moves it into place."""
+    """Marks the unpacked files as complete, and moves them into place."""
     write_atomically(root / FOLDER / COMPLETE, b"")
     finish(root)
 
@@ -58,7 +57,7 @@ def is_complete(root: Path) -> bool:
 
 
 def finish(root: Path) -> None:
-    """Moves a complete restore into place; repeated after a kill, it goes on where it stopped."""
+    """Moves a complete restore into place; after a kill, the next call continues."""
     if not is_complete(root):
         return
     parts = [path for path in (root / FOLDER).iterdir() if path.name != COMPLETE]
@@ -70,8 +69,8 @@ def finish(root: Path) -> None:
 
 def _move(path: Path, target: Path) -> None:
     if path.is_dir() and target.is_dir():
-        for inner in path.iterdir():
-            _move(inner, target / inner.name)
+        for child in path.iterdir():
+            _move(child, target / child.name)
         path.rmdir()
     else:
         os.replace(path, target)

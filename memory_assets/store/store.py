@@ -1,24 +1,28 @@
 """The store: one folder with the archive, the ledger, the tables, the indexes and the workspace.
 
-    resources/   the archive of transcript bytes, and the key of its keyed hashes     permanent
-    ledger/      events of people, agents and clocks                                  permanent
-    answers/     raw answers of models                                                permanent
-    branches/    what-if branches, until they are adopted or dropped
-    spool/       events that were sent and not yet read; aside/: unreadable ones
-    library/     texts of documents, feeds                                         permanent
-    workspace/   MEMORY.md, REVIEW.md, lessons.md, summaries/, timeline/, memory/<day>.md,
-                 slog.jsonl; git   permanent
-    tables/      Parquet in Hive folders                                              derived
-    index/       vectors and terms                                                    derived
-    dagster/     DAGSTER_HOME: runs and events                                        derived
-    VERSION, instance.json (the owner's zone, frozen), lock, tasks.lock; status.txt (the prepared
-      status)
+    resources/      the archive of transcript bytes, and the key of its keyed hashes     permanent
+    ledger/         events of people, agents and clocks                                  permanent
+    answers/        raw answers of models                                                permanent
+    library/        texts of documents, feeds                                            permanent
+    workspace/      a git repository: MEMORY.md, REVIEW.md, lessons.md, summaries/,      permanent
+                    timeline/, memory/<day>.md, slog.jsonl
+    branches/       what-if branches, until they are adopted or dropped
+    spool/          events that were sent and not yet read; aside/: unreadable ones
+    pushed/         what was sent to other stores
+    incoming/       forgettings of people who push to this store
+    tables/         Parquet in Hive folders                                              derived
+    index/          vectors and terms                                                    derived
+    built/          input versions of files and indexes                                  derived
+    dagster/        DAGSTER_HOME: runs and events                                        derived
+    VERSION         version of the store's layout
+    instance.json   the owner's zone, which never changes
+    lock            the write lock; tasks.lock is held while a remote task list is synchronised
+    status.txt      the prepared status
+    tokens.json     hashes of the tokens of a shared memory
+    logs/           audit.jsonl (what these tokens were used for), logs of steps and of the service
 
 Derived data is rebuilt, never migrated: a newer release with another VERSION deletes it, and the
 branches. Writers hold the lock, which builders of days share; readers do not need it.
-`tasks.lock` is held while a remote task list is synchronised. `tokens.json` holds the hashes of the
-tokens of a shared memory, `logs/audit.jsonl` what they were used for. `pushed/` says what was sent
-to other stores, `incoming/` what people forgot who push to this one.
 """
 
 import json
@@ -33,11 +37,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memory_assets.errors import (
-    SettingsError,
-    StoreError,
-    StoreVersionError,
-)
+from memory_assets.errors import SettingsError, StoreError, StoreVersionError
 from memory_assets.schema.announcements import announce
 from memory_assets.schema.extras import first_of
 from memory_assets.schema.protocols import SharedCopy
@@ -55,19 +55,20 @@ if TYPE_CHECKING:
 VERSION = 2
 DERIVED = ("tables", "index", "built")
 LOCK_WAIT_SECONDS = 120.0
+"""Longest wait of a command for the write lock."""
+
 PART_WAIT_SECONDS = 600.0
-"""Of a step that writes one of many days: no person waits for it."""
+"""Longest wait of a step that writes one of many days: no person waits for it."""
 
 SEND_SECONDS = 5.0
-"""Changes of the tables are sent to a shared copy at most this often, and at the end of each
-step.
-"""
+"""Least time between two synchronisations with a shared copy when write locks are released."""
+
 SYNC_AGE_SECONDS = 60.0
-"""Age at which the data folder is compared with a shared copy again."""
+"""Time after which reading compares the data folder with a shared copy again."""
+
 NUMBERS_OF_A_FOLDER = 1_000
-"""Of several folders that share a store, each numbers the proposals of a day in a thousand of its
-own.
-"""
+"""Numbers of a day's proposals that each of several folders that share a store has for itself."""
+
 OTHERS = 0o077
 """Permissions of the group and of everybody else."""
 
@@ -84,7 +85,7 @@ class Store:
     @cached_property
     def tables(self) -> "ParquetTables":
         """The Parquet tables."""
-        # Polars takes longer to import than many a verb.
+        # Importing polars takes longer than some commands in all.
         from memory_assets.store.parquet_tables import ParquetTables
 
         return ParquetTables(self.root / "tables")
@@ -97,7 +98,7 @@ class Store:
     def append_event(self, kind: str, target: str, payload: dict[str, Any]) -> Event:
         """Appends an event of the owner to the ledger, and returns it."""
         event = self.ledger.append(kind, target, payload, actor=self.settings.owner)
-        if kind != RECALLED:  # recalls are sent with the next change
+        if kind != RECALLED:  # recalls are sent to a shared copy with the next other change
             self.sync_if_older(0)
         return event
 
@@ -129,15 +130,13 @@ class Store:
         return self.root / "workspace"
 
     def memory_md(self) -> str:
-        """Returns MEMORY.md with secrets masked that a person typed; empty if there is none."""
+        """Returns MEMORY.md, with secrets that a person typed masked; empty if there is none."""
         from memory_assets.schema.records import MEMORY_MD
 
         return mask_record(text_of(self.workspace / MEMORY_MD))
 
     def note_of(self, name: str) -> str | None:
-        """Returns the input version that a file or index was built from, or None if it never
-        was.
-        """
+        """Returns the input version that a file or index was built from; None if it never was."""
         return text_of(self.root / "built" / f"{name}.txt") or None
 
     def note(self, name: str, version: str) -> None:
@@ -151,36 +150,38 @@ class Store:
 
     @property
     def permanent(self) -> Path:
-        """The folder of what a branch shares with its store: archive, answers, documents."""
+        """The folder of archive, answers and documents, which a branch shares with its store."""
         return self.origin or self.root
 
     @cached_property
     def shared(self) -> SharedCopy | None:
-        """The copy of this store that other machines use, too; a branch has none."""
+        """The copy of this store that several machines use, if there is one; a branch has none."""
         return first_of("shared_copy", self) if self.origin is None else None
 
     @property
     def first_number(self) -> int:
-        """The first number of a day's proposals; folders that share the store count apart, so that
-        no number is given twice.
+        """The first number of a day's proposals. Folders that share the store start at different
+        numbers, so that no number is given twice.
         """
         return 1 + NUMBERS_OF_A_FOLDER * (self.shared.place if self.shared else 0)
 
     def sync(self, *, is_erasing: bool = False, wait_seconds: float = LOCK_WAIT_SECONDS) -> None:
-        """Fetches from and sends to the shared copy, where there is one; raises `StoreError` if it
-        cannot.
+        """Exchanges changes with the shared copy, if there is one; raises `StoreError` if that
+        fails.
         """
         if self.shared is not None:
             self.shared.sync(is_erasing=is_erasing, wait_seconds=wait_seconds)
 
     def sync_if_older(self, seconds: float = SYNC_AGE_SECONDS) -> None:
-        """Tries to synchronise unless this process did within so many seconds."""
+        """Exchanges changes with the shared copy, unless this process did within so many seconds or
+        another process writes.
+        """
         if self.shared is not None:
             self.shared.sync_if_older(seconds)
 
     @property
     def has_to_erase(self) -> bool:
-        """Whether something was forgotten on another machine and is still in this folder."""
+        """Whether this folder still holds words that were forgotten on another machine."""
         erased = self.shared.erased() if self.shared else None
         return erased is not None and not erased.issuperset(self.finished_forgettings())
 
@@ -190,11 +191,10 @@ class Store:
 
     @contextmanager
     def lock(self, wait_seconds: float = LOCK_WAIT_SECONDS) -> Iterator[None]:
-        """Holds the write lock; waits, then raises `StoreBusyError`. Re-entrant within one store
+        """Holds the write lock; raises `StoreBusyError` after waiting. Re-entrant within one store
         object.
 
-        A shared store is synchronised before the lock is released, but not more often
-        than every few seconds.
+        A shared store is synchronised before the lock is released, at most every few seconds.
         """
         with self.locks.whole(wait_seconds):
             yield
@@ -203,11 +203,10 @@ class Store:
 
     @contextmanager
     def lock_day(self) -> Iterator[None]:
-        """Holds the write lock together with others that build days.
+        """Holds the write lock, which other processes that build days hold at the same time.
 
-        Inside it the store's lock must not be taken; a holder of the store's lock may take it. A
-        shared store is synchronised afterwards, but not more often than every few
-        seconds, and not while other processes write.
+        `lock` must not be called in the block; a holder of `lock` may call this. A shared store is
+        synchronised afterwards, at most every few seconds and not while other processes write.
         """
         with self.locks.day(PART_WAIT_SECONDS):
             yield
@@ -230,7 +229,7 @@ def open_store(settings: Settings) -> Store:
     store = Store(settings, settings.data)
     os.umask(0o077)  # also for what Chroma, SQLite, git and Dagster write below the store
     try:
-        _close_to_others(store.root)
+        _deny_others(store.root)
         if staged.is_complete(store.root):
             with store.lock():
                 staged.finish(store.root)
@@ -248,19 +247,19 @@ def open_store(settings: Settings) -> Store:
     return store
 
 
-def _close_to_others(root: Path) -> None:
-    """Removes the permissions of other users from the store and everything in it, if they may enter
-    it.
+def _deny_others(root: Path) -> None:
+    """Removes the permissions of other users from the folder and everything in it, if they have any
+    for the folder.
 
-    Raises `StoreError` if the folder belongs to another user, or holds other files than a store's.
+    Raises `StoreError` if the folder belongs to another user, or is not a store.
     """
     if os.name != "posix" or not root.is_dir() or not stat.S_IMODE(root.stat().st_mode) & OTHERS:
         return
-    whose = _whose(root)
-    if whose:
+    objection = _objection(root)
+    if objection:
         raise StoreError(
-            f"Other users may read {root}, which {whose}. Run `chmod go-rwx '{root}'`, or "
-            "set MEMORY_DATA to another folder."
+            f"Other users may read {root}, which {objection}. Run `chmod go-rwx '{root}'`, or set "
+            "MEMORY_DATA to another folder."
         )
     for folder, names, files in os.walk(root, topdown=False):
         for name in (*names, *files, ""):
@@ -270,8 +269,10 @@ def _close_to_others(root: Path) -> None:
                 path.chmod(mode & ~OTHERS)
 
 
-def _whose(root: Path) -> str:
-    """Returns why the folder may not be closed to others; empty if it is a store of this user."""
+def _objection(root: Path) -> str:
+    """Returns why the permissions of the folder may not be changed; empty if it is a store of this
+    user.
+    """
     entries = {path.name for path in root.iterdir()}
     if "VERSION" not in entries and not entries <= staged.BEFORE_A_STORE:
         return "holds other files"
@@ -288,14 +289,16 @@ def remove_derived(store: Store) -> None:
 
 
 def _check_version(store: Store) -> None:
+    """Deletes what an earlier release derived, and writes VERSION; raises `StoreVersionError` if a
+    newer release wrote it.
+    """
     path = store.root / "VERSION"
     current = f"{VERSION}\n".encode()
     text = path.read_bytes().strip() if path.is_file() else None
-    if text is None or not text.isdigit():
-        if text is not None:
-            announce(
-                f"{path} was damaged and is written again; tables of another release are rebuilt."
-            )
+    if text is not None and not text.isdigit():
+        announce(f"{path} was damaged and is written again; tables of another release are rebuilt.")
+        text = None
+    if text is None:
         write_atomically(path, current)
         return
     version = int(text)
@@ -322,20 +325,21 @@ def _remove_branches(store: Store) -> None:
 
 
 def _check_zone(store: Store) -> None:
+    """Writes the zone into a new store; raises `SettingsError` if the store has another one."""
     path = store.root / "instance.json"
     zone = store.settings.timezone
     is_new = not path.is_file()
-    written = None if is_new else _read_json(path).get("timezone")
-    if not isinstance(written, str):
+    name = None if is_new else _read_json(path).get("timezone")
+    if not isinstance(name, str):
         if not is_new:
             announce(f"{path} was damaged and is written again, with the zone {zone}.")
         write_json(path, {"timezone": zone})
         return
-    frozen = canonical_zone(written)
-    if frozen != zone:
+    stored = canonical_zone(name)
+    if stored != zone:
         raise SettingsError(
-            f"The days of {store.root} use the zone {frozen}, but MEMORY_TIMEZONE is {zone}. Set "
-            f"MEMORY_TIMEZONE={frozen}, or run `memory data rebuild` to rebuild all days in {zone}."
+            f"The days of {store.root} use the zone {stored}, but MEMORY_TIMEZONE is {zone}. Set "
+            f"MEMORY_TIMEZONE={stored}, or run `memory data rebuild` to rebuild all days in {zone}."
         )
 
 

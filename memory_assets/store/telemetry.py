@@ -1,9 +1,9 @@
 """The log of what each step of the pipeline did: one event per step as a line of JSON, in files
 that rotate.
 
-`logs/steps.jsonl` grows to 1 MB (DUET) and is then numbered; of more than `MOST_FILES` the oldest
-is deleted. Events hold names of tables, counts and durations, never text of messages or names of
-projects. The asset `telemetry` keeps them as a table.
+`logs/steps.jsonl` grows to 1 MB and is then renamed to `steps-000001.jsonl` and so on; the oldest
+of more than `MOST_FILES` files are deleted. Events hold names of tables, counts and durations, but
+never text of messages or names of projects. The asset `telemetry` stores them as a table.
 """
 
 import json
@@ -45,7 +45,7 @@ class StepEvent:
 
 
 def log_step(root: Path, event: StepEvent) -> None:
-    """Appends the event; if the log cannot be written, the step goes on."""
+    """Appends the event; ignores a log that cannot be written, so that the step goes on."""
     record = asdict(event) | {
         "level": "info" if event.success else "error",
         "at": event.at.isoformat(),

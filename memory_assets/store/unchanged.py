@@ -1,11 +1,10 @@
-"""Whether anything that an ingest reads changed since one found nothing to do; imports almost
-nothing.
+"""Finds out quickly whether an ingest has anything to do; imports almost nothing.
 
-A look at everything needs the tables, the rules and the libraries below them, which take a second
-to load. When it finds nothing to do, `runs.look` notes what was looked at: path, size and time of
-each file of the store and of each folder outside that an ingest reads, the environment, and this
-program's own files. While these are the same, and until the clock makes something due, the next
-ingest would find nothing either. Where that is not sure, everything is looked at.
+An ingest must load the tables, the rules and their libraries, which takes a second, to find out
+what there is to do. When there is nothing, `runs.look` stores a fingerprint of all that an ingest
+reads: the files of the store, the files and folders outside the store, the environment, and this
+program's own files. While the fingerprint is the same, and until the clock makes something due, the
+next ingest would find nothing to do either. In every other case the ingest runs as usual.
 """
 
 import os
@@ -17,58 +16,55 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-NOTE = os.path.join("built", "unchanged.json")
-OWN = (
+NOTE_FILE = os.path.join("built", "unchanged.json")
+IGNORED = (
     *"dagster logs lock status.txt".split(),
     *(os.path.join("built", name) for name in ("unchanged.json", "waiting.json", "locks")),
 )
-"""Files of a store that a look itself writes; no ingest reads them."""
+"""Files of a store that change without giving an ingest anything to do."""
 
 VARIABLES = tuple(
     "MEMORY_ TODOIST_ CLAUDE_CONFIG_DIR CODEX_HOME PI_ HOME USERPROFILE XDG_ TZ".split()
 )
-"""Beginnings of the names of the variables that decide what an ingest reads."""
+"""Beginnings of the names of environment variables that decide what an ingest reads."""
 
 CODE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def fingerprint(root: str, watched: "Sequence[str]") -> str:
-    """Returns the hash of the environment, of the store, and of the watched files and folders,
-    present or not.
+    """Returns a hash of the environment, of the states of the store's and this program's files, and
+    of the watched files and folders, which need not exist.
     """
     from hashlib import blake2b
 
-    ignored = {os.path.join(root, name) for name in OWN}
-    facts = [
-        f"{name}={value}"
-        for name, value in sorted(os.environ.items())
-        if name.startswith(VARIABLES)
-    ]
+    ignored = {os.path.join(root, name) for name in IGNORED}
+    variables = sorted(item for item in os.environ.items() if item[0].startswith(VARIABLES))
+    facts = [sys.version, *(f"{name}={value}" for name, value in variables)]
     for place in (root, CODE, *watched):
         facts += [place, *sorted(_files(place, ignored))]
-    return blake2b(
-        "\n".join((sys.version, *facts)).encode("utf-8", "surrogateescape"), digest_size=16
-    ).hexdigest()
+    content = "\n".join(facts).encode("utf-8", "surrogateescape")
+    return blake2b(content, digest_size=16).hexdigest()
 
 
 def is_unchanged(root: str, now: "float | None" = None) -> bool:
-    """Returns whether the last look found nothing to do, and neither files nor the clock can have
+    """Returns whether the last ingest found nothing to do, and neither files nor the clock can have
     changed that.
     """
     import json
 
     try:
-        with open(os.path.join(root, NOTE), "rb") as file:
+        with open(os.path.join(root, NOTE_FILE), "rb") as file:
             note = json.load(file)
-        is_due = not note["from"] <= (time.time() if now is None else now) < note["until"]
-        return not is_due and fingerprint(root, note["watched"]) == note["fingerprint"]
+        now = time.time() if now is None else now
+        is_valid = note["from"] <= now < note["until"]
+        return is_valid and fingerprint(root, note["watched"]) == note["fingerprint"]
     except (OSError, ValueError, KeyError, TypeError):
         return False
 
 
 def _files(place: str, ignored: "set[str]") -> "Iterator[str]":
-    """Yields path, size, time and inode of the file, or of each file below the folder; links are
-    not followed.
+    """Yields path, size, time and inode of the file, or of each file below the folder; an error
+    number for what is missing. Links to folders are not followed.
     """
     try:
         entries = os.scandir(place)

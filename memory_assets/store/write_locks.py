@@ -1,10 +1,11 @@
-"""The write lock of a store, which one process holds exclusively, or several share that build days.
+"""The write lock of a store: held by one process alone, or shared by several that build days.
 
-Every writer takes the file `lock` first: who writes the whole store keeps it, who builds a day only
-until it has its share of `days.lock`. So a process that waits for the whole store comes before the
-next day. The system releases a lock when its process ends, however it ends. On several machines the
-folder must be on a file system that knows locks, such as NFS 4. Where the system has no shared
-locks (Windows), a day needs the whole store, too.
+Every writer first takes the file `lock`. A process that writes the whole store keeps it, and also
+takes `days.lock` exclusively. A process that builds a day takes a shared `days.lock`, then releases
+`lock`. So a process that waits for the whole store comes before the next day. The system releases a
+lock when its process ends, even if it is killed. If several machines use the folder, its file
+system must support locks, as NFS 4 does. Where the system has no shared locks (Windows), building a
+day also takes the lock of the whole store.
 """
 
 import time
@@ -26,10 +27,11 @@ except ImportError:  # Windows
     fcntl = None
 
 POLL_SECONDS = 0.01
+"""Pause between attempts to take `days.lock`: `flock` cannot wait for a limited time."""
 
 
 class WriteLocks:
-    """The lock of the store in one folder. Re-entrant within one object; each wait ends with
+    """The locks of the store in one folder; re-entrant within one object. Waiting in vain raises
     `StoreBusyError`.
     """
 
@@ -43,34 +45,32 @@ class WriteLocks:
 
     @contextmanager
     def whole(self, wait_seconds: float) -> Iterator[None]:
-        """Holds what every writer needs."""
+        """Holds the lock of the whole store: no other process writes."""
         with self._first(wait_seconds) as is_outermost, ExitStack() as days:
-            # The file is made under the first lock alone, so that it does not appear from here on.
+            # Only a holder of `lock` creates `days.lock`: nobody can create it from here on.
             if is_outermost and fcntl is not None and self._days_lock.is_file():
                 days.enter_context(self._days(fcntl.LOCK_EX, wait_seconds))
             yield
 
     @contextmanager
     def day(self, wait_seconds: float) -> Iterator[None]:
-        """Holds what a builder of a day needs: other processes may build days, too.
+        """Holds the lock of a builder of a day: other processes may build days at the same time.
 
-        Inside it the lock of the whole store must not be taken; a holder of that lock may take it.
+        `whole` must not be called in the block; a holder of `whole` may call this.
         """
-        with ExitStack() as held:
+        with ExitStack() as locks:
             with self._first(wait_seconds) as is_outermost:
                 if is_outermost and fcntl is not None:
                     make_folder(self._days_lock.parent)
                     self._days_lock.touch(mode=0o600)
-                    held.enter_context(self._days(fcntl.LOCK_SH, wait_seconds))
+                    locks.enter_context(self._days(fcntl.LOCK_SH, wait_seconds))
                 else:
-                    held.enter_context(self._first(wait_seconds))
+                    locks.enter_context(self._first(wait_seconds))
             yield
 
     @contextmanager
     def _first(self, wait_seconds: float) -> Iterator[bool]:
-        """Holds the file that every writer takes first; yields whether this object did not hold it
-        already.
-        """
+        """Holds the file `lock`; yields True unless this object already held it."""
         import filelock  # readers do not need it
 
         try:
@@ -82,6 +82,7 @@ class WriteLocks:
 
     @contextmanager
     def _days(self, kind: int, wait_seconds: float) -> Iterator[None]:
+        """Holds `days.lock`, shared or exclusively (`kind`, as for `flock`)."""
         assert fcntl is not None
         until = time.monotonic() + wait_seconds
         with self._days_lock.open("rb+") as file:

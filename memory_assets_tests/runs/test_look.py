@@ -15,7 +15,7 @@ from memory_assets.runs.launch import RunSummary
 from memory_assets.runs.look import Look
 from memory_assets.services.health import housekeeping
 from memory_assets.store.store import Store
-from memory_assets.store.unchanged import NOTE, is_unchanged
+from memory_assets.store.unchanged import NOTE_FILE, is_unchanged
 from memory_assets_tests.conftest import NOW
 from memory_assets_tests.factories import row
 from memory_assets_tests.small_store import small_store, write
@@ -139,7 +139,7 @@ def test_an_open_session_or_a_proposal_that_expires_ends_it_sooner(sources: Path
 def test_the_second_of_two_ingests_without_news_loads_nothing(
     store: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
-    (store.root / NOTE).unlink()
+    (store.root / NOTE_FILE).unlink()
     monkeypatch.setattr(building.launch, "ingest", lambda store: RunSummary([], 0.1))
     monkeypatch.setattr(building, "find_sources", lambda settings: ["session.jsonl"])
     assert build().is_unchanged

@@ -15,7 +15,7 @@ import zstandard
 from pydantic import BaseModel, ConfigDict, Field
 
 from memory_assets.schema.vocabulary import Harness
-from memory_assets.store.archive import Archive, Range
+from memory_assets.store.archive import Archive, Range, count_lines
 from memory_assets.text.masking.redact import cover, mask_text, strings_of
 
 LONGEST_PIECE = 64 * 1024 * 1024
@@ -213,13 +213,6 @@ def without_long_strings(content: bytes) -> bytes:
     # The quotation marks at both ends stay.
     inner = [(start + 1, end - 1) for start, end in spans if end - start > LONGEST_STRING]
     return cover(content, inner)
-
-
-def count_lines(content: bytes, starts_with_newline: bool) -> int:
-    """Returns the number of lines; a last line without a line end counts, too."""
-    lines = content[1:] if starts_with_newline else content
-    has_open_line = lines != b"" and not lines.endswith(b"\n")
-    return lines.count(b"\n") + int(has_open_line)
 
 
 def _cut(archive: Archive, entry: Range, start: int) -> Iterator[RawPiece]:

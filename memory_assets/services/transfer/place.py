@@ -88,7 +88,7 @@ def write_below(folder: Path, name: str, content: bytes) -> None:
 
 
 def _check_empty(root: Path) -> None:
-    strangers = staged.strangers(root)
+    strangers = staged.other_entries(root)
     if strangers:
         more = " and more" if len(strangers) > 3 else ""
         names = f"{', '.join(strangers[:3])}{more}"

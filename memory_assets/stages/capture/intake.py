@@ -29,7 +29,7 @@ from memory_assets.harnesses.readers import HEADER_LINES, session_id_of
 from memory_assets.schema.progress import track
 from memory_assets.schema.tables import version_of
 from memory_assets.stages.capture.discover import CHUNK_BYTES, TranscriptFile, line_chunks, skip_to
-from memory_assets.store.archive import Archive, Range, range_id
+from memory_assets.store.archive import Archive, Range, count_lines, range_id
 from memory_assets.store.projects import find_repository
 from memory_assets.store.store import Store
 from memory_assets.text.files import UTF8_BOM
@@ -303,8 +303,6 @@ def _queue_range(
     """Queues the bytes at the position as a range, and advances the position."""
     closes_a_line = position.is_mid_line and raw.startswith(b"\n")
     lines = raw[1:] if closes_a_line else raw
-    is_torn = bool(lines) and not lines.endswith(b"\n")
-    line_count = lines.count(b"\n") + int(is_torn)
     first, last = times_of(lines)
     entry = Range(
         id=range_id(position.source, position.generation, position.byte),
@@ -315,7 +313,7 @@ def _queue_range(
         byte_from=position.byte,
         byte_to=position.byte + len(raw),
         line_from=position.line,
-        line_to=position.line + line_count,
+        line_to=position.line + count_lines(raw, closes_a_line),
         sha256="",
         raw_hmac=hmac.new(intake.store.key, raw, hashlib.sha256).hexdigest(),
         content_at=first,
