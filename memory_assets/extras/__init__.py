@@ -1,1 +1,1 @@
-"""Optional capabilities, each in a folder of its own that can be deleted: `schema/extras.py`."""
+"""Optional capabilities, each in a folder that can be deleted; `schema/extras.py` reads them."""

@@ -1,39 +1,37 @@
-"""What a person should know although nobody asked: damage that was found on the way to an answer.
+"""Announcements to a person that are no part of an answer, such as damage that was found.
 
-Any layer announces; the interface that answers takes what there is and shows it beside the answer.
+Any layer announces; the interface shows the announcements beside its next answer.
 """
 
 import threading
 from itertools import count
 
-_found: dict[str, tuple[int, str]] = {}
-"""Number and text of each announcement, by what it is about."""
+_announcements: dict[str, tuple[int, str]] = {}
+"""What an announcement is about → its number and its text."""
 _numbers = count(1)
 _guard = threading.Lock()
 
 
 def announce(text: str, about: str = "") -> None:
-    """Adds one line to what the next answer shows; of several `about` the same, only the last one
-    is shown.
-    """
+    """Adds one line to the announcements; it replaces an earlier line about the same subject."""
     with _guard:
-        _found[about or text] = (next(_numbers), text)
+        _announcements[about or text] = (next(_numbers), text)
 
 
 def moment() -> int:
-    """Returns the present, for `announced_since`."""
+    """Returns a number for the present moment, for `announced_since`."""
     return next(_numbers)
 
 
 def announced_since(moment: int) -> list[str]:
-    """Returns what was announced since then, in order, without taking it."""
+    """Returns the lines that were announced since the moment, in order; they stay."""
     with _guard:
-        return [text for number, text in sorted(_found.values()) if number > moment]
+        return [text for number, text in sorted(_announcements.values()) if number > moment]
 
 
 def take() -> list[str]:
-    """Returns what was announced in this process since the last call, in order."""
+    """Removes and returns the lines that were announced in this process, in order."""
     with _guard:
-        taken = sorted(_found.values())
-        _found.clear()
-    return [text for _, text in taken]
+        announcements = sorted(_announcements.values())
+        _announcements.clear()
+    return [text for _, text in announcements]

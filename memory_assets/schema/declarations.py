@@ -1,4 +1,4 @@
-"""What a table and a job are declared with; all of them are listed in `schema.tables`."""
+"""The types with which tables and jobs are declared; `schema.tables` lists all declarations."""
 
 from dataclasses import dataclass
 
@@ -6,13 +6,14 @@ from memory_assets.schema.extras import extras
 from memory_assets.schema.records import Record
 
 Grain = str
-"""What one partition holds: everything (`whole`), a local `day`, a finished `week` or `month`, a
-`category`, the owner or a project (`scope`: `runs.scopes`), a transcript file (`source`), a day,
-week or month (`span`), or what an optional capability names."""
+"""What one partition of a table holds: everything (`whole`), a local `day`, a finished `week` or
+`month`, a `category`, the owner or a project (`scope`: `runs.scopes`), a transcript file
+(`source`), a day, week or month (`span`), or a kind that an optional capability adds.
+"""
 
 _ADDED = {grain: column for extra in extras() for grain, (column, _) in extra.grains.items()}
 DYNAMIC: tuple[Grain, ...] = ("scope", *_ADDED)
-"""Grains whose partitions come and go with what is in the store."""
+"""Grains whose partitions are added and removed as the content of the store changes."""
 
 FOLDERS: dict[Grain, tuple[str, ...]] = {
     "whole": (),
@@ -25,7 +26,7 @@ FOLDERS: dict[Grain, tuple[str, ...]] = {
     "span": ("span", "day"),
     **{grain: (column,) for grain, column in _ADDED.items()},
 }
-"""Partition columns; a week or month is named by its first day."""
+"""Grain → the partition columns; the day of a week or month is its first."""
 
 WHOLE = "all"
 """The only partition of an unpartitioned table."""
@@ -35,7 +36,8 @@ WHOLE = "all"
 class Table:
     """Declaration of one table or file: its sources, its jobs and what makes it stale.
 
-    `runs.builders` and `runs.inputs` have its functions, by its name.
+    `runs.builders` and `runs.inputs` have the functions that build it and compute its input
+    version.
     """
 
     name: str
@@ -55,20 +57,21 @@ class Table:
     every_run: bool = False
     """Whether it is built whenever one of its jobs runs, and never makes a job due."""
     built_with: str = ""
-    """The table whose function builds this one, too."""
+    """The table whose function also builds this one; empty if it has its own function."""
     follows: bool = False
-    """Whether it is built along with another table of its job, and never makes the job due by
+    """Whether it is built together with another table of its job, and never makes the job due by
     itself.
     """
     doc: str = ""
-    """One sentence about it, where the docstring of its record does not apply."""
+    """A sentence about it, instead of the docstring of its record."""
     lineage: tuple[tuple[str, str], ...] = ()
     """Columns on the path to MEMORY.md, each with its source `table.column`."""
     plots: tuple[str, ...] = ()
-    """Columns whose values are counted in the metadata of a run."""
+    """Columns for which the metadata of a run counts the rows of each value."""
     checks: tuple[tuple[str, str], ...] = ()
     """Names and descriptions of checks that the build function reports."""
     kinds: frozenset[str] = frozenset({"polars", "parquet"})
+    """Kinds of the asset, which Dagster's UI shows."""
     pool: str | None = None
     """Dagster pool that prevents two runs from writing the same files."""
     is_newest_first: bool = False
@@ -76,8 +79,9 @@ class Table:
     in_branch: bool = False
     """Whether a what-if branch builds it too."""
     before: str = ""
-    """Of an optional capability: the table of the core that is built right after it; empty for the
-    last one."""
+    """For a table of an optional capability: the table of the core that is built right after it;
+    empty if it is built after all tables of the core.
+    """
     is_added: bool = False
     """Whether an optional capability adds it (`schema.tables`)."""
 
@@ -88,19 +92,17 @@ class Table:
 
     @property
     def is_judged(self) -> bool:
-        """Whether its own input version decides when it is built, not the run of its job."""
+        """Whether it makes its job due when its input version changes."""
         return not (self.every_run or self.follows)
 
     @property
     def is_partitioned(self) -> bool:
-        """Whether Dagster knows its partitions; sources and spans are partitions of the store
-        only.
-        """
+        """Whether Dagster knows its partitions."""
         return self.grain != "whole" and not self.has_own_parts
 
     @property
     def has_own_parts(self) -> bool:
-        """Whether only the store knows its partitions."""
+        """Whether the store knows its partitions, but Dagster does not."""
         return self.grain in ("source", "span")
 
 
@@ -125,16 +127,20 @@ class Job:
     is_scheduled: bool = False
     """Whether a schedule starts it instead of a sensor; the command line always runs it at once."""
     also: frozenset[str] = frozenset()
-    """Jobs whose tables it builds too, those with other partitions excluded. The clock starts such
-    a job.
+    """Jobs whose tables it also builds, except tables with another kind of partitions. A schedule
+    starts such a job.
     """
     every_days: int = 0
-    """Days after which such a job is due if its schedule did not start it and its input changed."""
+    """Days after which a job with `also` is due if its schedule did not start it and its input
+    changed.
+    """
     schedule: JobTimes | None = None
-    """Of an optional capability: what starts it; jobs of the core are in `assets.automation`."""
+    """For a job of an optional capability: its schedule. Those of the core are in
+    `assets.automation`.
+    """
     deadline_hours: int = 24
-    """Hours that input may wait for it before memory counts as silent: a sensor looks every minute,
-    a schedule once a day.
+    """Hours that input may wait for this job before the doctor reports it: sensors look every
+    minute, schedules once a day.
     """
 
     @property
@@ -144,7 +150,7 @@ class Job:
 
     @property
     def is_at_once(self) -> bool:
-        """Whether new transcripts make it due; triage has its own sensor, which also watches
-        people's edits.
+        """Whether new transcripts make it due. They do not start triage: its own sensor also
+        watches the edits of people.
         """
         return not self.is_scheduled and self.name != "triage"

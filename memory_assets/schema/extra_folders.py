@@ -1,4 +1,6 @@
-"""The folders of optional capabilities, for what has to start fast: `schema/extras.py`."""
+"""Lists the folders of optional capabilities, for commands that must start fast; `schema/extras.py`
+reads the declarations in them.
+"""
 
 import os
 
@@ -11,13 +13,13 @@ FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))
 
 
 def extra_names() -> list[str]:
-    """Returns the names of the folders that are there, in order."""
+    """Returns the names of the folders that exist, sorted."""
     entries = os.listdir(FOLDER) if os.path.isdir(FOLDER) else []
     return sorted(name for name in entries if _is_file(name, "__init__.py"))
 
 
 def generated_files(name: str) -> "Iterator[str]":
-    """Yields the generated file of this name of each folder that has one."""
+    """Yields the path of the file with this name in each folder that has one."""
     return (os.path.join(FOLDER, extra, name) for extra in extra_names() if _is_file(extra, name))
 
 

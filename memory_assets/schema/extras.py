@@ -1,7 +1,8 @@
-"""Optional capabilities: what each adds, declared in its folder of `memory_assets/extras`.
+"""Optional capabilities: each declares what it adds in its folder of `memory_assets/extras`.
 
-The core imports none of them. It reads the `EXTRA` of each folder, so that a deleted folder is
-simply absent. Importing a declaration is cheap: what it names is imported when it is used.
+The core does not import these folders by name. It reads the constant `EXTRA` of each folder that
+exists, so a folder can be deleted. Importing a declaration is cheap: the modules that it names are
+imported when they are used.
 """
 
 import importlib
@@ -17,154 +18,157 @@ PACKAGE = "memory_assets.extras"
 
 @dataclass(frozen=True)
 class Place:
-    """A file or folder of the store that an optional package writes and that nothing rebuilds."""
+    """A file or folder of the store that an optional package writes and that cannot be rebuilt."""
 
     path: str
-    """Below the data folder: a folder of it, or a file of the workspace."""
+    """A folder in the data folder (`library`), or a file of the workspace (`workspace/…`)."""
     title: str
-    """What people call it."""
+    """Its name for people."""
     is_log: bool = False
-    """Whether lines are only appended to it: those of two machines are merged."""
+    """Whether lines are only appended to it, so that the lines of two machines can be merged."""
 
 
 @dataclass(frozen=True)
 class Inflow:
-    """What a table takes in from outside the store."""
+    """Data from outside the store that a table is built from."""
 
     waiting: str
-    """Function that gets the store and returns since when each thing waits."""
+    """Function that gets the store and returns since when each item waits."""
     source: str
-    """What waits, for people."""
+    """Name of what waits, for people."""
     remedy: str
-    """What to do if it waits for too long."""
+    """What a person does if it waits for too long."""
 
 
 @dataclass(frozen=True)
 class Extra:
-    """What an optional package adds; names such as `cli:app` are below its own folder."""
+    """What an optional package adds.
+
+    A name such as `cli:app` means the attribute `app` of the module `cli` in its folder; where a
+    module is asked for, the name is the module's alone.
+    """
 
     name: str
     commands: Mapping[str, str] = field(default_factory=dict)
-    """Group → its commands: a new group, or more commands of one that the core has."""
+    """Group → the commands that it adds to the group, which may be new."""
     answers: str = ""
-    """Function that returns the type of what each command prints with `--json`."""
+    """Function that returns command → type of what it prints with `--json`."""
     uninstall: str = ""
-    """Function that takes what it added to the machine out again: gets the data folder and
-    `is_dry`, returns a `Removed` or None.
+    """Function that removes what it added to the machine: gets the data folder and `is_dry`,
+    returns a `Removed` or None.
     """
 
     tables: str = ""
-    """Module with the tables and jobs that it adds, `TABLES` and `JOBS` (`schema.declarations`)."""
+    """Module whose `TABLES` and `JOBS` it adds (`schema.declarations`)."""
     builders: str = ""
-    """Module with the functions that build its tables, `BUILDERS` (`runs.builders`)."""
+    """Module whose `BUILDERS` build its tables (`runs.builders`)."""
     inputs: str = ""
-    """Module with the input versions of its tables, `INPUTS` (`runs.inputs`)."""
+    """Module whose `INPUTS` compute the input versions of its tables (`runs.inputs`)."""
     checks: str = ""
     """Module that registers asset checks (`assets.checks.common`)."""
     verbs: str = ""
-    """List of the verbs that it adds (`interfaces.verb`); each has a method of its name."""
+    """List of the verbs that it adds (`interfaces.verb`); `methods` has a method for each."""
     views: Mapping[str, str] = field(default_factory=dict)
-    """Verb → the function that renders its answer, by default its fields."""
+    """Verb → the function that renders its answer; without one, the fields are printed."""
     methods: Mapping[str, str] = field(default_factory=dict)
     """Name of a method of `MemoryAgent` → a function that gets the agent and the arguments."""
     before_update: str = ""
-    """Function that is called with the store before each update, and returns the store to
-    update.
-    """
-    incoming: str = ""
-    """Function that gets the store, and names the forgettings of other machines that wait there."""
-    before_capture: str = ""
-    """Function that is called with the store when a capture begins, and carries them out."""
-    copied_to: str = ""
-    """Function that gets the store, and returns the servers that have copies of what it holds."""
-    server_options: str = ""
-    """Class with a field for each option that it adds to `memory serve http` and `memory serve
-    mcp`; its method `open` gets the host, and returns the access (`interfaces.server_access`) that
-    they ask for, or None.
-    """
-    client: str = ""
-    """Class with the verbs of `MemoryAgent` that asks a server: gets its address and a token."""
+    """Function that gets the store before each update, and returns the store to update."""
     after_update: str = ""
-    """Function that is called with the store after each update."""
+    """Function that gets the store after each update."""
+    before_capture: str = ""
+    """Function that gets the store before each capture."""
     before_days: str = ""
     """Function that may build days before the runs that report them: gets the `Runner`, the job and
     the stretches of days.
     """
+    incoming: str = ""
+    """Function that gets the store, and returns the forgettings of other machines that wait in
+    it.
+    """
+    copied_to: str = ""
+    """Function that gets the store, and returns the servers that hold copies of its content."""
+    server_options: str = ""
+    """Class with a field for each option that it adds to `memory serve http` and `memory serve
+    mcp`. Its method `open` gets the host; it returns the access (`interfaces.server_access`) that
+    the options ask for, or None.
+    """
+    client: str = ""
+    """Class with the verbs of `MemoryAgent` that asks a server: gets its address and a token."""
     settings: str = ""
     """Class with the settings that it adds (`store.settings`)."""
     shared_copy: str = ""
-    """Function that returns the copy of the store that several machines use, or None
-    (`schema.protocols`).
-    """
+    """Function that gets the store, and returns its `SharedCopy` (`schema.protocols`) or None."""
     vectors: str = ""
-    """Function that returns the index of vectors that the store uses instead of arrays, or None."""
+    """Function that gets the store, and returns its index of vectors, or None: then it uses arrays.
+    """
     deep_checks: str = ""
-    """Function that yields checks of what it stores, for `memory doctor --deep`: gets the store and
-    the night.
+    """Function that gets the store and the night, and yields checks of what it stores, for `memory
+    doctor --deep`.
     """
     path_lists: tuple[str, ...] = ()
-    """Those of its settings that name folders of this machine, separated as in PATH."""
+    """Its settings that are lists of folders, separated as in PATH."""
     sources: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Table or file of the core → further tables that it is made from."""
     grains: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    """Kind of partitions that come and go → their column, and the function that gets the store and
-    returns their keys.
+    """Kind of partitions that are added and removed → their column, and the function that gets the
+    store and returns their names.
     """
     inflows: Mapping[str, Inflow] = field(default_factory=dict)
-    """Table → what it takes in from outside the store."""
+    """Table → the data from outside the store that it is built from."""
     watched: str = ""
-    """Function that gets the store and returns the files and folders outside of it that an update
-    reads, present or not.
+    """Function that gets the store, and returns the files and folders outside of it that an update
+    reads; they need not exist.
     """
     documented: Mapping[str, str] = field(default_factory=dict)
-    """Kind of documents → the function that gets the store and returns what they say, as
-    observations without a session; it is recalled, and in no briefing.
+    """Kind of documents → the function that gets the store, and returns the facts in them as
+    observations without a session. These are recalled, but are in no briefing.
     """
     contradictions: str = ""
-    """Function that gets the store and returns the memories that contradict a document, which every
-    review shows.
+    """Function that gets the store, and returns the memories that contradict a document; every
+    review shows them.
     """
     listeners: Mapping[str, str] = field(default_factory=dict)
-    """Event (`notify`) → the function that is called with what happened."""
+    """Event → the function that `notify` calls for it."""
     places: tuple[Place, ...] = ()
     files: tuple[str, ...] = ()
-    """Files in the data folder of this machine's own state, such as locks."""
+    """Files in the data folder with state of this machine, such as locks."""
     indexes: str = ""
     """Function that gets the store and returns the indexes that it builds."""
     derived: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    """Table → the table and the column that its rows are made from: when words are forgotten, rows
-    of other values are removed.
+    """Table → the table and the column with the values that its rows were computed from. When words
+    are forgotten, rows of values that are no longer there are removed.
     """
     erase: str = ""
-    """Function that gets the store once rows with forgotten words left the tables, and removes what
-    was made of them.
+    """Function that gets the store after rows with forgotten words left the tables, and removes
+    what was derived from these rows.
     """
 
     def load(self, name: str) -> Any:
-        """Returns what the name stands for, such as `cli:app`."""
+        """Imports and returns what the name stands for: `cli:app`, or a module."""
         module, _, attribute = name.partition(":")
         loaded = importlib.import_module(f"{PACKAGE}.{self.name}.{module}")
         return getattr(loaded, attribute) if attribute else loaded
 
 
 def loaded(field: str) -> Iterator[Any]:
-    """Yields what each declaration names in the field, imported."""
+    """Imports and yields what each declaration names in this field."""
     for extra in extras():
         name = getattr(extra, field)
         if name:
             yield extra.load(name)
 
 
-def gather(field: str, *given: Any) -> list[Any]:
-    """Returns the items that the function in the field of each declaration returns."""
-    return [item for function in loaded(field) for item in function(*given)]
+def gather(field: str, *arguments: Any) -> list[Any]:
+    """Calls the functions that the declarations name in this field; returns all their items."""
+    return [item for function in loaded(field) for item in function(*arguments)]
 
 
-def first_of(field: str, *given: Any) -> Any:
-    """Returns what the first function in the field returns that returns something; None where none
-    does.
+def first_of(field: str, *arguments: Any) -> Any:
+    """Calls the functions that the declarations name in this field; returns the first result that
+    is not None or empty, None without one.
     """
-    return next(filter(None, (function(*given) for function in loaded(field))), None)
+    return next(filter(None, (function(*arguments) for function in loaded(field))), None)
 
 
 @cache
@@ -173,23 +177,26 @@ def extras() -> tuple[Extra, ...]:
     return tuple(importlib.import_module(f"{PACKAGE}.{name}").EXTRA for name in extra_names())
 
 
-def notify(event: str, *about: Any) -> None:
-    """Calls the listeners of optional capabilities: `forgotten` (store) when something was
-    forgotten, `acted` (store, action, detail, reason) when a command changed something.
+def notify(event: str, *arguments: Any) -> None:
+    """Calls the listeners of optional capabilities to an event: `forgotten` (arguments: store) when
+    something was forgotten, `acted` (store, action, detail, reason) when a command changed
+    something.
     """
     for extra in extras():
         if event in extra.listeners:
-            extra.load(extra.listeners[event])(*about)
+            extra.load(extra.listeners[event])(*arguments)
 
 
 def further_sources(name: str) -> tuple[str, ...]:
-    """Returns the tables that optional capabilities add to the sources of a table of the core."""
+    """Returns the tables that optional capabilities add to the sources of a table or file of the
+    core.
+    """
     return tuple(source for extra in extras() for source in extra.sources.get(name, ()))
 
 
 @cache
 def places() -> tuple[Place, ...]:
-    """Returns what optional capabilities write into the store."""
+    """Returns the files and folders that optional capabilities write into the store."""
     return tuple(place for extra in extras() for place in extra.places)
 
 

@@ -1,8 +1,8 @@
-"""Table schemas derived from the records, and conversion between records and frames.
+"""Table schemas derived from the records, and frames made from records.
 
-`schema_of` returns the polars schema, `checks_of` the pandera schema that a frame must satisfy
-before it is written, `frame_of` turns records (or dictionaries) into a frame. A frame that does not
-fit raises `TableError` and is not written.
+`schema_of` returns the polars schema of a table, `checks_of` the pandera schema with its rules,
+`frame_of` turns records (or dictionaries) into a frame. `check` raises `TableError` for a frame
+that breaks the schema or a rule; every frame is checked before it is written.
 """
 
 import hashlib
@@ -28,17 +28,17 @@ _DTYPES: dict[str, pl.DataType] = {
     "date-time": pl.Datetime("us", "UTC"),
     "date": pl.Date(),
 }
-"""polars types by the format or type in JSON Schema."""
+"""Format, or type without a format, in JSON Schema → polars type."""
 
 
 def record_of(table: str) -> type[Record]:
     """Returns the record type of the table's rows; raises `UnknownTableError` for another name."""
-    table_declaration = TABLES.get(table)
-    if table_declaration is None or table_declaration.record is None:
+    declaration = TABLES.get(table)
+    if declaration is None or declaration.record is None:
         raise UnknownTableError(
             f"There is no table '{table}'. The tables are: {', '.join(table_names())}."
         )
-    return table_declaration.record
+    return declaration.record
 
 
 @cache
@@ -54,7 +54,7 @@ def key_of(table: str) -> list[str]:
 
 
 def partitioned_by(table: str) -> tuple[str, ...]:
-    """Returns the columns whose values name the partitions; none for a table with the single
+    """Returns the columns whose values name the partitions; empty for a table with the single
     partition `all`.
     """
     return FOLDERS[TABLES[table].grain]
@@ -80,23 +80,23 @@ def frame_of(table: str, rows: Iterable[Record | Mapping[str, Any]]) -> pl.DataF
 
 
 def check(table: str, frame: pl.DataFrame) -> pl.DataFrame:
-    """Returns the frame when it satisfies the table's schema, bounds and unique key; raises
+    """Returns the frame if it satisfies the table's schema, rules and unique key; else raises
     `TableError` with examples.
 
-    One polars query finds out whether any row is broken; only then pandera, twenty times slower,
-    names rows and rules.
+    One polars query finds out whether any row breaks a rule. Only then pandera, which is twenty
+    times slower, is asked for the columns and rules.
     """
     if frame.schema != schema_of(table):
-        wrong = set(frame.schema.items()) ^ set(schema_of(table).items())
+        differences = set(frame.schema.items()) ^ set(schema_of(table).items())
         raise TableError(
             f"The columns of '{table}' do not match its schema; they differ in "
-            f"{sorted(map(str, wrong))}."
+            f"{sorted(map(str, differences))}."
         )
     if not frame.select(_has_broken_rows(table)).item():
         return frame
     import pandera.errors
 
-    # Which pandera cannot put into its report.
+    # pandera's report cannot contain binary values.
     binary = [name for name, kind in frame.schema.items() if kind == pl.Binary]
     rules = checks_of(table).update_columns({name: {"dtype": pl.String()} for name in binary})
     try:
@@ -130,23 +130,23 @@ def checks_of(table: str):
 
 @cache
 def _has_broken_rows(table: str) -> pl.Expr:
-    """Returns an expression for whether any row breaks a rule of `checks_of`, or has a NaN."""
-    return pl.any_horizontal(expression.any() for expression in _is_broken(table))
+    """Returns an expression that is true if any row breaks a rule of `checks_of`, or has a NaN."""
+    return pl.any_horizontal(fault.any() for fault in _faults(table))
 
 
 def find_broken(table: str, frame: pl.DataFrame) -> pl.DataFrame:
-    """Returns the keys of the rows that break a rule of the table's schema or repeat a key; none
-    where columns differ.
+    """Returns the keys of the rows that break a rule of the table's schema or repeat a key; empty
+    if the frame has other columns.
     """
     key = key_of(table)
     if frame.schema != schema_of(table):
         return frame.clear().select(name for name in key if name in frame.columns)
-    return frame.filter(pl.any_horizontal(_is_broken(table))).select(key)
+    return frame.filter(pl.any_horizontal(_faults(table))).select(key)
 
 
 @cache
-def _is_broken(table: str) -> list[pl.Expr]:
-    """Returns expressions for whether a row breaks a rule of `checks_of`, or has a NaN."""
+def _faults(table: str) -> list[pl.Expr]:
+    """Returns expressions of which one is true for each row that breaks a rule or has a NaN."""
     breaks = {
         "isin": lambda column, value: ~column.is_in(value),
         "ge": lambda column, value: column < value,
@@ -157,7 +157,9 @@ def _is_broken(table: str) -> list[pl.Expr]:
         column = pl.col(name)
         faults += [breaks[rule](column, value) for rule, value in _rules(field)]
         if "anyOf" not in field:
-            faults += [column.is_null(), *([column.is_nan()] if _dtype(field).is_float() else [])]
+            faults.append(column.is_null())
+            if _dtype(field).is_float():
+                faults.append(column.is_nan())
     return faults
 
 

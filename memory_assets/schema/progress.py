@@ -1,8 +1,8 @@
-"""Progress reporting: the command line installs a reporter with `report_to`, runs and stages report
+"""Progress reporting: the command line installs a reporter with `report_to`; runs and stages report
 to it.
 
-A long piece of work announces which tables it will build and how long that may take (`expect`), so
-that one bar can show all of it; without that, each loop (`track`) is shown by itself.
+A long piece of work first announces which tables it will build, and how long that may take
+(`expect`): then one bar can show all of it. Without that, each loop (`track`) is shown separately.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
@@ -16,24 +16,23 @@ class Reporter(Protocol):
     """Shows progress to a person."""
 
     def track(self, items: Iterable[Any], description: str, total: float | None) -> Iterator[Any]:
-        """Yields the items and shows how many of the total were taken, if it is known."""
+        """Yields the items, and shows how many of the total (None: unknown) are done."""
         ...
 
     def expect(self, seconds: Mapping[str, float], notice: str = "") -> None:
-        """Takes the tables of the work that begins, with the time that each may take; none when the
-        work has ended.
+        """Begins work: table → the time that it may take. An empty mapping ends the work.
 
-        The notice says what a person has to know of the work first.
+        The notice is shown to the person before the work begins.
         """
 
     def part(self, share: float) -> None:
-        """Takes how much of each table the following builds are: 1 is all of it."""
+        """Says that the following builds are this share of their tables; 1 is all of them."""
 
     def building(self, table: str, title: str) -> None:
-        """Takes which table is built from now on, and the title of its job."""
+        """Says that the table is built from now on; the title is that of its job."""
 
     def works(self, what: str) -> None:
-        """Takes what a person can use from now on."""
+        """Says what a person can use from now on."""
 
 
 _reporter: Reporter | None = None
@@ -52,18 +51,20 @@ def report_to(reporter: Reporter | None) -> Iterator[None]:
 
 
 def track(items: Iterable[T], description: str, total: float | None = None) -> Iterator[T]:
-    """Yields the items and reports each."""
+    """Returns an iterator over the items that reports each."""
     if _reporter is None:
         return iter(items)
-    return _reporter.track(items, description, len(items) if isinstance(items, Sized) else total)
+    if isinstance(items, Sized):
+        total = len(items)
+    return _reporter.track(items, description, total)
 
 
 @contextmanager
 def expect(estimate: Callable[[], Mapping[str, float]], notice: str = "") -> Iterator[None]:
-    """Announces the tables that the block builds, with the time in seconds that each may take;
-    asked only if that is shown.
+    """Announces the tables that the block builds. `estimate` returns table → the seconds that it
+    may take; it is called only if a reporter shows them.
 
-    Where there are any, the notice is shown before everything else.
+    If there are any tables, the notice is shown before everything else.
     """
     reporter = _reporter
     seconds = estimate() if reporter is not None else {}
@@ -84,7 +85,7 @@ def part(share: float) -> None:
 
 
 def building(table: str, title: str) -> None:
-    """Reports that the table is built from now on, and the title of its job."""
+    """Reports that the table is built from now on; the title is that of its job."""
     if _reporter is not None:
         _reporter.building(table, title)
 

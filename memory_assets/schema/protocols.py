@@ -1,10 +1,11 @@
-"""Protocols for models, embedders, indexes, task lists and tables, with the records that they
-exchange.
+"""Protocols for models, embedders, indexes, task lists and shared copies of a store, with the
+records that they exchange.
 
-Adapters implement them; stages depend on nothing else outside; tests pass fakes.
+Adapters implement the protocols, and tests pass fakes. Stages reach the outside world only through
+them.
 """
 
-# Methods of protocols have no body but their docstring.
+# The body of a protocol's method is its docstring alone.
 # pyright: reportReturnType=false
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,7 +25,7 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Image:
-    """An image in the material."""
+    """An image that belongs to the material of a request."""
 
     media_type: str
     """`image/png`, `image/jpeg`, `image/gif` or `image/webp`."""
@@ -44,7 +45,7 @@ class ModelRequest:
     """Sent before the material, which refers to them as image 1, image 2 and so on."""
 
     def estimated_tokens(self) -> int:
-        """Returns about how many tokens are sent, without images."""
+        """Returns an estimate of the tokens that are sent, images excluded."""
         return count_tokens(self.system) + count_tokens(self.material)
 
 
@@ -90,8 +91,8 @@ class Model(Protocol):
         """Returns the answer; raises `ModelError` if there is none."""
 
     def submit(self, requests: Mapping[str, ModelRequest]) -> Batch:
-        """Submits a batch, at half the price and without a deadline; names are at most 64 of
-        `[a-zA-Z0-9_-]`.
+        """Submits a batch of named requests, at half the price and without a deadline; a name has
+        at most 64 characters of `[a-zA-Z0-9_-]`.
         """
 
     def batch(self, batch_id: str) -> Batch:
@@ -103,7 +104,7 @@ class Model(Protocol):
         """Yields the batches submitted since the moment, the latest first."""
 
     def results(self, batch_id: str) -> Iterator[tuple[str, ModelAnswer | ModelError]]:
-        """Yields the name and the answer, or the error, of each request of an ended batch."""
+        """Yields each request's name with its answer, or its error, for an ended batch."""
 
 
 CODE_BYTES = 48
@@ -123,9 +124,9 @@ class Read:
     vector: "np.ndarray"
     """Unit length, float32, shape (dimension,)."""
     words: "np.ndarray" = field(default_factory=_no_words)
-    """Codes to compare by dot product, int8, shape (words, 48); none if the model has no codes."""
+    """Codes to compare by dot product, int8, shape (words, 48); empty if the model has no codes."""
     spellings: Sequence[str] = ()
-    """The word that each code is a piece of; only of a query."""
+    """For a query: the word to which each code belongs."""
 
 
 class Embedder(Protocol):
@@ -149,7 +150,7 @@ class Embedder(Protocol):
         """Returns the vector of each text and the codes of its words."""
 
     def read_query(self, text: str) -> Read:
-        """Returns the same for a query."""
+        """Returns the vector of a query, the codes of its words, and these words."""
 
 
 @dataclass(frozen=True)
@@ -161,43 +162,45 @@ class Hit:
 
 
 class VectorIndex(Protocol):
-    """Finds the nearest vectors; derived from the tables."""
+    """An index that is derived from the tables and finds the nearest vectors."""
 
     def generation(self) -> str | None:
-        """Returns the name of the published generation."""
+        """Returns the name of the published generation; None if there is none."""
 
     def find(self, vector: "np.ndarray", limit: int) -> list[Hit]:
         """Returns the nearest, best first, scored by cosine."""
 
 
 class SharedCopy(Protocol):
-    """A copy of the store that several machines use, each with a data folder of its own."""
+    """A copy of the store that several machines share; each has its own data folder."""
 
     @property
     def address(self) -> str:
-        """What names it on every machine."""
+        """The address of the copy, the same on every machine."""
         ...
 
     @property
     def place(self) -> int:
-        """The place of this machine's folder in the list of all, from 0."""
+        """The place of this machine's folder in the list of all folders that share it, from 0."""
         ...
 
     def open(self) -> None:
-        """Fetches the store into the data folder, or begins the copy with what is there."""
+        """Fetches the store into the data folder, or creates the copy from the data folder."""
         ...
 
     def sync(self, *, is_erasing: bool, wait_seconds: float) -> None:
-        """Fetches from and sends to the copy; raises `StoreError` if it cannot."""
+        """Exchanges changes with the copy; raises `StoreError` if it cannot."""
         ...
 
     def sync_if_older(self, seconds: float) -> None:
-        """Does the same unless this process did within so many seconds, or another one writes."""
+        """Exchanges changes unless this process did within so many seconds, or another process
+        writes.
+        """
         ...
 
     def erased(self) -> frozenset[str] | None:
-        """Returns the ids of the forgettings that were carried out in this folder; None where
-        nothing was noted.
+        """Returns the ids of the forgettings that were carried out in this folder; None where none
+        was ever noted.
         """
         ...
 
@@ -221,7 +224,7 @@ class Texts(Protocol):
 
     @property
     def group_ids(self) -> Sequence[str]:
-        """Ids of the groups: sessions."""
+        """Number of a group → its id; a group is a session."""
 
     @property
     def parents(self) -> "np.ndarray":
@@ -247,20 +250,20 @@ class Texts(Protocol):
 
     @property
     def signs(self) -> "np.ndarray":
-        """The signs of the components of the vectors, 64 in a number; uint64, shape (ceil(dimension
-        / 64), rows).
+        """The signs of the coordinates of the vectors, 64 packed into a number; uint64, shape
+        (ceil(dimension / 64), rows).
         """
 
     def __len__(self) -> int:
         """Returns the number of rows."""
 
     def postings(self, term: str) -> "tuple[np.ndarray, np.ndarray]":
-        """Returns the rows that contain the term (of `terms.query_terms`), ascending, and its
-        counts (float32).
+        """Returns the rows that contain the term (one of `terms.query_terms`), ascending, and how
+        often each contains it (float32).
         """
 
     def known(self, terms: Sequence[str]) -> list[str]:
-        """Returns those of the terms that some row contains."""
+        """Returns the terms that occur in some row."""
 
     def rows_of(self, ids: Iterable[str]) -> "np.ndarray":
         """Returns the rows of the ids that the corpus contains."""
@@ -273,10 +276,10 @@ class Texts(Protocol):
 
 
 class TextReader(Protocol):
-    """Finds texts by their words; derived from the tables."""
+    """An index that is derived from the tables and finds texts by their words."""
 
     def generation(self) -> str | None:
-        """Returns the name of the published generation."""
+        """Returns the name of the published generation; None if there is none."""
 
     def open(self, corpus: str) -> Texts | None:
         """Returns the published corpus (`memories` or `messages`), or None if it has no rows
@@ -314,8 +317,8 @@ class Task:
 
 
 class TaskList(Protocol):
-    """A person's task list; our tasks have a label. Every method raises `TaskListError` if the list
-    does not answer.
+    """A person's task list, in which our tasks have a label. Every method raises `TaskListError` if
+    the list does not answer.
     """
 
     def look(self, homes: Mapping[str, str], since: datetime) -> dict[str, Task]:

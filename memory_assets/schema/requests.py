@@ -1,8 +1,8 @@
 """Request models: one frozen model per verb, with its parameters, their bounds and descriptions.
 
-The command line, the agents' tools and HTTP are generated from these models
-(`interfaces/verbs.py`); the facade and the search take them. An invalid request raises
-`QuestionError`, so that every interface reports the same error.
+The commands, the tools of agents and the HTTP interface are generated from these models
+(`interfaces/verbs.py`); the facade and the search take requests as arguments. An invalid request
+raises `QuestionError`, so that every interface reports the same error.
 """
 
 import re
@@ -33,25 +33,30 @@ from memory_assets.text.moments import parse_moment
 ProfileName = Literal["lean", "balanced", "deep", "auto"]
 Kind = Literal["fact", "narrative", "message"]
 BY_DEFAULT = ("active", "stale")
-"""States of memories that are recalled without asking; stale ones at half their score."""
+"""States of memories that are recalled by default; stale memories at half their score."""
 
 State = Literal["held", "stale", "archived", "cold", "superseded"]
 CorpusName = Literal["memories", "segments", "messages"]
 
 
 MOST = 10
+"""Maximum results of a recall; the block that is added to a prompt has at most as many lines."""
+
 MOST_DEEP = 15
-"""Maximum results of a recall, and of one with the profile `deep`; the block added to a prompt has
-at most ten lines.
-"""
+"""Maximum results with the profile `deep`."""
 
 MOST_LEAN = 3
+"""Maximum results with the profile `lean`."""
+
 SHOWN_CHARS = 80
+"""Length from which a wrong value is cut in an error."""
 
 
 def no_boolean(value: Any) -> Any:
-    """Returns the value; raises `ValueError` for what `int` would take for a number."""
-    # int() refuses thousands of digits.
+    """Returns the value; raises `ValueError` for a boolean, which pydantic would convert, and for a
+    long string.
+    """
+    # int() raises an error of its own for strings of thousands of digits.
     if isinstance(value, bool) or (isinstance(value, str) and len(value) > 20):
         raise ValueError(f"must be a whole number, not {_shown(value)}")
     return value
@@ -73,7 +78,7 @@ Day = Annotated[date | str, WithJsonSchema({"type": "string"})]
 
 
 def parameter(description: str, default: Any = ..., **more: Any) -> Any:
-    """Returns a field with its description; it is required unless it has a default."""
+    """Returns a field with its description; without a default it is required."""
     return Field(default, description=description, **more)
 
 
@@ -89,13 +94,15 @@ class Request(BaseModel):
             raise QuestionError(_in_words(error, type(self))) from None
 
     @classmethod
-    def of(cls, value: Any = None, **more: Any) -> Self:
-        """Returns `value` if it is a request, else a new request with `value` as its first
-        field.
+    def of(cls, value: Any = None, **fields: Any) -> Self:
+        """Returns a request with these fields and, unless it is None, `value` as its first field; a
+        request as `value` is returned itself.
         """
-        if isinstance(value, cls) and not more:
+        if isinstance(value, cls) and not fields:
             return value
-        return cls(**({} if value is None else {next(iter(cls.model_fields)): value}), **more)
+        if value is None:
+            return cls(**fields)
+        return cls(**{next(iter(cls.model_fields)): value}, **fields)
 
     @model_validator(mode="before")
     @classmethod
@@ -105,14 +112,13 @@ class Request(BaseModel):
         """
         if not isinstance(values, Mapping):
             return values
-        listed = {name for name, field in parameters(cls).items() if field["type"] == "array"}
-        return {
-            name: [_encodable(value)]
-            if name in listed and isinstance(value, str)
-            else _encodable(value)
-            for name, value in values.items()
-            if value is not None
-        }
+        lists = {name for name, field in parameters(cls).items() if field["type"] == "array"}
+        lenient = {}
+        for name, value in values.items():
+            if value is not None:
+                is_item = name in lists and isinstance(value, str)
+                lenient[name] = _encodable([value] if is_item else value)
+        return lenient
 
 
 class QuestionRequest(Request):
@@ -168,7 +174,7 @@ class Filters(Request):
         return self
 
     def at(self, now: datetime, zone: tzinfo) -> Self:
-        """Returns the request with moments in place of `30d` and `2026-05-01`."""
+        """Returns the request with moments instead of texts such as `30d` and `2026-05-01`."""
         moments = {
             name: _moment(name, text, now, zone, is_end=name == "until")
             for name, text in (("since", self.since), ("until", self.until))
@@ -190,20 +196,12 @@ class Filters(Request):
     @property
     def are_narrow(self) -> bool:
         """Whether the filters narrow results so far that the question may be vague."""
-        return bool(
-            self.category
-            or self.priority
-            or self.tag
-            or self.kind
-            or self.trigger
-            or self.session
-            or self.since
-            or self.until
-        )
+        names = ("category", "priority", "tag", "kind", "trigger", "session", "since", "until")
+        return any(getattr(self, name) for name in names)
 
     @property
     def are_a_selection(self) -> bool:
-        """Whether the filters name what is wanted, so that memories are listed though no word of
+        """Whether the filters select memories by themselves: these are listed even if no word of
         the question matches.
         """
         return bool(self.category or self.priority or self.tag)
@@ -211,9 +209,8 @@ class Filters(Request):
     @property
     def are_for_memories(self) -> bool:
         """Whether only memories can pass: messages have no category, priority, tag or state."""
-        return bool(
-            self.category or self.priority or self.tag or (self.kind and "message" not in self.kind)
-        )
+        has_no_messages = bool(self.kind) and "message" not in self.kind
+        return self.are_a_selection or has_no_messages
 
 
 class AnswerRequest(Filters, QuestionRequest):
@@ -275,7 +272,7 @@ class TriggersRequest(Request):
     )
 
     def day(self, now: datetime, zone: tzinfo) -> date | None:
-        """Returns the day in the zone."""
+        """Returns the day in the zone; None for all days."""
         if isinstance(self.on, str):
             return _moment("on", self.on, now, zone).astimezone(zone).date()
         return self.on
@@ -378,9 +375,7 @@ class StatusRequest(Request):
 
 @cache
 def parameters(model: type[Request]) -> Mapping[str, dict[str, Any]]:
-    """Returns each field as plain JSON Schema: type, description, choices, bounds, default,
-    examples.
-    """
+    """Returns field → its JSON Schema: type, description, choices, bounds, default, examples."""
     return {
         name: _plain(field)
         for name, field in model.model_json_schema().get("properties", {}).items()
@@ -389,13 +384,13 @@ def parameters(model: type[Request]) -> Mapping[str, dict[str, Any]]:
 
 def _plain(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the schema without titles, null types and empty defaults."""
-    of_value = next((option for option in schema.get("anyOf", ()) if option["type"] != "null"), {})
-    plain = {name: value for name, value in schema.items() if name not in ("anyOf", "title")}
-    return of_value | {
-        name: value
-        for name, value in plain.items()
-        if name != "default" or value not in (None, [], "")
-    }
+    options = (option for option in schema.get("anyOf", ()) if option["type"] != "null")
+    plain = dict(next(options, {}))
+    for name, value in schema.items():
+        is_empty = name == "default" and value in (None, [], "")
+        if name not in ("anyOf", "title") and not is_empty:
+            plain[name] = value
+    return plain
 
 
 def _moment(name: str, text: str, now: datetime, zone: tzinfo, *, is_end: bool = False) -> datetime:
@@ -407,29 +402,26 @@ def _moment(name: str, text: str, now: datetime, zone: tzinfo, *, is_end: bool =
 
 def _in_words(error: ValidationError, model: type[Request]) -> str:
     """Returns the first error in plain words."""
-    wrong = error.errors(include_url=False)[0]
-    name = str(wrong["loc"][0]) if wrong["loc"] else ""
-    match wrong["type"]:
+    details = error.errors(include_url=False)[0]
+    name = str(details["loc"][0]) if details["loc"] else ""
+    match details["type"]:
         case "missing":
             return f"{name} is missing: {model.model_fields[name].description}"
         case "extra_forbidden":
-            takes = (
-                f"the parameters are {', '.join(model.model_fields)}"
-                if model.model_fields
-                else "there are none"
-            )
-            return f"There is no parameter '{name[:SHOWN_CHARS]}'; {takes}."
+            names = ", ".join(model.model_fields)
+            parameters_are = f"the parameters are {names}" if names else "there are none"
+            return f"There is no parameter '{name[:SHOWN_CHARS]}'; {parameters_are}."
         case "value_error":
-            words = str(wrong["ctx"]["error"]) if "ctx" in wrong else wrong["msg"]
+            words = str(details["ctx"]["error"]) if "ctx" in details else details["msg"]
             return f"{name} {words}.".lstrip()
-    rule = _rule(wrong["type"], parameters(model)[name])
-    return (
-        f"{name} must {rule}, not "
-        f"{wrong['input'] if rule.startswith('be between') else _shown(wrong['input'])}."
-    )
+    rule = _rule(details["type"], parameters(model)[name])
+    value = details["input"]
+    text = value if rule.startswith("be between") else _shown(value)
+    return f"{name} must {rule}, not {text}."
 
 
 def _rule(kind: str, parameter: Mapping[str, Any]) -> str:
+    """Returns what the value must be, for an error of this kind of pydantic."""
     if kind == "literal_error":
         return f"be one of {', '.join(parameter.get('items', parameter)['enum'])}"
     if kind in ("greater_than_equal", "less_than_equal"):
@@ -441,10 +433,13 @@ def _rule(kind: str, parameter: Mapping[str, Any]) -> str:
 
 
 def _shown(value: Any) -> str:
-    return repr(value if len(str(value)) <= SHOWN_CHARS else f"{str(value)[:SHOWN_CHARS]}…")
+    """Returns the value as an error shows it; a long one is cut."""
+    text = str(value)
+    return repr(value if len(text) <= SHOWN_CHARS else f"{text[:SHOWN_CHARS]}…")
 
 
 def _encodable(value: Any) -> Any:
+    """Returns the value with lone surrogates in its texts replaced by `?`."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
     return [_encodable(item) for item in value] if isinstance(value, list | tuple) else value

@@ -10,24 +10,26 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_settings import NoDecode
 
 ALL_PROJECTS = "*"
-"""In a list of projects: every project, also later ones."""
+"""Value in a list of projects for all projects, also future ones."""
 
 
-def setting(description: str, default: Any = None, **more: Any) -> Any:
-    """Returns a field with its description and its default, or what makes that."""
-    if "default_factory" in more:
-        return Field(description=description, **more)
-    return Field(default, description=description, **more)
+def setting(description: str, default: Any = None, **options: Any) -> Any:
+    """Returns a field with its description, and its default or the `default_factory` in the
+    options.
+    """
+    if "default_factory" in options:
+        return Field(description=description, **options)
+    return Field(default, description=description, **options)
 
 
-def matching(pattern: str, what: str) -> AfterValidator:
-    """Returns the check that a text is empty or matches the pattern; slashes at its end are
-    removed.
+def matching(pattern: str, description: str) -> AfterValidator:
+    """Returns a validator: a text must be empty or match the pattern; slashes at its end are
+    removed. The error for another text says that it is not what is described.
     """
 
     def check(text: str) -> str:
         if text and not re.fullmatch(pattern, text):
-            raise ValueError(f"this is not {what}")
+            raise ValueError(f"this is not {description}")
         return text.rstrip("/")
 
     return AfterValidator(check)

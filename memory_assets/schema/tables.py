@@ -12,7 +12,7 @@ from itertools import groupby
 
 from memory_assets.schema import records as r
 from memory_assets.schema.declarations import (
-    DYNAMIC,  # noqa: F401 (who reads tables finds the words of their declarations here)
+    DYNAMIC,  # noqa: F401 (users of this module find these names of declarations here)
     FOLDERS,  # noqa: F401
     WHOLE,  # noqa: F401
     Grain,
@@ -76,8 +76,11 @@ _STANDARDS = tuple(
     "taxonomy optional_categories least_useful facts_per_session embedding_model".split()
 )
 _GIT = frozenset({"markdown", "git"})
-_LLM, _ONNX = (frozenset({"polars", "parquet", by}) for by in ("llm", "onnx"))
-"""Kinds of tables that a model answers where one is configured, and of those with vectors."""
+_LLM = frozenset({"polars", "parquet", "llm"})
+"""Kinds of tables with answers of the configured model."""
+
+_ONNX = frozenset({"polars", "parquet", "onnx"})
+"""Kinds of tables with vectors."""
 
 
 _CORE = (
@@ -305,12 +308,14 @@ _CORE = (
 
 
 def _in_build_order() -> Iterator[Table]:
-    """Yields the tables of the core, and those of optional capabilities where they are built."""
-    added = [replace(table, is_added=True) for module in _OF_EXTRAS for table in module.TABLES]
+    """Yields the tables of the core, each after the optional tables that come `before` it, then the
+    other optional tables.
+    """
+    optional = [replace(table, is_added=True) for module in _OF_EXTRAS for table in module.TABLES]
     for table in _CORE:
-        yield from (other for other in added if other.before == table.name)
+        yield from (added for added in optional if added.before == table.name)
         yield replace(table, made_from=(*table.made_from, *further_sources(table.name)))
-    yield from (other for other in added if not other.before)
+    yield from (added for added in optional if not added.before)
 
 
 TABLES: dict[str, Table] = {table.name: table for table in _in_build_order()}
@@ -318,9 +323,7 @@ TABLES: dict[str, Table] = {table.name: table for table in _in_build_order()}
 
 
 def deadline_of(table: Table) -> timedelta:
-    """Returns how long input may wait for the table: as long as for the job that builds it
-    first.
-    """
+    """Returns how long input may wait for the table: the deadline of its first job."""
     return timedelta(hours=JOBS[table.jobs[0]].deadline_hours)
 
 
@@ -335,7 +338,9 @@ def version_of(name: str) -> str:
 
 
 def tables_in(job: str, *, only_in_branch: bool = False) -> list[Table]:
-    """Returns what the job builds, in order; in a what-if branch only what MEMORY.md depends on."""
+    """Returns the tables and files that the job builds, in order; with `only_in_branch` those that
+    a what-if branch builds.
+    """
     return [
         table
         for table in TABLES.values()
@@ -344,31 +349,35 @@ def tables_in(job: str, *, only_in_branch: bool = False) -> list[Table]:
 
 
 def built_together(tables: Iterable[Table]) -> list[list[Table]]:
-    """Returns the tables in groups that share a build function, those with the function last."""
+    """Returns the tables in groups that one function builds; the table that has the function is the
+    last of its group.
+    """
     groups = groupby(tables, key=lambda table: table.built_with or table.name)
     return [list(group) for _, group in groups]
 
 
 def with_sources(names: Iterable[str], *, grain: Grain | None = None) -> set[str]:
-    """Returns the tables and files with all that they are made from, directly or not, and what is
-    built along with these.
+    """Returns the names, with all tables and files that these are made from, directly or not, and
+    all that are built together with one of them.
 
-    With `grain`, only tables with such partitions are followed.
+    With `grain`, only tables with such partitions are returned and followed.
     """
-    table_names: set[str] = set()
+    all_names: set[str] = set()
     waiting = [*names]
     while waiting:
         name = waiting.pop()
-        if name not in table_names and grain in (None, TABLES[name].grain):
-            table_names.add(name)
-            lead = TABLES[name].built_with
-            along = [table.name for table in TABLES.values() if table.built_with == (lead or name)]
-            waiting += [*TABLES[name].made_from, *filter(None, [lead]), *along]
-    return table_names
+        if name not in all_names and grain in (None, TABLES[name].grain):
+            all_names.add(name)
+            builder = TABLES[name].built_with or name
+            together = [table.name for table in TABLES.values() if table.built_with == builder]
+            waiting += [*TABLES[name].made_from, builder, *together]
+    return all_names
 
 
 def _is_in(job: str, table: Table) -> bool:
-    """Returns whether the job builds the table; a run has one kind of partitions."""
+    """Returns whether the job builds the table, itself or for a job in its `also`: then only if the
+    table is not partitioned, or partitioned as the job.
+    """
     grain = JOBS[job].grain
     also = JOBS[job].also
     return job in table.jobs or (

@@ -1,5 +1,5 @@
-"""The fixed words of columns and requests; imports nothing slow, because each start of the command
-line needs them.
+"""The fixed values of columns and requests. Imports nothing slow: the command line needs this
+module at every start.
 """
 
 from typing import Literal, get_args
@@ -9,7 +9,7 @@ Trigger = Literal["compaction", "ended", "tail", "open"]
 Author = Literal["owner", "assistant", "subagent", "tool", "file", "web", "injected"]
 Priority = Literal["high", "medium", "low"]
 MARKS: dict[Priority, str] = {"high": "🔴", "medium": "🟡", "low": "🟢"}
-"""The mark of each priority in texts."""
+"""Priority → its mark in texts."""
 
 Category = Literal[
     "preferences", "rules-conventions", "system-architecture", "operations", "memory-system",
