@@ -1,1 +1,1 @@
-"""The outside world: each file implements one protocol and knows no rule."""
+"""Adapters to the outside world: each file implements one protocol, without rules of a stage."""
