@@ -57,7 +57,7 @@ def one(objects: S3Objects) -> MemoryAgent:
     store = small_store()
     GitWorkspace(store.workspace).prepare()
     GitWorkspace(store.workspace).commit("Begin", [MEMORY])
-    shared(store).hand_over()
+    shared(store).send()
     return MemoryAgent()
 
 
@@ -153,7 +153,7 @@ def test_decisions_of_two_folders_at_once_are_both_kept(
         agent.store.ledger.append("proposal.decided", line, {"state": "promoted"}, actor="rules")
     for agent in (one, two, one):
         shared(agent.store).fetch()
-        shared(agent.store).hand_over()
+        shared(agent.store).send()
     assert take() == []
     texts = [(agent.store.workspace / MEMORY).read_text() for agent in (one, two)]
     assert (
@@ -200,7 +200,7 @@ def test_of_two_decisions_about_one_proposal_the_same_one_counts_in_both_folders
     for agent in agents * 2:
         shared(agent.store).fetch()
         review.write_decided(agent.store)
-        shared(agent.store).hand_over()
+        shared(agent.store).send()
     states, texts = zip(*map(outcome, agents), strict=True)
     assert states == (counts, counts)
     assert texts[0] == texts[1] and texts[0].count(FACT) == (counts == "promoted")
@@ -223,7 +223,7 @@ def test_of_two_wordings_that_were_approved_the_line_of_the_first_stays(
     for agent in agents * 2:
         shared(agent.store).fetch()
         review.write_decided(agent.store)
-        shared(agent.store).hand_over()
+        shared(agent.store).send()
     texts = [outcome(agent)[1] for agent in agents]
     assert texts[0] == texts[1]
     assert (
