@@ -50,7 +50,8 @@ class Table:
     """Row type; None for a file or an index."""
     grain: Grain = "whole"
     made_from: tuple[str, ...] = ()
-    """Tables and files that it reads. For a day table, those of the same grain determine staleness.
+    """Tables and files that it reads. A partition of a day becomes stale if the same day of one of
+    them changed; other tables do not count.
     """
     settings: tuple[str, ...] = ()
     """Settings that affect its content; a new value makes it stale."""

@@ -146,7 +146,7 @@ def find_broken(table: str, frame: pl.DataFrame) -> pl.DataFrame:
 
 @cache
 def _faults(table: str) -> list[pl.Expr]:
-    """Returns expressions of which one is true for each row that breaks a rule or has a NaN."""
+    """Returns expressions: a row breaks a rule or has a NaN if one of them is true for it."""
     breaks = {
         "isin": lambda column, value: ~column.is_in(value),
         "ge": lambda column, value: column < value,

@@ -353,9 +353,8 @@ class Archive:
 def merge_catalogs(mine: bytes, theirs: bytes) -> tuple[bytes, bool]:
     """Returns the catalog with the lines of both, and whether lines of `mine` were left out.
 
-    Lines of `mine` are left out for a source of which both sides have ranges that the other side
-    lacks, or of which a range has another end. If both have a range, the line that was masked last
-    is kept.
+    Lines of `mine` are left out for conflicting sources (`_conflicting_sources`). If both have a
+    range, the line that was masked last is kept.
     """
     my_rows = _rows_by_id(mine)
     their_rows = _rows_by_id(theirs)

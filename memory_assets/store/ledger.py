@@ -335,7 +335,7 @@ def _is_torn(error: Exception) -> bool:
         return error.reason == "unexpected end of data"
     if not isinstance(error, json.JSONDecodeError):
         return False
-    rest = error.doc[error.pos :]
+    unparsed = error.doc[error.pos :]
     return error.msg.startswith("Unterminated string") or any(
-        word.startswith(rest) for word in ("true", "false", "null", "-")
+        word.startswith(unparsed) for word in ("true", "false", "null", "-")
     )
