@@ -25,7 +25,7 @@ LOAD = (
 def test_a_declaration_has_the_name_of_its_folder_and_names_what_is_there():
     assert [extra.name for extra in extras()] == extra_names()
     for extra in extras():
-        plain = dict.fromkeys(("name", "path_lists", "places", "locks", "sources", "derived"), "")
+        plain = dict.fromkeys(("name", "path_lists", "places", "files", "sources", "derived"), "")
         for value in ({**vars(extra), **plain}).values():
             for named in value.values() if isinstance(value, Mapping) else [value]:
                 name = named[1] if isinstance(named, tuple) else getattr(named, "waiting", named)

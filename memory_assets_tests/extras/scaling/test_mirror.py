@@ -10,8 +10,15 @@ from pathlib import Path
 import pytest
 
 from memory_assets.errors import ObjectStoreError, SettingsError, StoreError
+from memory_assets.extras.scaling import EXTRA
 from memory_assets.extras.scaling.mirror import Mirror
-from memory_assets.extras.scaling.mirror_state import MANIFEST, StoredFile, pack, parse_manifest
+from memory_assets.extras.scaling.mirror_state import (
+    MANIFEST,
+    STATE_FILE,
+    StoredFile,
+    pack,
+    parse_manifest,
+)
 from memory_assets.extras.scaling.s3_objects import S3Objects
 from memory_assets.extras.scaling.shared_store import SharedStore
 from memory_assets.schema.announcements import take
@@ -46,6 +53,10 @@ def mirror_of(store: Store) -> Mirror:
 
 def texts(store: Store) -> list[str]:
     return [event.payload["text"] for event in store.ledger.events()]
+
+
+def test_uninstalling_deletes_the_state_of_the_mirror_too():
+    assert STATE_FILE in EXTRA.files
 
 
 def test_two_folders_share_a_store_and_a_deleted_one_comes_back(tmp_path: Path):
