@@ -1,3 +1,4 @@
-"""How people and programs ask: command line, agents' tools, HTTP. Nothing in here decides
-anything.
+"""The interfaces for people and programs: the command line, agents' tools, HTTP.
+
+They call the facade (`MemoryAgent` and the modules of `memory`), and decide nothing themselves.
 """

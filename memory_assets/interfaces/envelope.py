@@ -31,7 +31,7 @@ DISK_ERRORS = {
 JSON_OPTIONS = orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_DATACLASS
 
 
-def answered(data: Any, warnings: Sequence[str] = (), *, ok: bool = True) -> dict[str, Any]:
+def envelope_of(data: Any, warnings: Sequence[str] = (), *, ok: bool = True) -> dict[str, Any]:
     """Returns the envelope of an answer."""
     return {"v": VERSION, "ok": ok, "data": data, "warnings": list(warnings)}
 
@@ -41,10 +41,10 @@ def warnings_of(answer: Any) -> Sequence[str]:
     return getattr(answer, "warnings", None) or getattr(answer, "notes", ())
 
 
-def failed(error: BaseException, message: str | None = None) -> dict[str, Any]:
+def failure_envelope(error: BaseException, message: str | None = None) -> dict[str, Any]:
     """Returns the envelope of a failure, with the type and the message of its cause."""
     cause = {"type": type(cause_of(error)).__name__, "message": message or message_of(error)}
-    return answered(None, ok=False) | {"error": cause}
+    return envelope_of(None, ok=False) | {"error": cause}
 
 
 def cause_of(error: BaseException) -> BaseException:

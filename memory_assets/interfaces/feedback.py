@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from memory_assets.interfaces.envelope import answered, to_json
+from memory_assets.interfaces.envelope import envelope_of, to_json
 from memory_assets.interfaces.views.next_steps import next_step
 from memory_assets.memory import MemoryAgent, announcements
 from memory_assets.text.visible import visible
@@ -38,7 +38,7 @@ def rate(words: Sequence[str]) -> int | None:
 
         return fail(error, as_json=as_json)
     if as_json:
-        print(to_json(answered(rating, announcements())).decode())
+        print(to_json(envelope_of(rating, announcements())).decode())
     else:
         _print_for_people(rating)
     return 0

@@ -232,10 +232,10 @@ class Guard:
 async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, reason: str) -> None:
     from starlette.responses import Response
 
-    from memory_assets.interfaces.envelope import failed, to_json
+    from memory_assets.interfaces.envelope import failure_envelope, to_json
 
     headers = {"Retry-After": str(RETRY_SECONDS)} if status == 503 else {}
-    body = to_json(failed(QuestionError(reason)))
+    body = to_json(failure_envelope(QuestionError(reason)))
     await Response(body, status, headers, media_type="application/json")(scope, receive, send)
 
 

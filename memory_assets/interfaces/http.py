@@ -19,7 +19,13 @@ from memory_assets import errors
 from memory_assets.errors import MemoryAssetsError, QuestionError
 from memory_assets.interfaces import dispatcher
 from memory_assets.interfaces.browsers import OWN_HEADER
-from memory_assets.interfaces.envelope import answered, cause_of, failed, to_json, warnings_of
+from memory_assets.interfaces.envelope import (
+    cause_of,
+    envelope_of,
+    failure_envelope,
+    to_json,
+    warnings_of,
+)
 from memory_assets.interfaces.guard import LONGEST_BODY, App
 from memory_assets.interfaces.mcp.protocol import ENVELOPE, version
 from memory_assets.interfaces.server_access import OWNER, ServerAccess
@@ -35,7 +41,7 @@ ABOUT = (
     f"`{OWN_HEADER}: 1`."
 )
 PAGES = ("/", "/openapi.json")
-"""What people open in a browser. Neither holds anything of the memory."""
+"""Addresses that people open in a browser. Neither shows anything of the memory."""
 
 
 class TooLargeError(MemoryAssetsError):
@@ -53,7 +59,7 @@ STATUS: tuple[tuple[int, tuple[type[MemoryAssetsError], ...]], ...] = (
     (400, (QuestionError, errors.TableError, errors.NoteError)),
     (503, (errors.StoreError, errors.SettingsError, errors.IndexFailedError, errors.ModelError)),
 )
-"""Status codes of errors: the first match counts, other errors are 500."""
+"""Status code and classes of errors: the first match counts; other errors have the status 500."""
 
 MEANINGS = {
     200: "The answer.",
@@ -70,11 +76,13 @@ MEANINGS = {
     503: "There is no memory yet, a part of it is not available, or too many requests are "
     "waiting (see Retry-After).",
 }
+"""Status code → what it means, for `/openapi.json`."""
 
 
 def application(host: str, *, is_writing: bool = False, access: ServerAccess = OWNER) -> App:
-    """Returns the ASGI application with an address for each verb; it answers requests for this host
-    only, within what the access allows.
+    """Returns the ASGI application with an address for each verb.
+
+    It answers only requests for this host, and only what the access allows.
     """
     is_writing = is_writing or access.is_shared
     app = FastAPI(
@@ -85,7 +93,7 @@ def application(host: str, *, is_writing: bool = False, access: ServerAccess = O
         redoc_url=None,
     )
     for verb in VERBS:
-        _add(app, verb, access, is_writing=is_writing)
+        _add_verb(app, verb, access, is_writing=is_writing)
     access.add_routes(app)
     app.add_api_route("/", _page(is_writing), include_in_schema=False, response_class=HTMLResponse)
     app.add_exception_handler(HTTPException, _not_found)
@@ -93,32 +101,35 @@ def application(host: str, *, is_writing: bool = False, access: ServerAccess = O
 
 
 async def _not_found(request: Request, error: Exception) -> Response:
-    """Answers requests for unknown addresses with the same envelope."""
+    """Answers requests for unknown addresses, with the envelope of every other answer."""
     addresses = ", ".join(f"/{verb.name}" for verb in VERBS)
     message = f"There is no {request.method} {request.url.path[:80]}; choose from {addresses}."
-    return respond(failed(QuestionError(message)), getattr(error, "status_code", 404))
+    return respond(failure_envelope(QuestionError(message)), getattr(error, "status_code", 404))
 
 
-def _add(app: FastAPI, verb: Verb, access: ServerAccess, *, is_writing: bool) -> None:
+def _add_verb(app: FastAPI, verb: Verb, access: ServerAccess, *, is_writing: bool) -> None:
+    """Adds the address of a verb; one that writes takes POST only."""
+
     async def answer(request: Request) -> Response:
         if verb.is_writing and not is_writing:
             message = (
                 f"{verb.name} writes, and this server is read-only. Start it as `memory serve "
                 "http --write`."
             )
-            return respond(failed(QuestionError(message)), 403)
+            return respond(failure_envelope(QuestionError(message)), 403)
         try:
-            given = _query(verb, request) if request.method == "GET" else await read_body(request)
-            _check_length(given)
+            is_get = request.method == "GET"
+            arguments = _query(verb, request) if is_get else await read_body(request)
+            _check_length(arguments)
             agent_for = access.agent_for(request.scope)
-            data = await run_in_threadpool(dispatcher.ask, verb, given, agent_for)
+            data = await run_in_threadpool(dispatcher.ask, verb, arguments, agent_for)
         except Exception as error:
-            return respond(failed(error), status_of(error))
-        return respond(answered(data, warnings_of(data)))
+            return respond(failure_envelope(error), status_of(error))
+        return respond(envelope_of(data, warnings_of(data)))
 
-    for method in ("POST",) if verb.is_writing else ("GET", "POST"):
-        described = _parameters(verb) if method == "GET" else _request(verb)
-        add_route(app, verb.name, method, answer, verb.title, verb.about, described)
+    if not verb.is_writing:
+        add_route(app, verb.name, "GET", answer, verb.title, verb.about, _parameters(verb))
+    add_route(app, verb.name, "POST", answer, verb.title, verb.about, _request(verb))
 
 
 def add_route(
@@ -128,9 +139,9 @@ def add_route(
     answer: Callable[[Request], Awaitable[Response]],
     title: str,
     about: str,
-    described: dict[str, Any],
+    openapi: dict[str, Any],
 ) -> None:
-    """Adds the address of that name; `described` is what OpenAPI says of its arguments."""
+    """Adds the address of that name; `openapi` describes its arguments."""
     app.add_api_route(
         f"/{name}",
         answer,
@@ -138,7 +149,7 @@ def add_route(
         name=title,
         description=about,
         operation_id=f"{name}_{method.lower()}",
-        openapi_extra=described,
+        openapi_extra=openapi,
         response_class=Response,
         responses={
             code: {"description": meaning, "content": as_json(ENVELOPE)}
@@ -147,11 +158,9 @@ def add_route(
     )
 
 
-def _check_length(given: Any) -> None:
-    """Raises `TooLargeError` for a question that is longer than anything a person or an agent
-    asks.
-    """
-    question = given.get("question")
+def _check_length(arguments: Any) -> None:
+    """Raises `TooLargeError` for a question that is longer than any real one."""
+    question = arguments.get("question")
     if isinstance(question, str) and len(question) > LONGEST_QUESTION:
         raise TooLargeError(
             f"The question has {len(question):,} characters, the limit is "
@@ -166,13 +175,17 @@ def status_of(error: BaseException) -> int:
 
 
 def _query(verb: Verb, request: Request) -> dict[str, Any]:
+    """Returns the arguments in the query of an address."""
     lists = {name for name, schema in verb.parameters.items() if schema["type"] == "array"}
     query = request.query_params
     return {name: query.getlist(name) if name in lists else query[name] for name in query}
 
 
 async def read_body(request: Request) -> Any:
-    """Returns the JSON object in the body; raises `QuestionError` for anything else."""
+    """Returns the JSON object in the body, an empty one for an empty body.
+
+    Raises `QuestionError` for anything else, `TooLargeError` for too long a body.
+    """
     body = bytearray()
     async for part in request.stream():
         body += part
@@ -183,12 +196,12 @@ async def read_body(request: Request) -> Any:
     if request.headers.get("content-type", "").split(";")[0].strip().lower() != "application/json":
         raise QuestionError("Send the arguments as JSON, with the content type application/json.")
     try:
-        given = orjson.loads(bytes(body))
+        arguments = orjson.loads(bytes(body))
     except orjson.JSONDecodeError as error:
         raise QuestionError(f"The body is not JSON: {error}.") from None
-    if not isinstance(given, dict):
+    if not isinstance(arguments, dict):
         raise QuestionError("The arguments must be one JSON object.")
-    return given
+    return arguments
 
 
 def respond(envelope: dict[str, Any], status: int = 200) -> Response:
@@ -197,7 +210,8 @@ def respond(envelope: dict[str, Any], status: int = 200) -> Response:
 
 
 def _parameters(verb: Verb) -> dict[str, Any]:
-    listed = [
+    """Returns the parameters of a query, as OpenAPI describes them."""
+    parameters = [
         {
             "name": name,
             "in": "query",
@@ -207,10 +221,11 @@ def _parameters(verb: Verb) -> dict[str, Any]:
         }
         for name, schema in verb.parameters.items()
     ]
-    return {"parameters": listed} if listed else {}
+    return {"parameters": parameters} if parameters else {}
 
 
 def _request(verb: Verb) -> dict[str, Any]:
+    """Returns the body of a request, as OpenAPI describes it."""
     return {"requestBody": {"required": bool(verb.parameters), "content": as_json(verb.schema())}}
 
 
@@ -220,6 +235,7 @@ def as_json(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _page(is_writing: bool) -> Any:
+    """Returns the function that answers `/` with a page about the verbs."""
     rows = [_describe(verb) for verb in VERBS if is_writing or not verb.is_writing]
     head = (
         "<h1>memory_assets</h1>"

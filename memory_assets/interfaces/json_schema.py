@@ -1,7 +1,7 @@
 """Describes what a command prints with `--json` as JSON Schema: `memory recall --json-schema`.
 
-The modules of the command line name the types of their commands' data (`answer_types`). The texts
-below the fields of these types become descriptions.
+Each module of the command line has a function `answer_types`, which names the type of each
+command's data. The docstrings of the fields of these types become descriptions.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,12 +15,12 @@ from memory_assets.errors import QuestionError
 from memory_assets.interfaces.envelope import VERSION
 
 AnswerTypes = Callable[[], Mapping[str, Any]]
-"""Returns the type of the data of each command; called when a schema is asked for, because it
-imports these types.
+"""Returns each command with the type of its data. Only called for a schema, because it imports the
+types.
 """
 
 MOST_WORDS = 3
-"""Words of the name of a command."""
+"""Words of the longest name of a command."""
 
 OPTION = "--json-schema"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -50,16 +50,16 @@ ENVELOPE: Mapping[str, Any] = {
 
 @dataclass(frozen=True)
 class WrittenForm:
-    """How a class writes itself (`to_dict`), where that is not its fields."""
+    """What the method `to_dict` of a class writes, if that is not exactly its fields."""
 
     fields: Sequence[str] | None = None
-    """Those that are written; None: all."""
+    """Names of the fields that are written; None: all."""
     added: Mapping[str, Any] = field(default_factory=dict)
-    """Other properties with their types."""
+    """Names of other properties, with their types."""
     is_open: bool = False
-    """Whether there are further properties."""
+    """Whether there may be properties that are not listed."""
     includes: str = ""
-    """The field whose properties are properties of the class."""
+    """Name of a field whose properties are written as properties of the class."""
 
 
 ROWS = list[dict[str, Any]]
@@ -90,27 +90,24 @@ FORMS: Mapping[str, WrittenForm] = {
 
 
 class AnswerSchema(GenerateJsonSchema):
-    """Describes dataclasses as `envelope.to_json` writes them: each field is there, and no other
-    property.
-    """
+    """Describes dataclasses as `envelope.to_json` writes them: with all fields and nothing else."""
 
     def dataclass_schema(self, schema: Any) -> dict[str, Any]:
-        """Returns the schema of an object with the public fields, or with the class's own form."""
+        """Returns the schema of an object with the public fields, or with the form of `FORMS`."""
         cls = schema["cls"]
         form = FORMS.get(cls.__name__, WrittenForm())
         arguments = schema["schema"]
         fields = {member["name"]: member for member in arguments["fields"]}
         public = [name for name in fields if not name.startswith("_") and name != "warnings"]
-        shown = [fields[name] for name in form.fields or public]
-        shown_schema: Any = {**schema, "schema": {**arguments, "fields": shown}}
-        described = super().dataclass_schema(shown_schema)
-        properties = described.get("properties", {})
+        written = [fields[name] for name in form.fields or public]
+        written_schema: Any = {**schema, "schema": {**arguments, "fields": written}}
+        properties = super().dataclass_schema(written_schema).get("properties", {})
         properties |= {name: TypeAdapter(kind).json_schema() for name, kind in form.added.items()}
-        closed = {"type": "object", "description": _summary_of(cls), "properties": properties}
-        closed |= {"required": list(properties), "additionalProperties": form.is_open}
+        described = {"type": "object", "description": _summary_of(cls), "properties": properties}
+        described |= {"required": list(properties), "additionalProperties": form.is_open}
         if form.includes:
-            closed["allOf"] = [self.generate_inner(fields[form.includes]["schema"])]
-        return closed
+            described["allOf"] = [self.generate_inner(fields[form.includes]["schema"])]
+        return described
 
     def model_schema(self, schema: Any) -> dict[str, Any]:
         """Returns the schema of an object with these fields, without a title."""
@@ -119,7 +116,7 @@ class AnswerSchema(GenerateJsonSchema):
         return described
 
     def default_schema(self, schema: Any) -> dict[str, Any]:
-        """Returns the schema without the default, which is written too."""
+        """Returns the schema without the default: a field is written even if it has its default."""
         return self.generate_inner(schema["schema"])
 
     def field_is_required(self, field: Any, total: bool) -> bool:
@@ -132,8 +129,9 @@ class AnswerSchema(GenerateJsonSchema):
 
 
 def schema_for(words: Sequence[str], sources: Iterable[AnswerTypes]) -> dict[str, Any]:
-    """Returns the schema of the command that the words begin with; raises `QuestionError` where
-    they name none.
+    """Returns the schema of the command that the words begin with.
+
+    Raises `QuestionError` if they name no command.
     """
     path, answer = _find_answer([word for word in words if not word.startswith("-")], sources)
     optional: Any = answer | None
@@ -150,7 +148,7 @@ def schema_for(words: Sequence[str], sources: Iterable[AnswerTypes]) -> dict[str
 
 
 def _find_answer(words: Sequence[str], sources: Iterable[AnswerTypes]) -> tuple[str, Any]:
-    """Returns the command that most of the words name, with the type of its data."""
+    """Returns the command with the longest name that the words begin with, and its data's type."""
     beginnings = [" ".join(words[:count]) for count in range(MOST_WORDS, 0, -1)]
     for answer_types in sources:
         types = answer_types()

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from memory_assets.errors import MemoryAssetsError
-from memory_assets.interfaces.envelope import answered, to_json
+from memory_assets.interfaces.envelope import envelope_of, to_json
 from memory_assets.memory import MemoryAgent
 from memory_assets.runs.results import Run
 from memory_assets.runs.steps.brief import briefing
@@ -160,7 +160,7 @@ def test_a_token_in_a_text_of_a_request_is_in_no_byte_of_the_store_and_no_answer
         with suppress(MemoryAssetsError):
             answer = getattr(agent, verb)(model(**{**filled, name: [value] if is_list else value}))
             if not issubclass(model, QUESTIONS):
-                assert TOKEN.encode() not in to_json(answered(answer))
+                assert TOKEN.encode() not in to_json(envelope_of(answer))
     assert holding(agent.world.root) == []
 
 

@@ -17,7 +17,7 @@ from starlette.testclient import TestClient
 
 from memory_assets.errors import QuestionError
 from memory_assets.interfaces import dispatcher, entry
-from memory_assets.interfaces.envelope import answered, failed, to_json
+from memory_assets.interfaces.envelope import envelope_of, failure_envelope, to_json
 from memory_assets.interfaces.http import application
 from memory_assets.interfaces.mcp.protocol import Protocol
 from memory_assets.interfaces.verbs import VERBS
@@ -141,8 +141,8 @@ def test_no_verb_of_any_door_lets_an_error_or_an_answer_out_as_it_is(
         assert_safe(result["content"][0]["text"])
         assert_safe(json.dumps(result["structuredContent"], ensure_ascii=False))
     else:
-        assert_safe(json.loads(to_json(failed(QuestionError(ALL))))["error"]["message"])
-        assert_safe(json.loads(to_json(answered({"a": [{"b": ALL}]})))["data"]["a"][0]["b"])
+        assert_safe(json.loads(to_json(failure_envelope(QuestionError(ALL))))["error"]["message"])
+        assert_safe(json.loads(to_json(envelope_of({"a": [{"b": ALL}]})))["data"]["a"][0]["b"])
 
 
 @pytest.mark.parametrize("words", [["brief"], ["brief", "--json"], ["status"]])

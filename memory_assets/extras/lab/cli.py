@@ -20,7 +20,7 @@ from memory_assets.interfaces.cli.commands import (
     completing,
     day_of,
     group,
-    shown,
+    view_reply,
 )
 from memory_assets.interfaces.views.terminal import Reply
 from memory_assets.memory import MemoryAgent
@@ -65,7 +65,7 @@ def evaluate(
     uncounted = "is not in this store and is not counted."
     warnings = [f"Session {session} {uncounted}" for session in evaluation.missing]
     following = view.after_evaluation(evaluation)
-    return shown(view.render_evaluation, evaluation, warnings, next_step=following)
+    return view_reply(view.render_evaluation, evaluation, warnings, next_step=following)
 
 
 @app.command(
@@ -97,7 +97,7 @@ def calibration(
     store = MemoryAgent().store
     days = days_between(store.tables, day_of(first), day_of(last))
     data = calibrate_all(store, by=by, limits=limits or (), days=days)
-    return shown(view.render_calibration, data)
+    return view_reply(view.render_calibration, data)
 
 
 @what_if_app.callback(
@@ -132,22 +132,22 @@ def what_if(
         return None
     request = (MemoryAgent().store, day_of(first), day_of(last), _changes(settings or ()), name)
     if dry_run:
-        return shown(view.render_estimate, _what_if().estimate(*request))
-    return shown(partial(view.render_what_if, most=limit), _what_if().make(*request))
+        return view_reply(view.render_estimate, _what_if().estimate(*request))
+    return view_reply(partial(view.render_what_if, most=limit), _what_if().make(*request))
 
 
 @what_if_app.command("list", epilog="Example: `memory lab what-if list`")
 def what_if_list(as_json: Json = False) -> Reply:
     """List the branches."""
     branches = _what_if().list_branches(MemoryAgent().store)
-    return shown(view.render_branches, branches, next_step=view.after_branches(branches))
+    return view_reply(view.render_branches, branches, next_step=view.after_branches(branches))
 
 
 @what_if_app.command("show", epilog="Example: `memory lab what-if show least_useful-0.6`")
 def what_if_show(name: Branch, limit: RowCount = 20, as_json: Json = False) -> Reply:
     """Compare a branch with the tables it started from."""
     branch = _what_if().show(MemoryAgent().store, name)
-    return shown(partial(view.render_what_if, most=limit), branch)
+    return view_reply(partial(view.render_what_if, most=limit), branch)
 
 
 @what_if_app.command("adopt", epilog="Example: `memory lab what-if adopt least_useful-0.6`")
@@ -155,7 +155,7 @@ def what_if_adopt(name: Branch, as_json: Json = False) -> Reply:
     """Write a branch's settings into memory.toml and rebuild the tables with them; stored answers
     cost nothing.
     """
-    return shown(view.render_adopted, _what_if().adopt(MemoryAgent().store, name))
+    return view_reply(view.render_adopted, _what_if().adopt(MemoryAgent().store, name))
 
 
 @what_if_app.command("drop", epilog="Example: `memory lab what-if drop least_useful-0.6`")

@@ -10,11 +10,11 @@ from memory_assets.extras.library.verbs import SLOG
 from memory_assets.interfaces.cli.commands import (
     Json,
     RowCount,
+    command_verbs,
     completing,
     group,
-    placed,
     reply_to,
-    shown,
+    view_reply,
 )
 from memory_assets.interfaces.views.terminal import Reply
 from memory_assets.memory import MemoryAgent
@@ -31,7 +31,7 @@ adr_app = group("Architecture decision records (ADRs) of your projects; their fi
 app.add_typer(slog_app, name="slog")
 app.add_typer(feeds_app, name="feeds")
 app.add_typer(adr_app, name="adr")
-placed.add(SLOG.name)
+command_verbs.add(SLOG.name)
 
 ADD = (
     "memory library slog add deploy worker 'Published worker:20260302' --reason 'subscription fix'"
@@ -72,7 +72,7 @@ def search(
     chunks = MemoryAgent().search_documents(
         " ".join(words), document=document, tag=tag or (), limit=limit
     )
-    return shown(view.render_found, chunks)
+    return view_reply(view.render_found, chunks)
 
 
 @app.command("documents", epilog="Example: `memory library documents`")
@@ -112,7 +112,7 @@ def discover(
 ) -> Reply:
     """Read a page or a repository, and keep a note of it that is recalled with its address."""
     discovered = MemoryAgent().discover(source, tag=tag or (), private=private)
-    return shown(view.render_discovered, discovered)
+    return view_reply(view.render_discovered, discovered)
 
 
 @feeds_app.command(
@@ -125,7 +125,7 @@ def feeds_add(
     as_json: Json = False,
 ) -> Reply:
     """Watch a feed: from now on, its new items become notes."""
-    return shown(view.render_feed, MemoryAgent().add_feed(url, tag=tag or (), private=private))
+    return view_reply(view.render_feed, MemoryAgent().add_feed(url, tag=tag or (), private=private))
 
 
 @feeds_app.command("list", epilog="Example: `memory library feeds list`")

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from memory_assets.interfaces.cli.commands import Json, shown
+from memory_assets.interfaces.cli.commands import Json, view_reply
 from memory_assets.interfaces.views.lines import Parts, bold, dim
 from memory_assets.interfaces.views.terminal import Reply
 
@@ -32,7 +32,7 @@ def deployment(
         variables = configuration.variables
         setting = f"Set {' and '.join(variables)} for every process. Then " if variables else ""
         next_step = f"{setting}`memory ingest`."
-    return shown(_render, configuration, next_step=next_step)
+    return view_reply(_render, configuration, next_step=next_step)
 
 
 def _render(configuration: "DagsterConfiguration") -> Parts:

@@ -7,7 +7,7 @@ from typing import Any
 
 from memory_assets.errors import StoreError
 from memory_assets.extras.service.views import after_service, render_service
-from memory_assets.interfaces.cli.commands import DryRun, Json, Port, group, shown
+from memory_assets.interfaces.cli.commands import DryRun, Json, Port, group, view_reply
 from memory_assets.interfaces.ports import free_port
 from memory_assets.interfaces.views.terminal import Reply, tell
 from memory_assets.memory import MemoryAgent
@@ -23,7 +23,7 @@ def install(port: Port = None, dry_run: DryRun = False, as_json: Json = False) -
     from memory_assets.extras.service import login_service
 
     service = login_service.install(_own_store(), port, is_dry=dry_run)
-    return shown(partial(render_service, is_dry=dry_run), service)
+    return view_reply(partial(render_service, is_dry=dry_run), service)
 
 
 @app.command(epilog="Example: `memory service uninstall`")
@@ -32,7 +32,7 @@ def uninstall(dry_run: DryRun = False, as_json: Json = False) -> Reply:
     from memory_assets.extras.service import login_service
 
     service = login_service.uninstall(MemoryAgent().settings.data, is_dry=dry_run)
-    return shown(partial(render_service, is_dry=dry_run), service)
+    return view_reply(partial(render_service, is_dry=dry_run), service)
 
 
 @app.command(epilog="Example: `memory service status`")
@@ -42,7 +42,7 @@ def status(as_json: Json = False) -> Reply:
 
     service = login_service.status(MemoryAgent().settings.data)
     code = int(not service.is_running)
-    return shown(render_service, service, exit_code=code, next_step=after_service(service))
+    return view_reply(render_service, service, exit_code=code, next_step=after_service(service))
 
 
 @app.command(hidden=True, epilog="Example: `memory service run --store ~/memory`")

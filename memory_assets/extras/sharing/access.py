@@ -23,7 +23,7 @@ from memory_assets.errors import MemoryAssetsError, ScopeError, TokenError, TooM
 from memory_assets.extras.sharing.shared_memory import SharedMemory
 from memory_assets.extras.sharing.tokens import AccessScope, AccessToken, AccessTokens
 from memory_assets.extras.sharing.visibility import Reader
-from memory_assets.interfaces.envelope import failed
+from memory_assets.interfaces.envelope import failure_envelope
 from memory_assets.interfaces.guard import App, Receive, Scope, Send
 from memory_assets.interfaces.http import respond, status_of
 from memory_assets.interfaces.server_access import METHOD
@@ -224,7 +224,7 @@ def _bearer(scope: Scope) -> str:
 
 
 def _response_to(error: MemoryAssetsError, wait: int) -> Response:
-    response = respond(failed(error), status_of(error))
+    response = respond(failure_envelope(error), status_of(error))
     if isinstance(error, TokenError):
         response.headers["WWW-Authenticate"] = 'Bearer realm="memory_assets"'
     elif isinstance(error, TooManyWritesError):

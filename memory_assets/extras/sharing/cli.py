@@ -13,7 +13,7 @@ from memory_assets.errors import QuestionError
 from memory_assets.extras.sharing import tokens
 from memory_assets.extras.sharing.settings import sharing
 from memory_assets.extras.sharing.tokens import SCOPES, AccessToken, AccessTokens
-from memory_assets.interfaces.cli.commands import Json, completing, group, shown
+from memory_assets.interfaces.cli.commands import Json, completing, group, view_reply
 from memory_assets.interfaces.ports import is_loopback
 from memory_assets.interfaces.views.lines import Parts, bold, counted, dim, table
 from memory_assets.interfaces.views.terminal import Reply
@@ -225,11 +225,11 @@ def push(
     settings = sharing(agent.settings)
     pusher = Pusher(agent.store, url or settings.push_url, settings.push_token)
     if dry_run:
-        return shown(render_pushed, pusher.preview())
+        return view_reply(render_pushed, pusher.preview())
     if pusher.is_first and not yes:
         _check_agreement(pusher)
     pushed = pusher.push()
-    return shown(render_pushed, pushed, exit_code=int(bool(pushed.warnings)))
+    return view_reply(render_pushed, pushed, exit_code=int(bool(pushed.warnings)))
 
 
 def _check_agreement(pusher: "Pusher") -> None:

@@ -14,7 +14,7 @@ from memory_assets.errors import StoreBusyError
 from memory_assets.extras.sharing.access import GRANT, Access, AuditLog, Grant, WriteLimit
 from memory_assets.extras.sharing.tokens import AccessTokens
 from memory_assets.interfaces.dispatcher import AgentFor
-from memory_assets.interfaces.envelope import answered, cause_of, failed
+from memory_assets.interfaces.envelope import cause_of, envelope_of, failure_envelope
 from memory_assets.interfaces.guard import App, Guard, Scope
 from memory_assets.interfaces.http import add_route, as_json, read_body, respond, status_of
 from memory_assets.interfaces.mcp.protocol import (
@@ -115,11 +115,11 @@ async def _push(request: Request) -> Response:
             data = await run_in_threadpool(agent.take_in, await read_body(request))
     except Exception as error:
         if not isinstance(cause_of(error), StoreBusyError):
-            return respond(failed(error), status_of(error))
-        answer = respond(failed(error), 503)
+            return respond(failure_envelope(error), status_of(error))
+        answer = respond(failure_envelope(error), 503)
         answer.headers["Retry-After"] = str(BUSY_RETRY_SECONDS)
         return answer
-    return respond(answered(data))
+    return respond(envelope_of(data))
 
 
 PUSH_SCHEMA: dict[str, dict[str, Any]] = {

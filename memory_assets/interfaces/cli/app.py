@@ -20,7 +20,13 @@ import typer
 
 from memory_assets.errors import QuestionError, UnknownTableError
 from memory_assets.interfaces.cli import config, data, everyday, serve, setup, uninstall
-from memory_assets.interfaces.cli.commands import EVERY_DAY, GROUPS, OrderedGroup, add, placed
+from memory_assets.interfaces.cli.commands import (
+    EVERY_DAY,
+    GROUPS,
+    OrderedGroup,
+    add,
+    command_verbs,
+)
 from memory_assets.interfaces.envelope import message_of
 from memory_assets.interfaces.verbs import COMMANDS, VERBS
 from memory_assets.interfaces.views.progress import Bars
@@ -39,7 +45,7 @@ INTERRUPTED = 130
 
 
 def make_app() -> typer.Typer:
-    """Returns all commands: the panels, the groups, and any verb that no module has placed."""
+    """Returns all commands: the panels, the groups, and each verb that no module made a command."""
     app = typer.Typer(
         name="memory",
         cls=OrderedGroup,
@@ -55,7 +61,7 @@ def make_app() -> typer.Typer:
     for panel in PANELS:
         app.add_typer(panel.app)
     for verb in (*VERBS, *COMMANDS):
-        if verb.name not in placed_verbs():
+        if verb.name not in placed_verb_names():
             add(app, verb, EVERY_DAY)
     for name, commands in sorted(groups().items()):
         app.add_typer(commands, name=name, rich_help_panel=GROUPS)
@@ -63,29 +69,29 @@ def make_app() -> typer.Typer:
 
 
 @cache
-def placed_verbs() -> frozenset[str]:
-    """Returns the verbs that one of the modules has made a command of."""
-    groups()  # imports those of optional capabilities
-    return frozenset(placed)
+def placed_verb_names() -> frozenset[str]:
+    """Returns the names of the verbs that one of the modules made a command."""
+    groups()  # imports the modules of optional capabilities
+    return frozenset(command_verbs)
 
 
 @cache
 def groups() -> dict[str, typer.Typer]:
     """Returns the groups by name, with the commands that optional capabilities add."""
     by_name = {name: module.app for name, module in CORE_GROUPS.items()}
-    present = {**by_name, "config": config.config_app}
+    core_groups = {**by_name, "config": config.config_app}
     for extra in extras():
         for name, app in extra.commands.items():
-            if name in present:
-                present[name].add_typer(extra.load(app))
+            if name in core_groups:
+                core_groups[name].add_typer(extra.load(app))
             else:
                 by_name[name] = extra.load(app)
     return by_name
 
 
-def print_version(is_asked: bool) -> None:
+def print_version(has_option: bool) -> None:
     """Prints the version and ends the command, if the option is given."""
-    if is_asked:
+    if has_option:
         from memory_assets import __version__
 
         typer.echo(f"memory_assets {__version__}")
@@ -156,11 +162,9 @@ def _print_schema(words: Sequence[str]) -> int:
 
 
 def answer_sources() -> list[Callable[[], Mapping[str, Any]]]:
-    """Returns the functions that return the types of answers, of the core and of optional
-    capabilities.
-    """
-    of_core = [module.answer_types for module in (*PANELS, *CORE_GROUPS.values())]
-    return of_core + [extra.load(extra.answers) for extra in extras() if extra.answers]
+    """Returns the function `answer_types` of each module with commands, in the core and extras."""
+    sources = [module.answer_types for module in (*PANELS, *CORE_GROUPS.values())]
+    return sources + [extra.load(extra.answers) for extra in extras() if extra.answers]
 
 
 def fail(error: BaseException, *, as_json: bool) -> int:
@@ -175,10 +179,10 @@ def fail(error: BaseException, *, as_json: bool) -> int:
             typer.echo(str(error).rstrip())  # empty where boxes were printed
             return MISUSED
         usage = error.format_message() if hasattr(error, "format_message") else str(error)
-        where = getattr(getattr(error, "ctx", None), "command_path", "memory")
+        path = getattr(getattr(error, "ctx", None), "command_path", "memory")
         sentence = usage.replace(": Value error, ", ": ")
-        end = "" if sentence.endswith((".", "?")) else "."
-        print_error(error, f"{sentence}{end} Try `{where} --help`.", as_json=as_json)
+        stop = "" if sentence.endswith((".", "?")) else "."
+        print_error(error, f"{sentence}{stop} Try `{path} --help`.", as_json=as_json)
         return MISUSED
     print_error(error, message_of(error), as_json=as_json)
     return MISUSED if isinstance(error, QuestionError | UnknownTableError) else FAILED

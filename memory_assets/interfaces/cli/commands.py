@@ -1,8 +1,8 @@
-"""Makes commands from verbs: options from the request model, help and example from the verb, a
-reply from the facade's answer.
+"""Makes commands of verbs (`interfaces.verbs`), and declares options that several commands share.
 
-A required parameter becomes an argument, any other an option. Only the request validates values, so
-that errors read the same in every interface.
+The options come from the verb's request model, the help and the example from the verb, the reply
+from the facade's answer. A required parameter becomes an argument, any other an option. Only the
+request validates values, so that errors read the same in every interface.
 """
 
 import inspect
@@ -33,7 +33,7 @@ KEEP_WELL = "Keep well"
 GROUPS = "Groups"
 
 MOST_FROM_STDIN = 1_000_000
-"""Bytes read from stdin for an argument; a pipe may never end."""
+"""Most bytes that are read from stdin for an argument; a pipe may never end."""
 
 SPELLINGS = {"limit": ("--limit", "-n"), "used": ("--used/--unused",)}
 """Parameters whose option is not just `--name`."""
@@ -49,26 +49,27 @@ STORED = {
     "own_session": "session", "instead_of": "memory", "since": "day", "until": "day", "on": "day",
     "memory_ids": "memory", "target": "target",
 }  # fmt: skip
-"""Parameters of verbs → the kind of words that a shell completes."""
+"""Parameter → the kind of words (`memory.completion`) with which a shell completes its value."""
 
 STORED_OF = {("forget", "target"): "memory", ("restore", "memory_ids"): "unused_memory"}
+"""The same for the parameter of one verb."""
 
 METAVARS: Mapping[Any, str] = {int: "NUMBER", float: "NUMBER", Path: "PATH", datetime: "DAY"}
 """Type of an option → the placeholder of its value in the help."""
 
 EVALUATED = str.maketrans({"'": "’", '"': "”", "`": "’", "$": None, "\\": None, "!": "."})
-"""Characters that zsh evaluates in the text beside a word, which may quote a stranger, and what is
-shown instead.
+"""Characters that zsh evaluates → what is shown instead. The text beside a completed word may quote
+a stranger.
 """
 
 KEYWORD_ONLY = inspect.Parameter.KEYWORD_ONLY
 
-placed: set[str] = set()
-"""Names of the verbs that have a command."""
+command_verbs: set[str] = set()
+"""Names of the verbs that a module made a command."""
 
 
 class Group(TyperGroup):
-    """A group whose help names the values of options for people, and lists whole sentences."""
+    """A group of commands whose help has readable placeholders and whole sentences."""
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Returns the command."""
@@ -84,7 +85,7 @@ class Group(TyperGroup):
 
 
 class OrderedGroup(Group):
-    """A group that lists its commands in the given order."""
+    """A group that lists its commands in the order of `ORDER`."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Returns the names, those of `ORDER` first."""
@@ -93,8 +94,9 @@ class OrderedGroup(Group):
 
 
 def _name_values(parameters: list[Any]) -> list[Any]:
-    """Returns the parameters, whose placeholders are words of people in capitals and not names of
-    Python's types.
+    """Sets placeholders of values for people, such as NUMBER, and returns the parameters.
+
+    Without them the help would show the names of Python's types.
     """
     for parameter in parameters:
         if parameter is None:
@@ -113,9 +115,7 @@ def _name_values(parameters: list[Any]) -> list[Any]:
 
 
 def completing(*words: str, kind: str = "") -> Callable[[typer.Context, str], list[Any]]:
-    """Returns a completion function for these words, or for those of a kind that the store knows
-    (`memory.completion`).
-    """
+    """Returns a function for typer that completes these words, or the store's words of a kind."""
 
     def complete(ctx: typer.Context, incomplete: str) -> list[Any]:
         if not kind:
@@ -177,23 +177,24 @@ def group(help: str, **options: Any) -> typer.Typer:
     return typer.Typer(help=help, **{"no_args_is_help": True, "cls": Group, **options})
 
 
-def shown(
+def view_reply(
     view: Callable[[Any], Parts],
     data: Any,
     warnings: Sequence[str] = (),
     exit_code: int = 0,
     next_step: str = "",
 ) -> Reply:
-    """Returns the data, with its own warnings or these, as a reply that the view renders."""
+    """Returns a reply with the data, rendered by the view, and with these or its own warnings."""
     return Reply(data, view(data), exit_code, warnings or warnings_of(data), next_step)
 
 
 def reply_to(verb: Verb, request: Request | None = None, **fields: Any) -> Reply:
-    """Returns the facade's answer to the request, or to one with these fields, with the verb's
-    view.
+    """Returns the facade's answer, rendered by the verb's view.
+
+    Takes the request, or the fields of one.
     """
     answer = getattr(MemoryAgent(), verb.name)(request or verb.request(**fields))
-    return shown(view_of(verb.name), answer, next_step=next_step(verb.name, answer))
+    return view_reply(view_of(verb.name), answer, next_step=next_step(verb.name, answer))
 
 
 def add(app: typer.Typer, verb: Verb, panel: str | None = None, *, path: str = "") -> None:
@@ -209,12 +210,13 @@ def command(
     path: str = "",
     shortcuts: Mapping[str, tuple[str, Mapping[str, Any]]] = MappingProxyType({}),
 ) -> Callable[..., Any]:
-    """Adds the verb as a command; the function gets the request, and the additional options of its
-    own signature by name.
+    """Returns a decorator that makes a function the command of the verb.
 
-    `path` is the full name of a command inside a group; `shortcuts` are flags that set parameters.
+    The function gets the request. Its further parameters become further options of the command.
+    `path` is the full name of a command inside a group. A shortcut is a flag with its help and the
+    parameters that it sets.
     """
-    placed.add(verb.name)
+    command_verbs.add(verb.name)
 
     def register(run: Callable[..., Any]) -> Callable[..., Any]:
         additional = keyword_parameters(run)[1:]
@@ -308,7 +310,7 @@ def _parameter(verb: Verb, name: str, schema: Mapping[str, Any]) -> inspect.Para
 def _argument(
     name: str, schema: Mapping[str, Any], about: str, details: Mapping[str, Any]
 ) -> inspect.Parameter:
-    """Returns the argument; a single one may come from stdin."""
+    """Returns the argument for a required parameter; the value of a single one may be on stdin."""
     metavar = "ID..."
     if schema["type"] != "array":
         metavar = name.upper()

@@ -4,7 +4,14 @@ from typing import Annotated, Any
 
 import typer
 
-from memory_assets.interfaces.cli.commands import SET_UP, Group, Json, completing, group, shown
+from memory_assets.interfaces.cli.commands import (
+    SET_UP,
+    Group,
+    Json,
+    completing,
+    group,
+    view_reply,
+)
 from memory_assets.interfaces.views.config import (
     render_changed,
     render_setting,
@@ -23,6 +30,7 @@ class ConfigGroup(Group):
     """
 
     usual = "show"
+    """The command that is meant where the first word names none."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Returns the command that the words name."""
@@ -30,7 +38,7 @@ class ConfigGroup(Group):
         return super().resolve_command(ctx, words)
 
     def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
-        """Returns the commands and the settings that begin so."""
+        """Returns the commands and the settings that begin with the incomplete word."""
         setting = self.commands[self.usual].params[0]
         names = [] if incomplete.startswith("-") else setting.shell_complete(ctx, incomplete)
         return [*super().shell_complete(ctx, incomplete), *names]
@@ -98,7 +106,7 @@ def config_set(
     """Write a setting into your file, which holds for every store; the value is checked first."""
     from memory_assets.memory.settings import set_setting
 
-    return shown(render_changed, set_setting(name, value), next_step=RUN_AGAIN)
+    return view_reply(render_changed, set_setting(name, value), next_step=RUN_AGAIN)
 
 
 @config_app.command("unset", epilog="Example: `memory config unset least_useful`")
@@ -106,7 +114,7 @@ def config_unset(name: Name, as_json: Json = False) -> Reply:
     """Remove a setting from your file, so that its default or the store's file holds again."""
     from memory_assets.memory.settings import unset_setting
 
-    return shown(render_changed, unset_setting(name), next_step=RUN_AGAIN)
+    return view_reply(render_changed, unset_setting(name), next_step=RUN_AGAIN)
 
 
 def answer_types() -> dict[str, Any]:
@@ -114,10 +122,10 @@ def answer_types() -> dict[str, Any]:
     from memory_assets.interfaces.json_schema import fields
     from memory_assets.memory.settings import ChangedSetting, Setting
 
-    shown_settings = fields(settings=list[Setting])
+    settings = fields(settings=list[Setting])
     return {
-        "config": shown_settings,
-        "config show": shown_settings,
+        "config": settings,
+        "config show": settings,
         "config set": ChangedSetting,
         "config unset": ChangedSetting,
     }

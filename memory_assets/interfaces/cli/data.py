@@ -18,7 +18,7 @@ from memory_assets.interfaces.cli.commands import (
     completing,
     day_of,
     group,
-    shown,
+    view_reply,
 )
 from memory_assets.interfaces.cli.everyday import built_reply
 from memory_assets.interfaces.views.next_steps import after_table_export
@@ -64,7 +64,7 @@ def export(
             raise typer.BadParameter("--as-of goes with the table memories, not with --all.")
         from memory_assets.memory.transfer import export_all
 
-        return shown(render_exported, export_all(everything))
+        return view_reply(render_exported, export_all(everything))
     assert table is not None
     from memory_assets.memory import tables
 
@@ -115,7 +115,7 @@ def backup(
     """
     from memory_assets.memory.transfer import back_up
 
-    return shown(render_backed_up, back_up(file))
+    return view_reply(render_backed_up, back_up(file))
 
 
 @app.command(epilog="Example: `memory data restore ~/backups/memory-20260801-120000.tar.zst`")
@@ -147,7 +147,7 @@ def show(
     if day is not None and as_of is not None:
         raise typer.BadParameter("Give --day or --as-of, not both.")
     rows = tables.show(table, day=day, as_of=day_of(as_of), limit=limit)
-    return shown(render_rows if every else render_cards, rows)
+    return view_reply(render_rows if every else render_cards, rows)
 
 
 @app.command(epilog="Example: `memory data sample 20 --seed $(git rev-parse HEAD)`")
@@ -169,12 +169,12 @@ def sample(
 
     sampled = tables.sample(count, seed, table)
     if table:
-        return shown(render_cards, sampled)
+        return view_reply(render_cards, sampled)
     next_step = ""
     if sampled.rows:
         first_id = sampled.rows[0]["id"]
         next_step = f"`memory explain {first_id}` shows where the first one comes from."
-    return shown(render_facts, sampled, next_step=next_step)
+    return view_reply(render_facts, sampled, next_step=next_step)
 
 
 @app.command(epilog="Example: `memory data rebuild`")

@@ -1,5 +1,6 @@
-"""The commands outside of groups: up, recall, remember, review, explain, forget, status, brief;
-ingest, doctor and restore.
+"""The commands of every day: up, recall, remember, review, explain, forget, status, brief.
+
+Also ingest, doctor and restore, which keep the memory well.
 """
 
 import os
@@ -24,7 +25,7 @@ from memory_assets.interfaces.cli.commands import (
     command,
     completing,
     reply_to,
-    shown,
+    view_reply,
 )
 from memory_assets.interfaces.ports import free_port
 from memory_assets.interfaces.views.health import (
@@ -58,7 +59,7 @@ Proposals = Annotated[
 
 
 def built_reply(built: Any, afterwards: Callable[[], int] = lambda: 0) -> Reply:
-    """Returns what a build did, with the view that shows it."""
+    """Returns a reply about what a build did; `afterwards` runs when it is printed."""
     parts = render_built(built)
     return Reply(built.to_dict(), parts, warnings=built.warnings, afterwards=afterwards)
 
@@ -117,7 +118,7 @@ def recall(
 
 add(app, verbs.REMEMBER, EVERY_DAY)
 app.add_typer(review_app, name="review", rich_help_panel=EVERY_DAY)
-commands.placed.update((verbs.ANSWER.name, verbs.REVIEW.name, verbs.DECIDE.name))
+commands.command_verbs.update((verbs.ANSWER.name, verbs.REVIEW.name, verbs.DECIDE.name))
 
 
 @review_app.callback(invoke_without_command=True, help=verbs.REVIEW.summary)
@@ -223,7 +224,7 @@ def doctor(
     """Check that every file, message and memory is accounted for; the exit code is 1 if not."""
     health = MemoryAgent().health(is_deep=deep)
     following = after_doctor(health, is_deep=deep)
-    return shown(render_health, health, exit_code=int(not health.is_well), next_step=following)
+    return view_reply(render_health, health, exit_code=int(not health.is_well), next_step=following)
 
 
 add(app, verbs.RESTORE, KEEP_WELL)

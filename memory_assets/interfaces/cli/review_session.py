@@ -1,10 +1,10 @@
 """The review in a terminal: one proposal at a time with its evidence, one key per decision.
 
-Every decision is in the ledger, and its line in its file, before the next proposal is shown, so an
-interrupted review continues where it stopped. Proposals that were decided elsewhere meanwhile (in
-REVIEW.md, by a rule, in another terminal) are skipped. The last decision can be taken back. The
-proposals of a project follow each other. A whole triage follows when the review ends or is
-interrupted; then the lines that changed are listed with their files and commits.
+A decision is in the ledger, and its line in its file, before the next proposal is shown. So an
+interrupted review continues where it stopped. Proposals that somebody decides meanwhile elsewhere
+(in REVIEW.md, in another terminal, or by a rule) are skipped. The last decision can be taken back.
+The proposals of one project follow each other. When the review ends or is interrupted, triage runs
+for all decisions; then the lines that changed are listed with their files and commits.
 """
 
 from collections.abc import Callable, Collection, Iterator
@@ -36,14 +36,20 @@ KEYS = "[a]pprove  [r]eject  [e]dit  [s]kip  all e[v]idence  [u]ndo  [q]uit"
 PUT_BACK = "p"
 LOST_KEYS = "[r]eject them (I deleted their lines)  [p]ut them back  any other key: decide later"
 INTERRUPTS = ("\x03", "\x04", "")
+"""What is read for ctrl-C, for ctrl-D, and where the terminal is gone."""
+
 SHOWN_QUOTES = 2
+"""Quotes that are shown with a proposal; the key `v` shows more."""
+
 ALL_QUOTES = 50
 QUOTE_CHARS = 280
 
 
 def group_of(proposal: "Pending") -> str:
     """Returns the project whose file the line is for."""
-    return proposal.project or proposal.path if proposal.path != MEMORY_MD else "all projects"
+    if proposal.path == MEMORY_MD:
+        return "all projects"
+    return proposal.project or proposal.path
 
 
 @dataclass
@@ -54,10 +60,9 @@ class ReviewSession:
     console: Console
     read_key: Callable[[], str]
     read_line: Callable[[str, str], str]
-    """Reads a line from a prompt and the text that it begins with."""
+    """Reads a line; takes the prompt, and the text to edit."""
     decided: list[str] = field(default_factory=list)
-    """The proposals that were approved or rejected here, in order; the last one can be taken back.
-    """
+    """Ids of the proposals that were approved or rejected here, in order."""
     group: str = ""
     """The project that is asked about now."""
 
@@ -76,7 +81,10 @@ class ReviewSession:
                 is_decided = self._ask(proposal, len(pending))
                 if is_decided is None:
                     break
-                (touched.append if is_decided else skipped.add)(proposal.proposal_id)
+                if is_decided:
+                    touched.append(proposal.proposal_id)
+                else:
+                    skipped.add(proposal.proposal_id)
                 pending = self._waiting(skipped)
         finally:
             if touched:
@@ -91,8 +99,9 @@ class ReviewSession:
         return [item for item in self.agent.pending() if item.proposal_id not in skipped]
 
     def _ask_about_lost(self) -> tuple[str, ...]:
-        """Asks about many proposals that vanished from REVIEW.md at once, and returns those that
-        are rejected.
+        """Asks whether proposals that vanished from REVIEW.md at once are rejected.
+
+        Returns the rejected proposals.
         """
         lost = self.agent.lost()
         if not lost:
@@ -108,8 +117,9 @@ class ReviewSession:
         return ()
 
     def _next(self, pending: "list[Pending]") -> "Pending":
-        """Returns the most useful proposal of the present project, or of the next one, whose name
-        is printed first.
+        """Returns the most useful proposal of the present project.
+
+        Without any, begins the next project: prints its name, and returns its best proposal.
         """
         groups: dict[str, list[Pending]] = {}
         for proposal in pending:
@@ -121,9 +131,7 @@ class ReviewSession:
         return groups[self.group][0]
 
     def _show_changed(self, commit: str | None) -> None:
-        """Prints the lines of the files of entries that this review changed, with the commit of
-        each.
-        """
+        """Prints the lines that this review changed, each with its file and commit."""
         changed = self.agent.changed_since(commit)
         for line in changed:
             mark, style = ("+", "green") if line.is_added else ("-", "red")
@@ -159,7 +167,7 @@ class ReviewSession:
                 self._say(str(error), "yellow")
 
     def _decide(self, proposal: "Pending", key: str) -> bool:
-        """Carries out the key and returns whether it was one of a decision."""
+        """Carries out the decision that the key means; returns whether it means one."""
         if key == APPROVE:
             self.agent.approve(proposal.proposal_id, triage=False)
         elif key == REJECT:
@@ -221,7 +229,7 @@ class ReviewSession:
         show([Text(words, style=style)], self.console)
 
     def _evidence(self, proposal_id: str, most: int) -> Iterator[Text]:
-        """Yields each quote with its place, and whether the archived bytes are unchanged."""
+        """Yields each quote, then its place and whether the archived bytes still hold it."""
         records = self.agent.origin_of(proposal_id).records
         for record in records[:most]:
             facts = record.facts

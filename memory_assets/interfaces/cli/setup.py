@@ -17,7 +17,7 @@ from memory_assets.interfaces.cli.commands import (
     completing,
     day_of,
     group,
-    shown,
+    view_reply,
 )
 from memory_assets.interfaces.verbs import VERBS
 from memory_assets.interfaces.views.next_steps import after_hooks
@@ -114,7 +114,7 @@ def hooks_status(names: Chosen = None, as_json: Json = False) -> Reply:
 
 
 def _checked(names: Sequence[str] | None) -> Sequence[str]:
-    """Returns the names of harnesses; raises `QuestionError` for an unknown one."""
+    """Returns the names, all of harnesses; raises `QuestionError` for any other name."""
     unknown = sorted(set(names or ()) - set(HARNESSES))
     if unknown:
         raise QuestionError(f"harness must be one of {', '.join(HARNESSES)}, not '{unknown[0]}'.")
@@ -124,13 +124,15 @@ def _checked(names: Sequence[str] | None) -> Sequence[str]:
 def _hooks_reply(
     changes: "Sequence[HookChange]", *, is_dry: bool, is_installing: bool = False
 ) -> Reply:
-    """Returns the changes, or states, of the settings files with the last event of each harness."""
+    """Returns a reply with changes or states of settings files, and each harness's last event."""
     data = {"is_dry_run": is_dry, "files": changes, "last_heard": MemoryAgent().last_heard()}
     has_failed = any(change.has_failed for change in changes)
     is_nowhere = all(change.is_elsewhere for change in changes)
     is_in_vain = is_installing and not is_dry and is_nowhere
     next_step = "" if has_failed else after_hooks(data, is_installing=is_installing)
-    return shown(render_changes, data, exit_code=int(has_failed or is_in_vain), next_step=next_step)
+    return view_reply(
+        render_changes, data, exit_code=int(has_failed or is_in_vain), next_step=next_step
+    )
 
 
 @model_app.callback(invoke_without_command=True)
@@ -142,7 +144,7 @@ def model(context: typer.Context, as_json: Json = False) -> Reply | None:
         return None
     from memory_assets.memory.models import overview
 
-    return shown(render_overview, overview())
+    return view_reply(render_overview, overview())
 
 
 @model_app.command("list", epilog="Example: `memory model list`")
@@ -150,7 +152,7 @@ def model_list(as_json: Json = False) -> Reply:
     """Show the configured models, and the models with a known price."""
     from memory_assets.memory.models import list_models
 
-    return shown(render_models, list_models())
+    return view_reply(render_models, list_models())
 
 
 @model_app.command("use", epilog="Example: `memory model use claude-code`")
@@ -216,11 +218,11 @@ def model_add(
 
 
 def _chosen(models: "Models") -> Reply:
-    """Returns the models that are configured now."""
+    """Returns a reply with the models that are configured now."""
     from memory_assets.memory.models import overview
 
-    present = overview()
-    return Reply(present, render_choice(present, models.path), warnings=models.warnings)
+    state = overview()
+    return Reply(state, render_choice(state, models.path), warnings=models.warnings)
 
 
 @model_app.command(
@@ -242,7 +244,7 @@ def model_cost(
     """
     from memory_assets.memory.models import costs_of
 
-    return shown(render_costs, costs_of(day_of(first), day_of(last), model, reflector))
+    return view_reply(render_costs, costs_of(day_of(first), day_of(last), model, reflector))
 
 
 @app.command(

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from memory_assets.errors import QuestionError
-from memory_assets.interfaces.cli.commands import SET_UP, Json, shown
+from memory_assets.interfaces.cli.commands import SET_UP, Json, view_reply
 from memory_assets.interfaces.views.setup import render_uninstalled
 from memory_assets.interfaces.views.terminal import Reply
 from memory_assets.memory.places import find_data
@@ -35,7 +35,7 @@ def uninstall(
 
     removed = facade.uninstall(is_erasing=erase, is_dry=dry_run)
     has_failed = any(change.has_failed for change in removed.hooks)
-    return shown(render_uninstalled, removed, exit_code=int(has_failed))
+    return view_reply(render_uninstalled, removed, exit_code=int(has_failed))
 
 
 def _confirm(data: str) -> None:

@@ -173,13 +173,13 @@ class Protocol:
                 import traceback
 
                 traceback.print_exception(error, file=sys.stderr)
-            answer = envelope.failed(error)
+            answer = envelope.failure_envelope(error)
             text = answer["error"]["message"]
         else:
             warnings = list(envelope.warnings_of(data))
             if is_sample():
                 warnings.append(SAMPLE)
-            answer = envelope.answered(data, warnings)
+            answer = envelope.envelope_of(data, warnings)
             lines = [render_text(verb.name, data), *(f"! {warning}" for warning in warnings)]
             text = "\n".join(lines).strip()
         content = [{"type": "text", "text": visible(text)}]

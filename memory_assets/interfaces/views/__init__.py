@@ -1,1 +1,1 @@
-"""What the terminal shows: one module for each kind of answer."""
+"""Renders answers for people: one module for each kind of answer."""

@@ -1,6 +1,4 @@
-"""Renders settings: a table of all of them, one with everything about it, and what changing one
-did.
-"""
+"""Renders settings: a table of all, everything about one, or what a change did."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -16,13 +14,11 @@ if TYPE_CHECKING:
 EMPTY = "(empty)"
 
 MOST_CHARS = {"value": 23, "default": 17}
-"""Characters of the cells of the table, which then fits into 80 columns."""
+"""Most characters of a cell, so that the table fits into 80 columns."""
 
 
 def render_settings(settings: "Sequence[Setting]") -> Parts:
-    """Renders each setting with its value, its default where it differs, and its origin; then the
-    files.
-    """
+    """Renders each setting: its value, a default that differs, its origin; then the files."""
     rows = ((setting.name, *_cells(setting), _origin(setting)) for setting in settings)
     yield table("setting", "value", "default", "from", rows=rows)
     yield ""
@@ -36,17 +32,19 @@ def render_setting(setting: "Setting") -> Parts:
     """Renders one setting: what it means, its value, default and origin, and how to change it."""
     yield bold(setting.name, f": {setting.about}")
     yield ""
-    shown = {
+    facts = {
         "value": _lines(setting.value),
         "default": _lines(setting.default),
         "from": setting.origin,
         "variable": setting.variable,
+        "file": setting.file,
+        "line": setting.line,
     }
-    yield from render_fields({**shown, "file": setting.file, "line": setting.line})
+    yield from render_fields(facts)
 
 
 def render_changed(changed: "ChangedSetting") -> Parts:
-    """Renders what differs between the value before and after, and the file."""
+    """Renders the old and the new value, of a table only the entries that differ, and the file."""
     was = changed.was
     now = changed.setting.value
     if isinstance(was, dict) and isinstance(now, dict):
@@ -59,14 +57,15 @@ def render_changed(changed: "ChangedSetting") -> Parts:
 
 
 def _cells(setting: "Setting") -> tuple[str, str]:
+    """Returns the value and, if it differs, the default; of a table the entries that differ."""
     value = setting.value
     default = setting.default
     is_default = value == default
     if isinstance(value, dict) and isinstance(default, dict) and not is_default:
         changed = {key: entry for key, entry in value.items() if default.get(key) != entry}
         return _short(changed, MOST_CHARS["value"]), _entries(default)
-    shown = _entries(value) if isinstance(value, dict) else _short(value, MOST_CHARS["value"])
-    return shown, "" if is_default else _short(default, MOST_CHARS["default"])
+    text = _entries(value) if isinstance(value, dict) else _short(value, MOST_CHARS["value"])
+    return text, "" if is_default else _short(default, MOST_CHARS["default"])
 
 
 def _entries(value: Mapping[str, Any]) -> str:
@@ -74,9 +73,7 @@ def _entries(value: Mapping[str, Any]) -> str:
 
 
 def _short(value: Any, most: int) -> str:
-    """Returns the value in so many characters: the end of a path, the beginning of anything
-    else.
-    """
+    """Returns the value in at most `most` characters: of a path its end, else the beginning."""
     text = _whole(value)
     if len(text) <= most:
         return "" if text == EMPTY else text

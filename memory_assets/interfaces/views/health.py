@@ -1,4 +1,4 @@
-"""Renders what a build did, the state of the store, and the doctor's report."""
+"""Renders what a build did, the state of the store, and the report of `memory doctor`."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -45,8 +45,9 @@ def render_model_hint() -> Parts:
 
 
 def render_state(status: "Status") -> Parts:
-    """Renders the state of the store and where its files are; of a status without a text, its
-    fields.
+    """Renders the state of the store and where its files are.
+
+    The status of a shared server has no text, and is rendered as its fields.
     """
     if not hasattr(status, "text"):
         yield from render_fields(status)
@@ -90,8 +91,8 @@ def _render_counts(harnesses: "Sequence[HarnessCounts]") -> Parts:
     for counts in harnesses:
         unknown |= counts.unknown_types
     if unknown:
-        listed = ", ".join(f"{name} {count:,}" for name, count in unknown.items())
-        yield f"unknown types: {listed}"
+        counts_by_name = ", ".join(f"{name} {count:,}" for name, count in unknown.items())
+        yield f"unknown types: {counts_by_name}"
 
 
 def _cells(name: str, values: "Sequence[int]") -> list[str]:
@@ -99,7 +100,7 @@ def _cells(name: str, values: "Sequence[int]") -> list[str]:
 
 
 def _count_rows(harnesses: "Sequence[HarnessCounts]") -> Iterator[tuple[str, list[int]]]:
-    """Yields each count by harness, and counts by kind one after the other."""
+    """Yields the label of each count with its value for each harness; a dict gives a row a key."""
     for name in COUNTS:
         label = LABELS.get(name, name)
         values = [getattr(counts, name) for counts in harnesses]

@@ -1,7 +1,7 @@
 """Building blocks of views: lines, tables, and pairs of name and value.
 
-A view takes a result of the facade and yields its parts, plain text or renderables of rich;
-`terminal` prints them.
+A view is a function that takes an answer of the facade and yields its parts: plain texts, or
+objects that rich renders. `terminal` prints them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,6 +14,7 @@ from rich.tree import Tree
 Part = str | Text | Table | Tree
 Parts = Iterator[Part]
 SHOWN_ITEMS = 8
+"""Items of a list that are shown."""
 
 line = Text.assemble
 """Returns a line of texts and (text, style) pairs."""
@@ -37,19 +38,18 @@ def warning(text: str) -> Text:
 def table(
     *columns: str, rows: Iterable[Sequence[str | Text]], numbers: Sequence[str] = ()
 ) -> Table:
-    """Returns a table with these columns and rows; the columns `numbers` are aligned to the
-    right.
-    """
-    drawn = Table(box=None, pad_edge=False, header_style="bold")
+    """Returns a table with these columns and rows; `numbers` are aligned to the right."""
+    grid = Table(box=None, pad_edge=False, header_style="bold")
     for column in columns:
-        drawn.add_column(column, justify="right" if column in numbers else "left", overflow="fold")
+        justify = "right" if column in numbers else "left"
+        grid.add_column(column, justify=justify, overflow="fold")
     for row in rows:
-        drawn.add_row(*row)
-    return drawn
+        grid.add_row(*row)
+    return grid
 
 
 def cell(value: Any) -> str:
-    """Returns the value as text: the first items of a list, nothing for None."""
+    """Returns the value as text: of a list the first items, for None an empty text."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list | tuple):
@@ -69,17 +69,18 @@ def ranges(lines: Sequence[int]) -> str:
     return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in spans)
 
 
-def counted(count: int, what: str) -> str:
+def counted(count: int, noun: str) -> str:
     """Returns the count with its noun: 1 file, 2 files."""
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def render_fields(result: Any) -> Parts:
     """Renders the fields of a result, one name and value per line."""
-    drawn = Table(box=None, show_header=False, pad_edge=False)
-    drawn.add_column(style="bold")
-    drawn.add_column(overflow="fold")
-    for name, value in (result if isinstance(result, Mapping) else vars(result)).items():
+    grid = Table(box=None, show_header=False, pad_edge=False)
+    grid.add_column(style="bold")
+    grid.add_column(overflow="fold")
+    values = result if isinstance(result, Mapping) else vars(result)
+    for name, value in values.items():
         if not name.startswith("_"):
-            drawn.add_row(name, cell(value))
-    yield drawn
+            grid.add_row(name, cell(value))
+    yield grid

@@ -1,6 +1,4 @@
-"""Renders memories that were recalled, cited, saved, corrected, rated, restored, erased, proposed
-or decided.
-"""
+"""Renders answers about memories: recalled, cited, saved, rated, restored, erased, proposed."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -14,8 +12,9 @@ if TYPE_CHECKING:
 
 
 def render_recalled(answer: "types.Answer") -> Parts:
-    """Renders the results, best first, a message with its speaker; or that nothing is known. Notes
-    an unsearchable index.
+    """Renders the results, best first, or that nothing is known; a message has its speaker.
+
+    Also says if a part of the memory could not be searched.
     """
     if not answer.results:
         yield "No memory answers this question."
@@ -117,8 +116,8 @@ def render_pending(review: "types.Review") -> Parts:
         yield dim(f"   {proposal.reason}{until}")
     first = review.pending[0].proposal_id
     if review.pending_count > len(review.pending):
-        shown = f"{len(review.pending)} of {review.pending_count}, the most useful first"
-        yield dim(f"{shown}; the others follow as you decide.")
+        share = f"{len(review.pending)} of {review.pending_count}, the most useful first"
+        yield dim(f"{share}; the others follow as you decide.")
     commands = f'`memory review approve {first}`, `reject {first}`, `edit {first} "new wording"`'
     yield dim(f"Decide: {commands}; or in REVIEW.md.")
 
@@ -132,8 +131,10 @@ def render_decided(decided: "types.Decided") -> Parts:
 
 
 def _facts(result: "types.Recalled") -> str:
-    """Returns the category and who said it, or that it is a message, the project, date, tags, id
-    and source of a result.
+    """Returns the facts about a result on one line.
+
+    These are the category and who said it (or that it is a message), the project, the date, tags,
+    the id and the source.
     """
     tags = f", {', '.join(result.tags)}" if result.tags else ""
     origin = f"session {result.session}{_records(result.lines)}"

@@ -1,4 +1,4 @@
-"""The one thing to do after an answer, as a command; printed on a terminal only."""
+"""Names the one thing to do after an answer, as a command; printed on a terminal only."""
 
 import shlex
 from collections.abc import Callable, Mapping
@@ -10,16 +10,16 @@ if TYPE_CHECKING:
     from memory_assets.memory import verb_answers as types
 
 MOST_CHARS = 60
-"""Characters of a text that is repeated in a command."""
+"""Most characters of a text that is repeated in a command."""
 
 MEMORIES = ("fact", "narrative")
+"""Kinds of results that are memories, so that `memory explain` takes their ids."""
+
 SHOWS_ORIGIN = "shows where it comes from, down to the transcript."
 
 
 def next_step(verb: str, answer: Any) -> str:
-    """Returns what to do after the verb's answer; empty where nothing follows, or its view says
-    it.
-    """
+    """Returns what to do after the verb's answer; empty if nothing follows, or its view says it."""
     return NEXT_STEPS[verb](answer) if verb in NEXT_STEPS else ""
 
 

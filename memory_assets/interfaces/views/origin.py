@@ -1,6 +1,4 @@
-"""Renders the provenance of a memory, why something is not remembered, the relations of a name, and
-upcoming dates.
-"""
+"""Renders the provenance of a memory, why something is not remembered, and upcoming dates."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -20,12 +18,11 @@ NO_RECORDS = {
     "shared memory": "Said in sessions of others, which are not shown.",
     "shared proposal": "It waits for a decision.",
 }
+"""Kind of origin without a record in a transcript → what is said instead."""
 
 
 def render_explained(explained: "types.Explanation | types.WhyNot") -> Parts:
-    """Renders the provenance down to the archived records, or the stage at which the words
-    stopped.
-    """
+    """Renders the provenance down to the records, or the stage that the words did not pass."""
     return _why_not(explained) if explained.has_origin is False else _chain(explained)
 
 
@@ -83,13 +80,14 @@ def _why_not(reason: "types.WhyNot") -> Parts:
         yield "Nothing says this. The nearest thing said, perhaps not what you mean:"
     yield bold(reason.stage, f": {reason.because}")
     if reason.says:
-        yield f"   {f'{short_id(reason.memory_id)} ' if reason.memory_id else ''}{reason.says}"
+        memory = f"{short_id(reason.memory_id)} " if reason.memory_id else ""
+        yield f"   {memory}{reason.says}"
     if reason.merged_into:
         yield f"   merged into: {reason.merged_into}"
     scores = {"score": reason.score, "last result": reason.last_in}
-    listed = [f"{name} {score:.3f}" for name, score in scores.items() if score]
-    if listed:
-        yield dim(f"   {', '.join(listed)}")
+    texts = [f"{name} {score:.3f}" for name, score in scores.items() if score]
+    if texts:
+        yield dim(f"   {', '.join(texts)}")
     if reason.path:
         records = f", records {', '.join(map(str, reason.lines))}" if reason.lines else ""
         yield dim(f"   session {reason.session or '-'}, {reason.path}{records}")

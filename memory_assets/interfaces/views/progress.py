@@ -1,7 +1,8 @@
 """Shows progress on stderr: bars on a terminal, else a line for each long step.
 
-Work whose tables were announced has one bar: how much of it is done, how long the rest may take,
-and what works already.
+A build first announces its tables and the time that each may take (`Bars.expect`). From then on
+there is one bar for all of them: it says how much is done, how long the rest may take, and what
+works already.
 """
 
 import time
@@ -22,14 +23,15 @@ from rich.table import Column
 from memory_assets.interfaces.views.terminal import console
 
 AT_LEAST_SECONDS = 1.0
-"""Without a terminal, steps that took less are not worth a line."""
+"""Without a terminal, a step that took less time has no line."""
 
 TRUSTED_SHARE = 0.1
-"""Once this much of the expected time is done, the pace so far decides how long the rest takes."""
+"""Once this share of the expected time is done, the pace so far decides how long the rest takes."""
 
 
 WIDE = 110
-"""Columns of a terminal in which a bar also says what works already; a line above it always does.
+"""Columns that a terminal needs for a bar that also says what works already. A line above the bar
+says it in any terminal.
 """
 
 
@@ -48,7 +50,7 @@ class Bars:
         self._is_closed = False
 
     def track(self, items: Iterable[Any], description: str, total: float | None) -> Iterator[Any]:
-        """Yields the items and moves a bar; the last open one releases the terminal."""
+        """Yields the items and moves a bar; when the last bar ends, the terminal is released."""
         if self._overall is not None:
             yield from self._track_overall(self._overall, items, total)
             return
@@ -75,8 +77,9 @@ class Bars:
                 self._bars = None
 
     def expect(self, seconds: Mapping[str, float], notice: str = "") -> None:
-        """Shows one bar for all of these tables from now on, below the notice; without tables,
-        removes it.
+        """Shows one bar for these tables, below the notice; without tables, removes the bar.
+
+        `seconds` is the time that each table may take.
         """
         if notice:
             self._console.print(notice)
@@ -93,12 +96,12 @@ class Bars:
             self._show()
 
     def part(self, share: float) -> None:
-        """Takes how much of each table the following builds are."""
+        """Notes which share of each table's time the following builds take."""
         if self._overall is not None:
             self._overall.share = share
 
     def building(self, table: str, title: str) -> None:
-        """Shows the title, and counts the table before as built."""
+        """Shows the title of the table, and counts the previous table as built."""
         if self._overall is not None:
             self._overall.begin(table, title)
             self._show()
@@ -138,7 +141,7 @@ class Bars:
 
 
 class Overall:
-    """How far work is whose tables, with the time in seconds that each may take, were announced."""
+    """The progress of a build whose tables were announced, with the seconds that each may take."""
 
     def __init__(self, seconds: Mapping[str, float], started: float) -> None:
         self.started = started
@@ -164,16 +167,15 @@ class Overall:
         return min(1.0, (self._built + self.within * self._present()) / self._whole)
 
     def render(self, now: float, *, is_short: bool = False) -> str:
-        """Returns what is done at present, how long the rest may take, and unless it is to be short
-        what works already.
+        """Returns the present step, how long the rest may take, and what works already.
+
+        A short text leaves out what works already.
         """
         works = f"{self.works} · " if self.works and not is_short else ""
         return f"{works}{self._title} · {render_remaining(self._remaining(now))}"
 
     def _remaining(self, now: float) -> float:
-        """Returns the expected time for the rest, at the pace so far once there is enough to judge
-        it by.
-        """
+        """Returns the seconds that the rest may take; after `TRUSTED_SHARE`, at the pace so far."""
         remaining = (1.0 - self.done) * self._whole
         if self.done < TRUSTED_SHARE:
             return remaining
@@ -184,7 +186,7 @@ class Overall:
 
 
 def render_remaining(seconds: float) -> str:
-    """Returns the time in words, rounded as an estimate is."""
+    """Returns the time in words, rounded, because it is an estimate."""
     if seconds < 10:
         return "a few seconds left"
     if seconds < 55:

@@ -34,7 +34,7 @@ def view_of(verb: str) -> Callable[[Any], Parts]:
 
 
 def render_text(verb: str, data: Any) -> str:
-    """Returns what the command line prints into a pipe."""
-    into = io.StringIO()
-    show(view_of(verb)(data), plain_console(into, no_color=True, color_system=None))
-    return into.getvalue().rstrip("\n")
+    """Returns the answer of a verb as plain text, as the command line prints it into a pipe."""
+    stream = io.StringIO()
+    show(view_of(verb)(data), plain_console(stream, no_color=True, color_system=None))
+    return stream.getvalue().rstrip("\n")

@@ -1,5 +1,6 @@
-"""Renders rows of tables: a card for each, with a title, the few fields that matter and its ids; or
-every field.
+"""Renders rows of tables: as cards, or with every field.
+
+A card has a title, the few fields that matter, and the ids of the row.
 """
 
 from collections.abc import Iterator, Mapping
@@ -38,18 +39,19 @@ FIELDS = (
 
 MOST_FIELDS = 6
 MOST_CHARS = 300
-"""Characters of a title, and of a field."""
+"""Most characters of a title, and of a field."""
 
 
 def render_cards(rows: "ShownRows") -> Parts:
-    """Renders each row as its title, what matters of it, and its ids."""
+    """Renders each row as its title, the fields that matter, and its ids."""
     for number, row in enumerate(rows.rows, start=1):
         title = next((name for name in TITLES if row.get(name)), rows.key[0])
         yield bold(f"{number}. ", _short(row[title]))
         moment = [name for name in MOMENTS if row.get(name)][:1]
-        shown = [name for name in (*moment, *FIELDS) if name != title and _is_told(row.get(name))]
-        if shown:
-            yield f"   {', '.join(f'{name} {_short(row[name])}' for name in shown[:MOST_FIELDS])}"
+        names = [name for name in (*moment, *FIELDS) if name != title and _is_set(row.get(name))]
+        fields = [f"{name} {_short(row[name])}" for name in names[:MOST_FIELDS]]
+        if fields:
+            yield f"   {', '.join(fields)}"
         ids = list(_ids(rows.key, row, title))
         if ids:
             yield dim(f"   {', '.join(ids)}")
@@ -72,7 +74,7 @@ def _ids(key: tuple[str, ...], row: Mapping[str, Any], title: str) -> Iterator[s
             yield f"{name} {row[name]}"
 
 
-def _is_told(value: Any) -> bool:
+def _is_set(value: Any) -> bool:
     return value is not None and value not in ("", [])
 
 
@@ -86,10 +88,10 @@ def _short(value: Any) -> str:
     return text if len(text) <= MOST_CHARS else f"{text[: MOST_CHARS - 1]}…"
 
 
-def render_facts(drawn: "ShownRows") -> Parts:
+def render_facts(sample: "ShownRows") -> Parts:
     """Renders facts, each with its id, category and source."""
-    for number, row in enumerate(drawn.rows, start=1):
+    for number, row in enumerate(sample.rows, start=1):
         yield bold(f"{number}. ", row["text"])
         yield dim(f"   {row['id']}  {MARKS[row['priority']]} {row['priority']}, {row['category']}")
         yield dim(f"   said by the {row['author']} on {row['day']}, in {row['project']}")
-    yield dim(f"{len(drawn.rows):,} of {drawn.total:,} allowed facts")
+    yield dim(f"{len(sample.rows):,} of {sample.total:,} allowed facts")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from memory_assets.memory.uninstall import Uninstalled
 
 MOST_ROWS = 8
-"""Projects that are listed, so that the overview fits on one screen."""
+"""Most projects that are listed, so that the overview fits on one screen."""
 
 
 def render_changes(report: dict[str, Any]) -> Parts:
@@ -53,9 +53,7 @@ def render_models(models: "Models") -> Parts:
 
 
 def render_overview(overview: "ModelOverview") -> Parts:
-    """Renders the configured models, what this machine offers at which price, and what would be
-    sent.
-    """
+    """Renders the configured models, the machine's offers with prices, and what would be sent."""
     yield from _configured(overview)
     yield ""
     rows = []
@@ -95,9 +93,7 @@ def _share_cells(share: "ProjectShare") -> list[str]:
 
 
 def render_choice(overview: "ModelOverview", path: "Path | None") -> Parts:
-    """Renders the models that were chosen, the projects that they may be sent, and how past
-    sessions are extracted.
-    """
+    """Renders the chosen models, the projects that they may read, and how to extract the past."""
     yield from _configured(overview)
     if path is not None:
         yield dim(f"Written into {path}.")

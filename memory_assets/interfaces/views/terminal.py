@@ -15,7 +15,7 @@ from rich.pager import SystemPager
 from rich.segment import Segment
 from rich.text import Text
 
-from memory_assets.interfaces.envelope import answered, failed, to_json
+from memory_assets.interfaces.envelope import envelope_of, failure_envelope, to_json
 from memory_assets.interfaces.views.lines import Part
 from memory_assets.text.visible import visible
 
@@ -50,9 +50,7 @@ class Reply:
 
 
 class SafeConsole(Console):
-    """A console that prints no control character, invisible letter or tag of a speaker, whatever it
-    is given.
-    """
+    """A console that prints no control character, invisible letter or tag of a speaker."""
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
@@ -63,14 +61,12 @@ class SafeConsole(Console):
 
 
 def console(*, is_error: bool = False) -> Console:
-    """Returns the console of stdout or stderr, wide enough for tables where there is no
-    terminal.
-    """
+    """Returns the console of stdout or stderr; without a terminal it is wide enough for tables."""
     return plain_console(sys.stderr if is_error else sys.stdout)
 
 
 def plain_console(stream: Any, **options: Any) -> Console:
-    """Returns a console that changes no word of what it prints into the stream."""
+    """Returns a console that prints into the stream, without highlighting, emoji or markup."""
     is_terminal = stream.isatty()
     width = None if is_terminal else PIPE_WIDTH
     options |= {"highlight": False, "emoji": False, "markup": False}
@@ -80,7 +76,7 @@ def plain_console(stream: Any, **options: Any) -> Console:
 def print_reply(reply: Reply, *, as_json: bool) -> None:
     """Writes the answer: one JSON object, or its parts, with the warnings on stderr."""
     if as_json:
-        _print_json(answered(reply.data, reply.warnings, ok=reply.exit_code == 0))
+        _print_json(envelope_of(reply.data, reply.warnings, ok=reply.exit_code == 0))
         return
     if reply.is_paged and sys.stdout.isatty() and sys.stdin.isatty():
         show_paged(reply.parts, console())
@@ -92,39 +88,42 @@ def print_reply(reply: Reply, *, as_json: bool) -> None:
         show([Text(f"Next: {reply.next_step}", style="dim")], console(is_error=True))
 
 
-def show(parts: Iterable[Part], on: Console) -> None:
+def show(parts: Iterable[Part], screen: Console) -> None:
     """Prints the parts, one below the other."""
     for part in parts:
         if isinstance(part, Raw):
-            on.print(Text(part, no_wrap=True, overflow="ignore"), crop=False)
-        elif isinstance(part, str | Text):
-            on.print(_wrapped(Text(part) if isinstance(part, str) else part, on))
+            screen.print(Text(part, no_wrap=True, overflow="ignore"), crop=False)
+        elif isinstance(part, str):
+            screen.print(_wrap(Text(part), screen))
+        elif isinstance(part, Text):
+            screen.print(_wrap(part, screen))
         else:
-            on.print(part)
+            screen.print(part)
 
 
-def show_paged(parts: Iterable[Part], on: Console) -> None:
+def show_paged(parts: Iterable[Part], screen: Console) -> None:
     """Prints the parts, with the pager of the system if they are longer than the screen."""
-    with on.capture() as captured:
-        show(parts, on)
-    printed = captured.get()
-    if printed.count("\n") < on.height:
-        sys.stdout.write(printed)
+    with screen.capture() as capture:
+        show(parts, screen)
+    output = capture.get()
+    if output.count("\n") < screen.height:
+        sys.stdout.write(output)
         return
     os.environ.setdefault("LESS", PAGER_OPTIONS)
-    SystemPager().show(printed)
+    SystemPager().show(output)
 
 
-def _wrapped(text: Text, on: Console) -> Text:
-    """Returns the text; on a terminal, with the lines that do not fit continued below their first
-    letter.
+def _wrap(text: Text, screen: Console) -> Text:
+    """Returns the text, on a terminal wrapped at its width.
+
+    Further lines are indented, so that they begin below the first letter behind the number or mark.
     """
     indent = len(_INDENT.match(text.plain)[0])  # pyright: ignore[reportOptionalSubscript]
-    fits = on.soft_wrap or "\n" in text.plain or text.cell_len <= on.width
-    if fits or not 0 < indent < on.width // 2:
+    fits = screen.soft_wrap or "\n" in text.plain or text.cell_len <= screen.width
+    if fits or not 0 < indent < screen.width // 2:
         return text
-    first, *others = text[indent:].wrap(on, on.width - indent)
-    lines = [text[:indent] + first, *(Text(" " * indent) + rest for rest in others)]
+    first, *others = text[indent:].wrap(screen, screen.width - indent)
+    lines = [text[:indent] + first, *(Text(" " * indent) + other for other in others)]
     return Text("\n").join(lines)
 
 
@@ -136,7 +135,7 @@ def tell(text: str) -> None:
 def print_error(error: BaseException, message: str, *, as_json: bool) -> None:
     """Writes an error: as JSON on stdout, or as one message on stderr."""
     if as_json:
-        _print_json(failed(error, message))
+        _print_json(failure_envelope(error, message))
     else:
         show([Text("✗ ", style="bold red") + Text(message)], console(is_error=True))
 

@@ -8,26 +8,27 @@ if TYPE_CHECKING:
     from memory_assets.memory.transfer import BackedUp, Exported
 
 
-def render_backed_up(done: "BackedUp") -> Parts:
+def render_backed_up(backup: "BackedUp") -> Parts:
     """Renders where the backup is, and what restores it."""
-    yield bold(f"{done.path}", f"  {done.files:,} files, {done.bytes / 1e6:,.1f} MB")
+    yield bold(f"{backup.path}", f"  {backup.files:,} files, {backup.bytes / 1e6:,.1f} MB")
     yield dim(
-        f"`memory data restore {done.path} --store FOLDER` makes a store from it. Keep it "
+        f"`memory data restore {backup.path} --store FOLDER` makes a store from it. Keep it "
         "as private as the store."
     )
 
 
-def render_exported(done: "Exported") -> Parts:
+def render_exported(export: "Exported") -> Parts:
     """Renders where the export is, and what imports it."""
     yield bold(
-        f"{done.path}", f"  {done.files:,} files; {done.tables} tables with {done.rows:,} rows"
+        f"{export.path}",
+        f"  {export.files:,} files; {export.tables} tables with {export.rows:,} rows",
     )
-    if done.left_out:
+    if export.left_out:
         yield dim(
             "Settings of this machine, and those with secrets, are left out: "
-            f"{', '.join(done.left_out)}."
+            f"{', '.join(export.left_out)}."
         )
     yield dim(
-        f"`memory data import {done.path} --store FOLDER` makes a store from it. Keep it as "
+        f"`memory data import {export.path} --store FOLDER` makes a store from it. Keep it as "
         "private as the store."
     )
