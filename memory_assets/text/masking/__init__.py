@@ -1,3 +1,1 @@
-"""Masking of secrets in transcripts, in every text that is written, and in every text that leaves
-the machine.
-"""
+"""Masks secrets in transcripts, in texts that are written, and in texts that leave the machine."""

@@ -1,9 +1,8 @@
-"""Joins the content blocks of a JSON line to the one text that readers make of them, and remembers
-where each byte came from.
+"""Joins the content blocks of a JSON line, as readers do, and remembers where each byte came from.
 
-A secret may have its name in one block and its value in the next: neither block shows it alone, the
-joined text in the tables does. The joined text consists of the unescaped values of `SAID_KEYS`, in
-the order of the line, each with a line break.
+A secret may have its name in one block and its value in the next. Then neither block shows it
+alone, but the joined text in the tables does. The joined text consists of the unescaped values of
+`SAID_KEYS`, in the order of the line, with a line break behind each.
 """
 
 import re
@@ -14,14 +13,16 @@ from dataclasses import dataclass
 from memory_assets.text.masking.unwrap import Span, View, unescape, view_of
 
 SAID_KEYS = "text|content|output|command"
-"""Keys whose strings the readers of all harnesses join: blocks of text, results of tools, a command
-and what it printed.
+"""Keys whose strings the readers of all harnesses join: texts, results of tools, commands and their
+output.
 """
 
 HAS_BLOCKS = rf'"(?:{SAID_KEYS})"[ \t]*:[ \t]*"[^"](?s:.)*"(?:{SAID_KEYS})"[ \t]*:[ \t]*"[^"]'
-"""Finds lines with two of them or more, in Rust's dialect."""
+"""Matches a line with two or more such strings, in Rust's dialect of regular expressions."""
 
 NAME_REACH = 600
+"""Bytes at the end of a string in which the name of a secret is looked for."""
+
 REACH = 4_000
 """Bytes at both ends of a string that may belong to the string before or after it."""
 
@@ -32,22 +33,25 @@ _SECRET_NAMES = re.compile(
     rb"private-lines|login|akia|asia|cookie|mnemonic|seed|recovery|backup|kty|mysql|docker"
     rb"|default|result"
 )
-"""In lower case. Only a block with one of these at its end can name a secret in the next one; to
-join all would be slow.
+"""Only a block with one of these words at its end can name a secret in the next block. Joining all
+blocks would be slow. The words are looked for in text in lower case.
 """
 _HALF_ESCAPE = re.compile(rb"\\+(?:u[0-9a-fA-F]{0,3})?\Z")
 
 
 @dataclass(frozen=True)
 class Blocks:
-    """The ends of the strings of a line as one text; view i begins at `starts[i]`."""
+    """The beginnings and ends of a line's strings as one text; view i begins at `starts[i]`."""
 
     text: bytes
     starts: list[int]
     views: list[View]
 
     def spans(self, start: int, end: int) -> Iterator[Span]:
-        """Yields the bytes of the line that the span was made from, one span for each string."""
+        """Yields the spans of the line that a span of the joined text was made from.
+
+        There is one for each string.
+        """
         for index in range(
             bisect_right(self.starts, start) - 1, bisect_right(self.starts, end - 1)
         ):
@@ -60,8 +64,9 @@ class Blocks:
 
 
 def blocks_of(line: bytes) -> Blocks | None:
-    """Returns the strings of the line that readers may join; None where none can name a secret in
-    the next one.
+    """Returns the strings of the line that readers may join.
+
+    Returns None if no string can name a secret in the next one.
     """
     said_spans = [match.span(1) for match in _SAID.finditer(line) if match[1]]
     if not any(
@@ -83,8 +88,9 @@ def blocks_of(line: bytes) -> Blocks | None:
 
 
 def _ends(line: bytes, span: Span) -> Iterator[Span]:
-    """Yields a short string as a whole, of a long one its beginning and its end, without halves of
-    escapes.
+    """Yields the span of a short string, or those of the beginning and the end of a long one.
+
+    A half escape at the cut is left out.
     """
     start, end = span
     if end - start <= 2 * REACH:

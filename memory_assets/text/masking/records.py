@@ -1,8 +1,8 @@
-"""Masks the texts of a record before it is written: what the ledger, the slog and the library hold
-came in by one of many ways.
+"""Masks the texts of a record before it is written to the ledger, the slog or the library.
 
-The ids, hashes and single words that most records consist of are no secrets: a record of these is
-not searched, because to load what searches takes longer than to write it.
+Such a record may come from any command or interface. Ids, hashes and single words are no secrets.
+A record that has nothing else, as most have, is not searched: loading the search would take longer
+than writing the record.
 """
 
 import re

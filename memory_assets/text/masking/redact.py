@@ -1,16 +1,15 @@
-"""Masks secrets before anything is written: raw JSONL lines in, as many bytes out, with `*` for
-secrets.
+"""Replaces secrets by asterisks before anything is written. Takes and returns raw lines of JSON.
 
-Every line of JSON stays JSON and every byte offset stays true, because secrets are found in
-unwrapped text (`unwrap`) and masked in the bytes that it was made from. A text with invisible
-characters is searched as it is and as it is seen. The content blocks of a line are searched again
-as the one text that readers join them to (`blocks`). `find` and `count_secrets` look for unmasked
-secrets in stored text, for the check that there are none.
+Every line stays JSON and keeps its length, so that byte offsets stay true: secrets are found in
+unwrapped text (`unwrap`), and masked in the bytes that this text was made from. A text with
+invisible characters is searched twice, with them and without them. The content blocks of a line are
+also searched as the one text that readers make of them (`blocks`). `find` and `count_secrets` look
+for unmasked secrets in stored text, for the check that there are none.
 
-Two steps make it fast: polars' regular expressions (Rust) run the anchors of each family over all
-lines at once, and only the text around an anchor is unwrapped and checked. The plugins of
-detect-secrets are not used: they take decoded lines one at a time, know no wrappings or byte
-offsets, and read 0.35 MB/s, a hundred times slower than this.
+Two steps make it fast. First, polars' regular expressions (Rust) look for the anchors of each
+family in all lines at once. Then only the text around an anchor is unwrapped and checked. The
+plugins of detect-secrets are not used: they take decoded lines one at a time, know no wrappings or
+byte offsets, and read 0.35 MB/s, a hundred times slower than this.
 """
 
 import re
@@ -40,10 +39,15 @@ from memory_assets.text.masking.unwrap import (
 
 MASK = b"*"
 MAX_ROUNDS = 4
-"""Masking one secret can uncover another; the last round finds nothing in real text."""
+"""Most times that a text is searched. Masking one secret can uncover another; in real text, the
+last round finds nothing.
+"""
 MAX_WINDOW = 262_144
+"""Most bytes around an anchor that are searched."""
 MAX_BASE64 = 3
-"""A key in a secret of Kubernetes is base64 of base64, and a data URL may hold that."""
+"""Levels of base64 that are decoded. A key in a secret of Kubernetes is base64 of base64, and may
+be in a data URL.
+"""
 _OBSCURED = Family(
     "obscured",
     r"\x00|\\u00(?:00|1[bB]|[2-7][0-9a-fA-F])|\x1b\[|\\(?:033|x1[bB]|e)\[|\\/|&(?:lt|gt|quot"
@@ -51,11 +55,11 @@ _OBSCURED = Family(
     r"|[?&][A-Za-z_]{1,20}=[A-Za-z0-9._-]*\+",
     (),
 )
-"""Escaped plain characters, colours or percent codes may be in the middle of what an anchor looks
-for.
+"""Signs of escaped plain characters, colours or percent codes. These may be in the middle of a text
+that an anchor of another family would match.
 """
 INVISIBLE_SIGN = b"\x7f"
-"""Stands for each byte of an invisible character in the text that anchors are looked for in."""
+"""Replaces each byte of an invisible character in the text in which anchors are looked for."""
 _PLAIN_LETTER = re.compile(rb"[\t\n\r -~]")
 _ESCAPED_LETTER = re.compile(rb"\\u(?!00[0-7])[0-9a-fA-F]{4}")
 """An emoji, or a letter of another script, as an escape."""
@@ -69,14 +73,15 @@ def _is_between_plain_letters(text: bytes, start: int, end: int) -> bool:
 _INVISIBLE = Family(
     "invisible", rf"(?:\x7f|(?i:{INVISIBLE_ESCAPE}))+", (), is_plausible=_is_between_plain_letters
 )
-"""Between plain characters, they may be in the middle of a secret; elsewhere they belong to emoji
-and other scripts.
+"""Invisible characters. Between plain characters they may be in the middle of a secret; elsewhere
+they belong to emoji and other scripts.
 """
 OBSCURED_REACH = 1_500
+"""Bytes around an obscured place that are unwrapped."""
 ZEROS_REACH = 8 * OBSCURED_REACH
-"""The letters of UTF-16 read as ASCII are six bytes apart, `\\u0000` between them."""
+"""The same around a zero: letters of UTF-16 that were read as ASCII have `\\u0000` between them."""
 _TORN = re.compile(rb"(?:\x1b(?:\[[0-9;:?]{0,24})?|\\(?:u[0-9a-fA-F]{0,3}|[0x][0-9a-fA-F]?)?)\Z")
-"""Half a colour or half an escape: neither it nor the value around it can be judged."""
+"""Half a colour or half an escape at the end: what is before it cannot be judged."""
 _WORD = re.compile(rb"[A-Za-z0-9+/=_\\-]*")
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
 _BETWEEN_STRINGS = re.compile(
@@ -88,25 +93,21 @@ LONGEST_ESCAPE = 12
 """An escape is six bytes, a colour has up to six more."""
 
 MOST_CLEAN = 500_000
-"""Texts without a secret that are remembered: 32 MB of hashes."""
+"""Most texts without a secret that are remembered: 32 MB of hashes."""
 _SEED = randbits(64)
-"""Of the hashes of clean texts, another one in each process: no transcript can hold a text with the
-hash of another one.
+"""Seed of the hashes of texts without a secret. Each process has another one, so that nobody can
+write a text that has the hash of a known one.
 """
 _clean: set[int] = set()
 
 
 def mask(chunk: bytes) -> tuple[bytes, int]:
-    """Returns the lines with every secret replaced by as many asterisks, and how many there
-    were.
-    """
+    """Returns the lines with every secret replaced by as many asterisks, and their count."""
     return mask_all([chunk])[0]
 
 
 def mask_all(chunks: Sequence[bytes]) -> list[tuple[bytes, int]]:
-    """Returns `mask` of each of the chunks; many small ones together take a fraction of the
-    time.
-    """
+    """Returns `mask` of each chunk, in a fraction of the time if there are many small ones."""
     whole = b"".join(chunks)
     ends = list(accumulate(map(len, chunks), initial=0))
     bounds = sorted({*_line_bounds(whole), *ends})
@@ -126,8 +127,9 @@ def mask_all(chunks: Sequence[bytes]) -> list[tuple[bytes, int]]:
 
 
 def _masked_lines(chunk: bytes, bounds: list[int]) -> dict[int, tuple[bytes, int]]:
-    """Returns the lines that held secrets, masked until nothing more is found, with the number of
-    masks.
+    """Returns the lines that had secrets, by number: each masked, with its number of secrets.
+
+    A masked line is searched again until nothing more is found.
     """
     done: dict[int, tuple[bytes, int]] = {}
     rows: list[int] = list(range(len(bounds) - 1))
@@ -152,8 +154,9 @@ def _masked_lines(chunk: bytes, bounds: list[int]) -> dict[int, tuple[bytes, int
 
 
 def _scan_lines(chunk: bytes, bounds: list[int]) -> Iterator[tuple[int, list[Span]]]:
-    """Yields the number of each line that holds secrets, with their spans; its joined blocks are
-    searched as well.
+    """Yields the number of each line that has secrets, with their spans.
+
+    The line itself and its joined blocks are searched.
     """
     lines = _series(chunk, bounds)
     rows = lines.str.contains(HAS_BLOCKS).arg_true().to_list()
@@ -183,9 +186,7 @@ def find(text: str) -> list[Span]:
 
 
 def mask_text(text: str) -> tuple[str, int]:
-    """Returns decoded text with every secret replaced by as many asterisks, and how many there
-    were.
-    """
+    """Returns decoded text with every secret replaced by as many asterisks, and their count."""
     count = 0
     for _ in range(MAX_ROUNDS):
         secrets = find(text)
@@ -198,8 +199,9 @@ def mask_text(text: str) -> tuple[str, int]:
 
 
 def rules_of(text: str) -> list[str]:
-    """Returns the names of the rules by which decoded text holds a secret; `wrapped` where it is
-    encoded, empty for none.
+    """Returns the names of the families that find a secret in decoded text.
+
+    The name is `wrapped` if the secret is encoded; there is none for a text without a secret.
     """
     raw = text.encode("utf-8", "surrogatepass")
     rules = []
@@ -224,11 +226,10 @@ def count_secrets(series: pl.Series) -> int:
 
 
 def mask_frame(frame: pl.DataFrame) -> pl.DataFrame:
-    """Returns the rows with every secret in a text, or in a list of texts, replaced by as many
-    asterisks.
+    """Returns the rows with every secret in a text or a list of texts replaced by asterisks.
 
-    For tables whose texts are joined from pieces that were masked one by one; the check for secrets
-    reads them joined.
+    Some tables have texts that were joined from pieces masked one by one. A secret may be visible
+    only in the joined text, which the check for secrets reads.
     """
     columns = (frame[name] for name in _names_of_texts(frame))
     return frame.with_columns(_mask_column(c) for c in columns if not _is_clean(_joined(c)))
@@ -242,9 +243,9 @@ def are_clean(texts: Sequence[str]) -> bool:
 def _is_clean(texts: pl.Series) -> bool:
     """Returns whether no text holds a secret.
 
-    A text that this process has searched without finding one is not searched again: rows are masked
-    before they are written, and checked as they were written, and most rows of a table are those of
-    the run before.
+    A text that this process has already searched without finding a secret is not searched again:
+    rows are masked before they are written and checked afterwards, and most rows of a table are
+    those of the run before.
     """
     hashes = texts.hash(_SEED).to_list()
     are_clean = [hash in _clean for hash in hashes]
@@ -259,9 +260,7 @@ def _is_clean(texts: pl.Series) -> bool:
 
 
 def secret_rows(frame: pl.DataFrame) -> list[int]:
-    """Returns the numbers of the rows in which a text, or a list of texts joined, holds a
-    secret.
-    """
+    """Returns the numbers of the rows in which a text, or a joined list of texts, has a secret."""
     rows: set[int] = set()
     for column in (_joined(frame[name]) for name in _names_of_texts(frame)):
         if not _is_clean(column):
@@ -270,8 +269,9 @@ def secret_rows(frame: pl.DataFrame) -> list[int]:
 
 
 def secret_rules(frame: pl.DataFrame, row: int) -> list[str]:
-    """Returns columns and rules by which the row holds secrets, as `text: tokens`; never what was
-    found.
+    """Returns the columns in which the row has secrets, with the rules, as in `text: tokens`.
+
+    The secrets themselves are never returned.
     """
     rules = {name: rules_of(_joined(frame[name])[row] or "") for name in _names_of_texts(frame)}
     return [f"{name}: {rule}" for name, of_column in rules.items() for rule in of_column]
@@ -284,9 +284,7 @@ def _names_of_texts(frame: pl.DataFrame) -> list[str]:
 
 
 def _joined(column: pl.Series) -> pl.Series:
-    """Returns a column of lists as the check for secrets reads it, and a column of texts as it
-    is.
-    """
+    """Returns a column of lists with the texts of each joined, and a column of texts as it is."""
     return column.list.join("\n") if column.dtype == pl.List(pl.String) else column
 
 
@@ -311,8 +309,9 @@ def _line_bounds(chunk: bytes) -> list[int]:
 
 
 def _series(chunk: bytes, bounds: list[int]) -> pl.Series:
-    """Returns the lines as a column without copying them, bytes other than ASCII blanked: they may
-    be broken UTF-8.
+    """Returns the lines as a column without copying them.
+
+    Bytes other than ASCII are replaced, because they may be broken UTF-8.
     """
     plain = chunk if chunk.isascii() else _blanked(chunk)
     offsets = pa.py_buffer(np.asarray(bounds, np.int64))
@@ -322,8 +321,9 @@ def _series(chunk: bytes, bounds: list[int]) -> pl.Series:
 
 
 def _blanked(chunk: bytes) -> bytearray:
-    """Returns ASCII of the same length; to look for invisible characters in the bytes beyond ASCII
-    only is much faster.
+    """Returns ASCII of the same length, with `INVISIBLE_SIGN` for bytes of invisible characters.
+
+    These are looked for in the bytes beyond ASCII only, which is much faster.
     """
     plain = bytearray(chunk.translate(PLAIN))
     content = np.frombuffer(chunk, np.uint8)
@@ -336,7 +336,7 @@ def _blanked(chunk: bytes) -> bytearray:
 
 
 def _scan_decoded(content: bytes, bounds: list[int]) -> Iterator[tuple[int, list[Span]]]:
-    """Yields the number of each decoded text that holds secrets, with their spans."""
+    """Yields the number of each decoded text that has secrets, with their spans."""
 
     def view_at(row: int) -> View:
         return view_of(content[bounds[row] : bounds[row + 1]])
@@ -347,10 +347,10 @@ def _scan_decoded(content: bytes, bounds: list[int]) -> Iterator[tuple[int, list
 def _scan(
     series: pl.Series, view_at: Callable[[int], View], escaped: int = 0
 ) -> Iterator[tuple[int, list[Span]]]:
-    """Yields the number of each text that holds secrets, with their spans; obscured text and base64
-    are unwrapped first.
+    """Yields the number of each text that has secrets, with their spans.
 
-    The first `escaped` texts are lines of JSON, the others are decoded.
+    Obscured text and base64 are unwrapped first. The first `escaped` texts are lines of JSON; the
+    others are decoded.
     """
     secrets_by_row: dict[int, list[Span]] = defaultdict(list)
     families = (*FAMILIES, _OBSCURED)
@@ -382,9 +382,7 @@ def _search(
     secrets_of: dict[int, list[Span]],
     escaped: int = 0,
 ) -> list[tuple[int, View]]:
-    """Adds the secrets of the texts to `secrets_of`, and returns the texts that are wrapped in
-    them.
-    """
+    """Adds the secrets of the texts to `secrets_of`, and returns the texts wrapped inside them."""
     wrapped: list[tuple[int, View]] = []
     for family, index, anchors in _anchored(series, families):
         row, view = text_at(index)
@@ -398,7 +396,7 @@ def _search(
 
 
 def _unwrapped_views(view: View, anchors: list[Span]) -> Iterator[View]:
-    """Yields the text around each obscured place under all of its wrappings."""
+    """Yields the text around each obscured place, once for each wrapping that is taken off."""
     end = 0
     for anchor_start, anchor_end in anchors:
         is_zero = view.text[anchor_start:anchor_end] in (b"\x00", b"\\u0000")
@@ -414,9 +412,7 @@ def _unwrapped_views(view: View, anchors: list[Span]) -> Iterator[View]:
 def _anchored(
     series: pl.Series, families: Sequence[Family]
 ) -> Iterator[tuple[Family, int, list[Span]]]:
-    """Yields each family with the number of each text that holds plausible anchors, and where they
-    are.
-    """
+    """Yields a family, the number of a text that has plausible anchors of it, and their spans."""
     texts = series.rename("text").to_frame()
     text = pl.col("text").str
     matches = texts.select(text.extract_all(f.anchor).alias(f.name) for f in families)
@@ -431,7 +427,7 @@ def _anchored(
 
 
 def _plausible(family: Family, text: str, matches: Sequence[str]) -> Iterator[Span]:
-    """Yields where the matches of the family's anchor are that may belong to a secret."""
+    """Yields the spans of those matches of the family's anchor that may belong to a secret."""
     raw = text.encode()
     end = 0
     for match in matches:
@@ -445,8 +441,9 @@ def _plausible(family: Family, text: str, matches: Sequence[str]) -> Iterator[Sp
 def _check_windows(
     view: View, anchors: list[Span], family: Family, *, escaped: bool
 ) -> tuple[list[Span], list[View]]:
-    """Returns the secrets near the anchors and the base64 decoded; a window that ends inside a
-    secret is widened.
+    """Returns the secrets near the anchors, and the decoded base64 there.
+
+    A window is the text around an anchor that is checked; it grows while its end may cut a secret.
     """
     secrets: list[Span] = []
     decoded: list[View] = []
@@ -474,8 +471,9 @@ def _check_windows(
 
 
 def _check_window(window: View, unwrapped: list[View], family: Family) -> tuple[list[Span], bool]:
-    """Returns the secrets of a window given under each of its wrappings, and whether its end may
-    cut one.
+    """Returns the secrets of a window, and whether its end may cut one.
+
+    `unwrapped` is the window under each of its wrappings.
     """
     matches = [
         (inner, span)
@@ -510,8 +508,9 @@ def _end_of_word(text: bytes, position: int) -> int:
 
 
 def _whole_escapes(text: bytes, position: int) -> int:
-    """Returns the last place up to the position that is not inside an escape: where backslashes
-    begin, or far from them.
+    """Returns the last place up to the position that is not inside an escape.
+
+    It is the position itself, or the first of the backslashes shortly before it.
     """
     position = max(position, 0)
     backslash = text.rfind(b"\\", max(position - LONGEST_ESCAPE, 0), position + 1)
@@ -532,8 +531,9 @@ def merged(spans: Iterable[Span]) -> list[Span]:
 
 
 def _inside_strings(line: bytes, spans: list[Span]) -> list[Span]:
-    """Returns the parts of the spans that lie inside the strings of a JSON line; all but the
-    newline when it is not JSON.
+    """Returns the parts of the spans that are inside the strings of a JSON line.
+
+    In a line that is not JSON, they may be anywhere but in the line break.
     """
     strings = strings_of(line)
     if strings is None:
@@ -554,23 +554,25 @@ def _inside_strings(line: bytes, spans: list[Span]) -> list[Span]:
 
 
 def _is_form(line: bytes, start: int, end: int) -> bool:
-    """Returns whether a string between two parts of a secret belongs to the record: a key, or a
-    word such as `text`.
+    """Returns whether a string between two parts of a secret is a key or a word such as `text`.
+
+    Such a string belongs to the record and not to the secret.
     """
     is_key = line[end : end + 8].lstrip().startswith(b":")
     return is_key or _FORM.fullmatch(line, start + 1, end - 1) is not None
 
 
 def strings_of(line: bytes) -> list[Span] | None:
-    """Returns the strings of a JSON line, or of a piece of one, with their quotes; None when it is
-    not JSON.
+    """Returns the spans of the strings of a JSON line or of a piece of one, with their quotes.
+
+    Returns None if it is not JSON.
     """
     is_json = _BETWEEN_STRINGS.fullmatch(_STRING.sub(b"", line)) is not None
     return [match.span() for match in _STRING.finditer(line)] if is_json else None
 
 
 def _off_escapes(line: bytes, start: int, end: int) -> Span:
-    """Returns the span without halves of escapes at its ends: half an escape is not JSON."""
+    """Returns the span with whole escapes at its ends, because half an escape is not JSON."""
     if _is_escaped(line, end):
         end -= 1
     if _is_escaped(line, start):
@@ -598,5 +600,5 @@ def cover(raw: bytes, spans: Iterable[Span]) -> bytes:
 
 
 def _characters(raw: bytes, position: int) -> int:
-    """Returns how many characters the bytes before the position are."""
+    """Returns the number of characters before the byte at the position."""
     return len(raw[:position].decode("utf-8", "surrogatepass"))

@@ -1,8 +1,8 @@
-"""Secrets that are recognised by the name they are assigned to: `.env`, JSON, YAML, code, URL
-queries, flags, headers, prose.
+"""Finds secrets by the name that they are assigned to.
 
-`find_assigned` reads unwrapped text. `ANCHOR` finds candidates in raw text, where every quote may
-be escaped any number of times, and `may_be_secret` drops those that are plainly words or code.
+The assignment may be in `.env`, JSON, YAML, code, URL queries, flags, headers or prose. `ANCHOR`
+finds candidates in raw text, where every quote may be escaped any number of times, and
+`may_be_secret` drops those that are plainly words or code. `find_assigned` reads unwrapped text;
 `secret_values` judges the values.
 """
 
@@ -28,8 +28,8 @@ _HINTS = (
     "pass psk pswd pw secret key cred string auth jwt bearer dsn token pat salt certificate".split()
 )
 _HINT = re.compile("|".join(f"{hint[0]}(?={hint[1:]})" for hint in _HINTS).encode())
-"""Every name holds one of these; to try the expressions only there is much faster than to search
-with them.
+"""Every name of a secret contains one of these hints. Trying the expressions only near a hint is
+much faster than searching with them.
 """
 _BEFORE_HINTS = {
     b"k": len("application-"),
@@ -38,7 +38,7 @@ _BEFORE_HINTS = {
     b"p": len("_"),
     b"c": len("A_APP_"),
 }
-"""How many characters of a name may be before its hint, by the hint's first letter."""
+"""First letter of a hint → how many characters of the name may be before the hint."""
 _BEFORE = re.compile(rb"[A-Za-z0-9_.$-]{0,48}\Z")
 _IS_PASSWORD = re.compile(rf"{PASSWORDS}|(?:pass|pw)\Z".encode(), re.IGNORECASE)
 
@@ -115,8 +115,9 @@ _ENDS = re.compile(rb"[\"']?;?[ \t]*(?:[\n\"'`]|\r|\Z)")
 
 
 def _is_line(text: bytes, start: int, match: re.Match[bytes], end: int) -> bool:
-    """Returns whether name and value are columns of one line, or all of it: `DB_PASSWORD   …`,
-    `AuthLDAPBindPassword …`.
+    """Returns whether name and value are columns of a line, or the whole line.
+
+    Examples are `DB_PASSWORD   …` and `AuthLDAPBindPassword …`.
     """
     if not _PATTERNS["begins"].search(text, max(0, start - 48), start):
         return False
@@ -130,8 +131,10 @@ _HEX = re.compile(rb"[0-9a-f]{32,}")
 
 
 def _needs_no_separator(name: bytes, value: bytes, is_password: bool) -> bool:
-    """Returns whether a blank assigns the value: after a flag, a variable if it is long, or a
-    password by its look.
+    """Returns whether a blank between name and value is enough for an assignment.
+
+    It is after a flag, before a value that looks like a password, and between a variable and a long
+    generated value.
     """
     if name.startswith(b"--"):
         return True
@@ -146,8 +149,8 @@ def _needs_no_separator(name: bytes, value: bytes, is_password: bool) -> bool:
 
 
 _BROKEN = _PATTERNS["broken"]
-"""A name and what may be its value with line breaks between them, without Markdown's marks of bold
-words.
+"""A name and what may be its value, with line breaks between them; both without Markdown's marks of
+bold words.
 """
 _LINE_BEGINS = _PATTERNS["line_begins"]
 _BOLD = re.compile(rb"[*_]+|(?<=:)[ \t]*[|>][+-]?(?=\s)")
@@ -155,11 +158,10 @@ _BOLD = re.compile(rb"[*_]+|(?<=:)[ \t]*[|>][+-]?(?=\s)")
 
 
 def find_over_breaks(text: bytes) -> Iterator[Span]:
-    """Yields each secret value that is a line or more below its name, judged as `find_assigned`
-    judges both on one line.
+    """Yields each secret value that is one or more lines below its name.
 
-    Harnesses cut texts into blocks, and readers join them again, so a name may end one block and
-    its value begin the next.
+    `find_assigned` judges name and value after they were put on one line. Harnesses cut texts into
+    blocks, and readers join them again; so a name may end one block, and its value begin the next.
     """
     for match in _at_names(_BROKEN, text, overlapping=True) if b"\n" in text else ():
         if b"\n" not in match["between"]:
@@ -172,8 +174,9 @@ def find_over_breaks(text: bytes) -> Iterator[Span]:
 
 
 def _on_one_line(text: bytes, match: re.Match[bytes]) -> bytes:
-    """Returns name and value on one line, a colon between them where each had a line of its own, or
-    the name is `Bearer`.
+    """Returns name and value on one line.
+
+    A colon is put between them if each had a line of its own, or if the name is `Bearer`.
     """
     start = match.start()
     closing = _BOLD.sub(b"", match["closing"])
@@ -226,8 +229,9 @@ _RAW_CODE = re.compile(rb"[&*!(]*[A-Za-z_.:]+[(\[{].*", re.DOTALL)
 
 
 def may_be_secret(text: bytes, _: int, end: int) -> bool:
-    """Returns whether an assigned value, still escaped, may be more than a word, a name or a call;
-    in code most are not.
+    """Returns whether an assigned value, still escaped, may be more than a word, a name or a call.
+
+    Most values in code are not, and need not be unwrapped.
     """
     declared = _RAW_TYPE.match(text, end - 6, end + 80)
     return _may_be_value(text, end - 6) or (

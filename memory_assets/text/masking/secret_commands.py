@@ -1,7 +1,6 @@
-"""Secrets in what people type and programs send: passwords given to commands, credentials in
-headers, cookies.
+"""Finds secrets in commands and requests: passwords given to commands, credentials, cookies.
 
-The finders read unwrapped text; the anchors find candidates in raw text. `secret_values` judges the
+The anchors find candidates in raw text; the finders read unwrapped text. `secret_values` judges the
 values.
 """
 
@@ -35,8 +34,9 @@ def _is_password(value: bytes) -> bool:
 
 
 def _has_basic_password(value: bytes) -> bool:
-    """Returns whether the value, when it is `user:password` in base64, has a password that is worth
-    masking.
+    """Returns whether a value that is `user:password` in base64 has a password worth masking.
+
+    Any other value is worth masking.
     """
     try:
         user, colon, password = base64.b64decode(
@@ -53,8 +53,9 @@ _COOKIE_ATTRIBUTES = (b"path", b"domain", b"expires", b"max-age", b"samesite", b
 
 
 def _find_cookies(text: bytes) -> Iterator[Span]:
-    """Yields the values of cookies in headers, curl's flags and objects; attributes such as Path
-    are no secrets.
+    """Yields the values of cookies in headers, in curl's flags and in objects.
+
+    Attributes of a cookie, such as Path, are no secrets.
     """
     for header in (header for pattern in _COOKIES for header in pattern.finditer(text)):
         for match in _COOKIE.finditer(text, *header.span(1)):

@@ -1,10 +1,10 @@
-"""Patterns of secrets that are neither a vendor's token nor assigned to a name: keys, passwords in
-URLs, headers; all families.
+"""Lists all families of secrets, and finds those without a module of their own.
 
-Each `Family` has an anchor, a regular expression in Rust's dialect that runs over the raw, still
-escaped text of whole tables at hundreds of megabytes a second and may match too much, and finders
-that check the unwrapped text around an anchor. Finders yield the spans to mask. Unwrapping and
-masking happen elsewhere.
+These are private keys, passwords in URLs, JSON Web Keys, and secrets in base64. A `Family` has an
+anchor and finders. The anchor is a regular expression in Rust's dialect. It runs over the raw,
+still escaped text of whole tables at hundreds of megabytes a second, and may match too much. The
+finders check the unwrapped text around an anchor, and yield the spans to mask. `unwrap` and
+`redact` do the unwrapping and the masking.
 """
 
 import base64
@@ -25,8 +25,9 @@ from memory_assets.text.patterns import byte_patterns_beside, texts_beside
 
 @dataclass(frozen=True)
 class Family:
-    """Secrets that are found in one way; `before` and `after` are the bytes around an anchor that a
-    finder needs.
+    """Secrets that are found in one way.
+
+    `before` and `after` say how many bytes around an anchor the finders need.
     """
 
     name: str
@@ -36,7 +37,7 @@ class Family:
     after: int = 700
     has_base64: bool = False
     is_plausible: Callable[[bytes, int, int], bool] = lambda text, start, end: True
-    """Checks the raw text from the anchor on; saves unwrapping what cannot be a secret."""
+    """Checks the raw text at the anchor, so that what cannot be a secret is not unwrapped."""
 
 
 _TEXTS = texts_beside(__file__)
@@ -60,8 +61,9 @@ _find_key_parts = finder_of(
 
 
 def _is_url_password(value: bytes) -> bool:
-    """Returns whether the text between colon and @ is more than `password`, `$PASS`, `<token>` or a
-    port and a path.
+    """Returns whether the text between colon and @ is a password.
+
+    It may also be a placeholder such as `$PASS` or `<token>`, or a port and a path.
     """
     if b"/" in value and b"@" not in value and b":" not in value and not is_random(value):
         return False
@@ -123,8 +125,9 @@ _PRINTABLE = re.compile(rb"[\t\n\r -~]*")
 
 
 def base64_texts(text: bytes) -> Iterator[Span]:
-    """Yields the stretches of base64 letters that decode to text, line breaks included, from a
-    whole group on.
+    """Yields the stretches of base64 letters, with line breaks, that decode to text.
+
+    Each begins where a group of four letters begins.
     """
     for run in _PATTERNS["run"].finditer(text):
         places = (
@@ -140,9 +143,7 @@ def base64_texts(text: bytes) -> Iterator[Span]:
 
 
 def _text_begins(text: bytes, start: int) -> int | None:
-    """Returns the first of the next four places from which base64 letters decode to printable
-    characters.
-    """
+    """Returns the first of four places from which base64 decodes to printable characters."""
     for place in range(start, start + 4):
         letters = _LETTERS_ONLY.match(text, place, place + 24)
         if letters and _PRINTABLE.fullmatch(

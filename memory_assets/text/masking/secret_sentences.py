@@ -1,10 +1,10 @@
-"""Secrets that people write into sentences and tables: "the password for staging is …", in the
-languages of `_PASSWORD_WORDS`.
+"""Finds secrets that people write into sentences and tables: "the password for staging is …".
 
-The grammar of the sentence does not matter. A word for a secret is looked for, then the next words
-of the line, up to the first that no person would write as a word: letters of both cases, digits and
-signs in random order. What is beside a word for a token, or far from a word for a password, has to
-look more random than what is assigned to a name (`secret_assignments`).
+This works in the languages of `_PASSWORD_WORDS`, whatever the grammar. A word for a secret is
+looked for. Then the next words of the line are tried, until one is no word of a language: letters
+of both cases, digits and signs in random order. A value beside a word for a token, or far from a
+word for a password, has to look more random than one that is assigned to a name
+(`secret_assignments`).
 """
 
 import re
@@ -56,8 +56,9 @@ def _names(words: Sequence[str]) -> str:
 
 
 def _word(words: Sequence[str]) -> re.Pattern[bytes]:
-    """Returns the expression of one of the words; ASCII letters around it would make it another
-    word, of Chinese not.
+    """Returns the expression that matches any of the words.
+
+    An ASCII letter beside it would make it another word; a letter of Chinese does not.
     """
     names = _names([word.replace(".?", "[ _-]?") for word in words]).replace(
         "[ _-]?[ _-]", "[ _-]?"
@@ -87,8 +88,9 @@ _NO_SECRET = _PATTERNS["no_secret"]
 
 
 def _is_told_password(value: bytes) -> bool:
-    """Returns whether a word of a sentence is a password: three kinds of characters or four, and no
-    name of anything.
+    """Returns whether a word of a sentence is a password.
+
+    It has three or four kinds of characters, and is no name of anything.
     """
     if (
         not _PASSWORD_SIGNS.fullmatch(value)
@@ -103,9 +105,7 @@ def _is_told_password(value: bytes) -> bool:
 
 
 def _is_told_token(value: bytes) -> bool:
-    """Returns whether a word of a sentence is a token: long, with letters of both cases and digits,
-    or random.
-    """
+    """Returns whether a word of a sentence is a token: long, random, three kinds of characters."""
     if (
         not _TOKEN_SIGNS.fullmatch(value)
         or _NO_SECRET.fullmatch(value)
@@ -142,8 +142,9 @@ def _told(name: re.Pattern[bytes], is_secret: Callable[[bytes], bool]) -> Finder
 
 
 def _bare(text: bytes, start: int, end: int, opening: bytes = _QUOTES) -> Span:
-    """Returns the span without quotes, brackets and the end of the sentence; `opening` are the
-    signs left out at its front.
+    """Returns the span without quotes, brackets and the end of the sentence.
+
+    `opening` are the signs that are left out at its front.
     """
     word = text[start:end]
     left_count = len(word) - len(word.lstrip(opening))
@@ -156,7 +157,7 @@ def _bare(text: bytes, start: int, end: int, opening: bytes = _QUOTES) -> Span:
 
 
 def _find_before(text: bytes) -> Iterator[Span]:
-    """Yields passwords that are named after they were given: "log in with … as the password"."""
+    """Yields passwords whose name follows them: "log in with … as the password"."""
     for name in _PASSWORD.finditer(text):
         at = max(name.start() - 140, 0)
         match = _PATTERNS["before"].search(text[at : name.start()])
@@ -170,9 +171,7 @@ _MOST_ROWS = 200
 
 
 def _find_in_tables(text: bytes) -> Iterator[Span]:
-    """Yields the secrets in the columns of tables that are headed by the name of one, in Markdown
-    and CSV.
-    """
+    """Yields the values in columns of Markdown and CSV whose heading is the name of a secret."""
     for heading in _PATTERNS["heading"].finditer(text):
         sign = next((sign for sign in (b"|", b"\t", b";", b",") if sign in heading[1]), b"")
         if not sign:
@@ -209,8 +208,9 @@ TABLES: tuple[Finder, ...] = (_find_in_tables,)
 
 
 def _raw(word: str) -> str:
-    """Returns the word as the prefilter sees it: letters that are no ASCII are stand-ins of their
-    bytes, or escapes.
+    """Returns the word as it is in the text for anchors.
+
+    Letters beyond ASCII are there as stand-ins of their bytes (`unwrap.PLAIN`), or as escapes.
     """
     return "".join(letter if letter.isascii() else _raw_letter(letter) for letter in word)
 
@@ -240,7 +240,7 @@ _CANDIDATE = re.compile(
 
 
 def may_be_told(text: bytes, start: int, end: int) -> bool:
-    """Returns whether a word of the line may be a secret; most lines that name one hold none."""
+    """Returns whether a word of the line may be a secret; most lines that name one have none."""
     text_before = text[max(start - 100, 0) : start]
     after = text[end : end + 200]
     line = (

@@ -1,8 +1,7 @@
-"""Tokens that a vendor gives a recognisable shape: their patterns, finders, and anchors for the
-prefilter.
+"""Finds tokens that a vendor gives a recognisable shape.
 
-Most begin with a fixed prefix. `SHAPES` begin with any letter or digit, so each has an anchor on
-its rare part. Secrets without a shape of their own are in `secret_patterns`.
+Most begin with a fixed prefix. Those of `SHAPES` begin with any letter or digit, so that their
+anchor is on a rare part of the token. `secret_patterns` says what anchors and finders are.
 """
 
 import re
@@ -15,8 +14,8 @@ from memory_assets.text.patterns import data_beside
 Finder = Callable[[bytes], Iterator[Span]]
 
 _BOUND = r"\b"
-"""At the beginning of a prefix: no letter or digit before it (`_` is allowed, as in a variable's
-name).
+"""At the beginning of a prefix: there is no letter or digit before it. An `_` is allowed, as in the
+name of a variable.
 """
 
 _CLASSES = {
@@ -25,14 +24,15 @@ _CLASSES = {
     "upper": "[A-Z0-9]", "lower": "[a-z0-9]", "base64": "[A-Za-z0-9+/]",
     "uuid": "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}",
 }  # fmt: skip
-"""Characters of tokens: `<hex>` in the tables below; other characters are listed, as in
+"""Names of sets of characters, written as `<hex>` in the tables. Other sets are written out, as in
 `<0-9a-fA-F>`.
 """
 
 
 def _read_table(table: str) -> tuple[tuple[str, str], ...]:
-    """Returns prefix and rest of each `vendor=prefix<characters>{length}` in the table, as regular
-    expressions.
+    """Returns the regular expressions of each token's prefix and rest.
+
+    The table has a word `vendor=prefix<characters>{length}` for each token.
     """
     splits = (word.partition("=")[2].partition("<") for word in table.split())
     classes = re.compile("<([^<>]+)>")
@@ -54,13 +54,13 @@ SHAPES = {
 """Beginning, rest and anchor of tokens that begin with any letter or digit."""
 
 _LITERAL = re.compile(r"(?:[A-Za-z0-9_-](?![?*{]))*")
-"""The letters that a prefix begins with; looking for them first is ten times faster than the whole
-expression.
+"""The fixed letters at the beginning of a prefix. Looking for them first is ten times faster than
+searching with the whole expression.
 """
 
 
 def finder_of(is_secret: Callable[[bytes], bool], *patterns: re.Pattern[bytes]) -> Finder:
-    """Returns what finds the secrets in the first groups of the patterns."""
+    """Returns a finder of the first groups of the patterns, if they are secrets."""
 
     def find(text: bytes) -> Iterator[Span]:
         for pattern in patterns:
@@ -70,8 +70,9 @@ def finder_of(is_secret: Callable[[bytes], bool], *patterns: re.Pattern[bytes]) 
 
 
 def token_finder(prefix: str, token: str, *, keeps_prefix: bool = False) -> Finder:
-    """Returns the finder of one vendor's tokens; what follows the prefix decides whether it is a
-    real one.
+    """Returns the finder of one vendor's tokens.
+
+    The part behind the prefix decides whether a token is real.
     """
     is_bounded = prefix.startswith(_BOUND)
     pattern = re.compile(f"{prefix.removeprefix(_BOUND)}({token})".encode())
@@ -87,7 +88,7 @@ def token_finder(prefix: str, token: str, *, keeps_prefix: bool = False) -> Find
 
 
 def _token_anchor(prefix: str, token: str) -> str:
-    """Returns what the prefilter looks for: the prefix and up to twelve characters of the rest."""
+    """Returns the anchor of a token: its prefix, and up to twelve characters of the rest."""
     first = re.match(r"(\[[^\]]+\])\{(\d+)", token)
     begin = f"{first[1]}{{{min(int(first[2]), 12)}}}" if first else token.partition("{")[0]
     return prefix.removeprefix(_BOUND) + begin

@@ -1,8 +1,8 @@
 """Judges whether a value looks like a secret or like a word, a name, a number or a placeholder.
 
-The judgement is based on letter pairs: in words and identifiers of code nearly all pairs of
-neighbouring letters are common ones, in random strings about a third. It has no dictionary and
-knows no vendor (`secret_tokens`).
+The judgement is based on pairs of neighbouring letters. In words and identifiers of code nearly all
+pairs are common ones, in random strings only about a third. There is no dictionary, and no vendor's
+format is known here (those are in `secret_tokens`).
 """
 
 import re
@@ -27,17 +27,17 @@ reach this share.
 """
 
 LONG_SHARES = ((28, 0.3), (20, 0.33))
-"""The longer a value, the fewer words reach even these: 0.8 % and 0.6 % of the identifiers in this
-project's dependencies.
+"""Length → share that is enough for a value of that length. Only 0.8 % and 0.6 % of the identifiers
+in this project's dependencies reach these shares.
 """
 
 LONG = 32
-"""With so many random characters, a value is not a regular expression and nothing is left out by
-dots.
+"""From this length on, a random value is not taken for a regular expression, nor for a value that
+was cut with dots or asterisks.
 """
 
 MIXED_SHARE = 0.3
-"""Enough where both cases and digits are mixed, which words seldom do."""
+"""The share that is enough for a value with both cases and digits, which words seldom have."""
 
 _COMMON, _SURPRISE, _COMMON_HUMP, _SURPRISING_HUMP = 1, 2, 3, 4
 """A hump is a lower-case letter before an upper-case one; camelCase has one in six or more letters.
@@ -89,8 +89,9 @@ _NUMBER = re.compile(rb"[-+]?[0-9][0-9_.,:/TZ+-]*[a-zA-Z%]{0,3}")
 
 
 def is_placeholder(value: bytes) -> bool:
-    """Returns whether the value is a placeholder of a secret; a random value may contain one of the
-    words by chance.
+    """Returns whether the value is a placeholder of a secret.
+
+    A random value is none, even if it contains one of the words of placeholders by chance.
     """
     steps = sum(following - previous == 1 for previous, following in pairwise(value))
     if len(set(value)) <= 4 or steps > 0.5 * (len(value) - 1) or _TEMPLATE.search(value):
@@ -101,8 +102,9 @@ def is_placeholder(value: bytes) -> bool:
 
 
 def is_random(value: bytes, share: float = RANDOM_SHARE) -> bool:
-    """Returns whether the value reads like generated characters instead of words; the first few
-    hundred decide.
+    """Returns whether the value reads like generated characters and not like words.
+
+    The first 400 characters decide.
     """
     value = value[:400]
     judged = bytes(_PAIRS[previous][following] for previous, following in pairwise(value))
@@ -129,8 +131,9 @@ def is_vendor_token(value: bytes) -> bool:
 
 
 def is_bare_secret(value: bytes) -> bool:
-    """Returns whether a value is a secret where no code is possible, as in a URL or after a flag:
-    with weaker conditions.
+    """Returns whether a value is a secret in a place without code, as in a URL or after a flag.
+
+    The conditions are weaker than those of `is_secret_value`.
     """
     return (
         len(value) >= 12
@@ -141,8 +144,9 @@ def is_bare_secret(value: bytes) -> bool:
 
 
 def is_secret_value(value: bytes, *, quoted: bool, password: bool) -> bool:
-    """Returns whether a value that is assigned to a telling name is a secret; passwords may be
-    shorter than tokens.
+    """Returns whether a value that is assigned to the name of a secret is one.
+
+    Passwords may be shorter than tokens.
     """
     if _is_something_else(value, quoted=quoted, password=password):
         return False
@@ -181,25 +185,22 @@ def _is_path_or_code(value: bytes, *, quoted: bool, password: bool) -> bool:
 
 
 def _is_code(value: bytes) -> bool:
-    """Returns whether an unquoted value is a name or a call in code, unless its characters are
-    random.
-    """
+    """Returns whether an unquoted value is a name or a call in code, and not random."""
     if _BRACKETS.search(value):
         return True
     return _PATTERNS["code"].fullmatch(value) is not None and not (_is_generated(value))
 
 
 def _is_path(value: bytes) -> bool:
-    """Returns whether a value is a path, a file's name or an address; no file's name of random
-    letters is one.
+    """Returns whether a value is a path, a file's name or an address.
+
+    A value without a slash is none if its letters are random.
     """
     return _PATH.fullmatch(value) is not None and not (b"/" not in value and _is_generated(value))
 
 
 def _is_no_file(value: bytes) -> bool:
-    """Returns whether a value with a dot in it has all that a password needs and ends like no file
-    and no host.
-    """
+    """Returns whether a value with a dot is varied as a password, and ends like no file or host."""
     return (
         b"/" not in value
         and b"\\" not in value
@@ -209,16 +210,15 @@ def _is_no_file(value: bytes) -> bool:
 
 
 def _is_no_name(value: bytes) -> bool:
-    """Returns whether a value with dots has all that a password needs and is random or holds no
-    word, as names in code do.
+    """Returns whether a value with dots is varied like a password, and unlike a name in code.
+
+    It is random, or contains no word.
     """
     return is_varied(value) and (is_random(value, 0.25) or not _WORD.search(value))
 
 
 def _is_aws_secret(value: bytes) -> bool:
-    """Returns whether a value with slashes has the length and the letters of a secret key of AWS,
-    and reads like one.
-    """
+    """Returns whether a value with slashes has the form of a secret key of AWS, and is random."""
     return AWS_SECRET.fullmatch(value) is not None and is_random(value)
 
 
@@ -227,8 +227,9 @@ def _is_long_and_random(value: bytes) -> bool:
 
 
 def _is_generated(value: bytes) -> bool:
-    """Returns whether no person would give a thing this name: random letters and digits, or many
-    random letters.
+    """Returns whether a value is no name that a person would give.
+
+    It consists of random letters and digits, or of many random letters.
     """
     return is_random(
         value, 0.35 if variety(value) >= 3 or len(value) >= LONG_SHARES[0][0] else 0.55
@@ -236,9 +237,7 @@ def _is_generated(value: bytes) -> bool:
 
 
 def is_varied(value: bytes, kinds: int = 3) -> bool:
-    """Returns whether a password has what rules for passwords ask for: letters of both cases or
-    signs, and digits.
-    """
+    """Returns whether a value is what rules for passwords demand: of enough kinds of characters."""
     if len(value) < 8 or b" " in value or value.startswith(b"$"):
         return False
     if variety(value) >= kinds:

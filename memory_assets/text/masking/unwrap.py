@@ -1,10 +1,10 @@
 """Unwraps a text and remembers which bytes each decoded byte came from.
 
-Takes bytes (a piece of a JSON line, or of decoded text) and gives views of the same bytes with one
-wrapping less each: JSON escapes (once for every nesting of JSON in JSON), ANSI colours, the zeros
-of UTF-16, percent encoding and HTML entities, base64, invisible characters. A view maps any span
-back to the bytes it was made from, always whole escapes, so that replacing those bytes leaves valid
-JSON valid.
+Takes bytes: a piece of a JSON line, or of decoded text. Returns views of them; each view has one
+wrapping less than the view before. Wrappings are JSON escapes (once for every nesting of JSON in
+JSON), ANSI colours, the zeros of UTF-16, percent encoding and HTML entities, base64, and invisible
+characters. A view maps any of its spans back to the bytes that it was made from. These are always
+whole escapes, so that valid JSON stays valid if they are replaced.
 """
 
 import base64
@@ -21,15 +21,17 @@ from itertools import accumulate
 from memory_assets.text.visible import INVISIBLE
 
 MAX_VIEWS = 8
-"""Nesting in real transcripts ends at three; the limit keeps hostile text from multiplying."""
+"""Most texts that are made of one. Real transcripts nest three levels at most; the limit is against
+hostile text.
+"""
 
 _ANSI = rb"\[[0-9;:?]{0,24}[A-Za-z]"
 _ESCAPE = re.compile(
     rb'(\x1b%b|\x00|\\(?:(?:u001[bB]|033|x1[bB]|e)%b|u[0-9a-fA-F]{4}|["\\/bfnrt]))'
     % (_ANSI, _ANSI),
 )
-"""Like the other expressions here, each way begins with a plain character, which is looked for at
-the speed of `find`.
+"""Each alternative of this and the other expressions begins with a fixed character, which is looked
+for at the speed of `find`.
 """
 _CODES = rb"%[0-9A-Fa-f]{2}|&(?:amp|quot|apos|lt|gt|#[0-9]{2,3}|#x[0-9a-fA-F]{2});"
 _QUOTED = re.compile(rb"(%b)" % _CODES)
@@ -50,8 +52,9 @@ _BASE64_LETTERS = re.compile(rb"[A-Za-z0-9+/_-]+")
 
 
 def _any_of(words: Iterable[str]) -> str:
-    """Returns a regular expression for the words; those that differ in the last character only are
-    one alternative.
+    """Returns a regular expression for the words.
+
+    Words that differ only in their last character are one alternative of it.
     """
     endings: dict[str, str] = defaultdict(str)
     for word in words:
@@ -67,8 +70,8 @@ INVISIBLE_BYTES = re.compile(
 INVISIBLE_ESCAPE = rf"\\+u(?:{_any_of(json.dumps(letter)[3:-1] for letter in _LETTERS)})".replace(
     r"\\u", r"\\+u"
 )
-"""The same as an escape of JSON, however often it is escaped, in small letters and in the dialects
-of Python and Rust.
+"""An invisible character as an escape of JSON, which may itself be escaped any number of times. The
+expression is in small letters, and valid in the dialects of Python and Rust.
 """
 _INVISIBLE = re.compile(rb"(%b|(?i:%b))" % (INVISIBLE_BYTES.pattern, INVISIBLE_ESCAPE.encode()))
 Span = tuple[int, int]
@@ -76,16 +79,19 @@ Span = tuple[int, int]
 
 _STAND_INS = bytes([*range(1, 9), *range(14, 27), *range(28, 32)])
 PLAIN = bytes(range(128)) + bytes(_STAND_INS[byte % len(_STAND_INS)] for byte in range(128, 256))
-"""Makes ASCII of any bytes, as text may be broken UTF-8: control characters stand for all others,
-so that words of other alphabets can still be looked for."""
+"""Table that makes ASCII of any bytes, because text may be broken UTF-8. Control characters are the
+stand-ins of other bytes, so that words of other alphabets can still be looked for.
+"""
 
 URL_SAFE = bytes.maketrans(b"-_", b"+/")
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Text made from the text of `parent`: segment i covers `starts[i]` to `starts[i+1]`, made from
-    `origins[i]` on.
+    """A text that was made from the text of `parent`.
+
+    Its segment i is at `starts[i]` to `starts[i+1]`, and was made from the bytes `origins[i]` to
+    `origins[i+1]` of the parent.
     """
 
     text: bytes
@@ -121,7 +127,10 @@ def view_of(text: bytes) -> View:
 
 
 def views(view: View, *, with_itself: bool) -> Iterator[View]:
-    """Yields the view (when asked) and every text found by unescaping it repeatedly."""
+    """Yields every text that unescaping the view repeatedly gives.
+
+    The view itself is also yielded `with_itself`, or if it has no escapes.
+    """
     waiting = [view]
     texts = {view.text}
     if with_itself or not _ESCAPE.search(view.text):
@@ -136,15 +145,17 @@ def views(view: View, *, with_itself: bool) -> Iterator[View]:
 
 
 def unescape(view: View) -> View | None:
-    """Returns the view with one level of JSON escapes and all ANSI colours removed; None when it
-    has neither.
+    """Returns the view without one level of JSON escapes and without ANSI colours.
+
+    Returns None if it has neither.
     """
     return _rewrite(view, _ESCAPE, _decode_escape)
 
 
 def unquote(view: View) -> View | None:
-    """Returns the view with percent encoding and HTML entities decoded once; None when it has
-    neither.
+    """Returns the view with percent encoding and HTML entities decoded once.
+
+    Returns None if it has neither.
     """
     if not any(sign in view.text for sign in (b"%", b"&", b"+")):
         return None
@@ -152,15 +163,17 @@ def unquote(view: View) -> View | None:
 
 
 def without_invisible(view: View) -> View | None:
-    """Returns the view without invisible characters, plain or as escapes of JSON; None when it has
-    none.
+    """Returns the view without invisible characters, whether plain or as escapes of JSON.
+
+    Returns None if it has none.
     """
     return _rewrite(view, _INVISIBLE, lambda _: b"")
 
 
 def decode_base64(view: View, start: int, end: int) -> View | None:
-    """Returns the base64 letters of the span decoded; line breaks and other bytes between them are
-    skipped.
+    """Returns a view of the decoded base64 of the span, or None if it cannot be decoded.
+
+    Line breaks and other bytes between the letters are skipped.
     """
     runs = list(_BASE64_LETTERS.finditer(view.text, start, end))
     positions = [place for run in runs for place in range(*run.span())]
@@ -178,8 +191,9 @@ def decode_base64(view: View, start: int, end: int) -> View | None:
 def _rewrite(
     view: View, pattern: re.Pattern[bytes], decode: Callable[[bytes], bytes]
 ) -> View | None:
-    """Returns the view with every match of the pattern, which is one group, decoded; None when
-    there is no match.
+    """Returns the view with every match of the pattern decoded, or None without a match.
+
+    The whole pattern is one group.
     """
     pieces = pattern.split(view.text)
     if len(pieces) == 1:
@@ -191,8 +205,9 @@ def _rewrite(
 
 @lru_cache(4_096)
 def _decode_escape(escape: bytes) -> bytes:
-    """Returns the bytes of one escape: none for a colour or a zero, a question mark for half a
-    surrogate pair.
+    """Returns the bytes that one escape stands for.
+
+    A colour or a zero gives none, half a surrogate pair a question mark.
     """
     if escape in (b"\x00", b"\\u0000") or (escape[-1:].isalpha() and b"[" in escape):
         return b""
