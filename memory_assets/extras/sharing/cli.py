@@ -11,7 +11,6 @@ import typer
 
 from memory_assets.errors import QuestionError
 from memory_assets.extras.sharing import tokens
-from memory_assets.extras.sharing.settings import sharing
 from memory_assets.extras.sharing.tokens import SCOPES, AccessToken, AccessTokens
 from memory_assets.interfaces.cli.commands import Json, completing, group, view_reply
 from memory_assets.interfaces.ports import is_loopback
@@ -168,6 +167,7 @@ class SharedOptions:
             )
         from memory_assets.extras.sharing.access import AuditLog, WriteLimit
         from memory_assets.extras.sharing.server import SharedAccess
+        from memory_assets.extras.sharing.settings import sharing
 
         agent = MemoryAgent()
         access_tokens = AccessTokens(agent.store.root)
@@ -220,6 +220,7 @@ def push(
 ) -> Reply:
     """Send this machine's masked sessions to a shared memory; only what it does not have."""
     from memory_assets.extras.sharing.push import Pusher
+    from memory_assets.extras.sharing.settings import sharing
 
     agent = MemoryAgent()
     settings = sharing(agent.settings)
