@@ -1,8 +1,7 @@
 """Draws small charts as SVG: lines, stacked columns, and horizontal bars.
 
-Numbers and labels in, the text of one `<svg>` element out. It needs no script, style sheet or font
-of its own, so that it can be a file or part of a page. Equal numbers give equal text. A value that
-is None is a gap.
+Takes numbers and labels; returns the text of one `<svg>` element, which needs no script, style
+sheet or font, so that it can be a file or part of a page. A value that is None leaves a gap.
 """
 
 import math
@@ -17,7 +16,7 @@ LEFT, RIGHT, TOP, BOTTOM = 58, 18, 52, 34
 title and legend, below for labels."""
 
 BAR_HEIGHT, NAME_WIDTH, NUMBER_WIDTH = 22, 190, 70
-"""Of horizontal bars, in pixels."""
+"""Measures of horizontal bars, in pixels."""
 
 COLOURS = ("#3266ad", "#d9822b", "#3d9960", "#8e63b5", "#b8433f", "#7a7f87", "#c2a12b", "#2f9fb0")
 INK, FAINT, GRID, PAPER = "#22262b", "#6a7178", "#e3e6ea", "#ffffff"
@@ -41,7 +40,7 @@ LETTER = 6.4
 
 @dataclass(frozen=True)
 class Series:
-    """The values of one name, one for each label; None where there is none."""
+    """A name and its values: one value for each label, or None for a label without a value."""
 
     name: str
     values: Sequence[float | None]
@@ -95,9 +94,7 @@ def line_chart(
 def stacked_columns(
     title: str, labels: Sequence[str], series: Sequence[Series], show: Format = plain
 ) -> str:
-    """Returns a chart with one column for each label, in which the values of the series lie on top
-    of each other.
-    """
+    """Returns a chart with one column for each label, made of the stacked values of the series."""
     stacks = zip(*(layer.values for layer in series), strict=False)
     sums = (sum(value or 0.0 for value in stack) for stack in stacks)
     ticks = ticks_up_to(max(sums, default=0.0))
@@ -133,9 +130,7 @@ def horizontal_bars(title: str, counts: Mapping[str, float], show: Format = plai
 
 
 def ticks_up_to(most: float) -> list[float]:
-    """Returns evenly spaced round numbers from 0 to the first one that is not below `most`, at most
-    six.
-    """
+    """Returns at most six evenly spaced round numbers; the last one is not below `most`."""
     if most < SMALLEST:
         return [0.0, 1.0]
     least = most / MOST_STEPS
@@ -147,9 +142,7 @@ def ticks_up_to(most: float) -> list[float]:
 
 
 def shown_labels(labels: Sequence[str]) -> list[int]:
-    """Returns the numbers of the labels that fit beside each other, evenly spaced and with the last
-    one.
-    """
+    """Returns the indices of evenly spaced labels that fit side by side, with the last one."""
     interval = max(1, math.ceil(len(labels) * LABEL_WIDTH / (WIDTH - LEFT - RIGHT)))
     return [number for number in range(len(labels)) if (len(labels) - 1 - number) % interval == 0]
 
@@ -170,11 +163,11 @@ def _plot(
         )
         grid.append(_text(LEFT - 8, y + 4, show(tick), anchor="end", colour=FAINT))
     foot = HEIGHT - BOTTOM + 18
-    below = [
+    axis = [
         _text(_x(number, labels), foot, labels[number], anchor="middle", colour=FAINT)
         for number in shown_labels(labels)
     ]
-    plot = [*grid, *drawn, *below]
+    plot = [*grid, *drawn, *axis]
     legend, rows = _legend(series) if len(series) > 1 else ([], 1)
     if rows > 1:
         plot = [f'<g transform="translate(0 {(rows - 1) * LEGEND_ROW})">', *plot, "</g>"]
@@ -182,7 +175,7 @@ def _plot(
 
 
 def _legend(series: Sequence[Series]) -> tuple[list[str], int]:
-    """Returns the names with their colours, and the number of rows that they take."""
+    """Returns the elements of the legend, and the number of rows that they take."""
     drawn = []
     x = float(LEFT)
     row = 0
@@ -213,7 +206,7 @@ def _svg(title: str, height: float, drawn: Sequence[str]) -> str:
 
 
 def _runs(values: Sequence[float | None]) -> Iterator[list[tuple[int, float]]]:
-    """Yields the stretches of values without a gap, each value with its number."""
+    """Yields the runs of values between gaps, each value with its index."""
     for is_gap, run in groupby(enumerate(values), key=lambda pair: pair[1] is None):
         if not is_gap:
             yield [(number, value) for number, value in run if value is not None]

@@ -1,8 +1,8 @@
-"""Checks of the whole store: what one found, and whether any text of the store holds a secret.
+"""The result of a check of the store, and the check that no text of the store holds a secret.
 
-Capture masks secrets before anything is written. The check reads every text of every table, the
-ledger, raw answers and the workspace again, by the same rules, for what people, models and older
-rules may have left. It names places, never texts.
+Capture masks secrets before anything is written. This check applies the same rules again to every
+text of the tables, the ledger, raw answers and the workspace, because people and models write
+there, and earlier rules may have missed a secret. It reports places, never texts.
 """
 
 import hashlib
@@ -25,12 +25,14 @@ FILES = [
     "workspace/patches/*.patch", "spool/**/*.jsonl", "spool/**/*.txt",
     *(f"{folder}/**/*.jsonl" for folder in added_folders()),
 ]  # fmt: skip
-"""Text outside the tables; git keeps the history of the workspace packed."""
+"""Files with text outside the tables. The workspace's git history is packed and not searched."""
 
 NIGHTS = 28
-"""Nights in which every byte of the store is read once."""
+"""Number of nights over which all bytes of the store are checked once."""
 
 SHOWN = 5
+"""Most places that a result names."""
+
 REMEDY = (
     "Revoke each secret where it was issued, then remove it from the place named; masking "
     "cannot undo what was written."
@@ -39,7 +41,7 @@ REMEDY = (
 
 @dataclass(frozen=True)
 class Check:
-    """A promise, whether it holds, what was found, and what to do if it does not."""
+    """The result of a check: a promise, whether it holds, what was found, and a remedy."""
 
     name: str
     promise: str
@@ -47,13 +49,13 @@ class Check:
     found: str = ""
     remedy: str = ""
     is_advice: bool = False
-    """Advice is shown and does not make the doctor fail."""
+    """Whether the doctor only shows it: advice does not make the doctor fail."""
 
 
 def judge(
     name: str, promise: str, fault: str, whole: str = "", remedy: str = "", *, is_advice=False
 ) -> Check:
-    """Returns a check that failed where there is a fault; else `whole` says what was examined."""
+    """Returns a check that failed if there is a fault; else `whole` says what was examined."""
     if fault:
         return Check(name, promise, False, fault, remedy, is_advice)
     return Check(name, promise, True, whole)
@@ -63,21 +65,19 @@ def is_in_share(name: str, night: date | None) -> bool:
     """Returns whether the file belongs to the share of the night; True if no night is given."""
     if night is None:
         return True
-    return (
-        int(hashlib.sha256(name.encode()).hexdigest()[:8], 16) % NIGHTS
-        == night.toordinal() % NIGHTS
-    )
+    digest = hashlib.sha256(name.encode()).hexdigest()
+    return int(digest[:8], 16) % NIGHTS == night.toordinal() % NIGHTS
 
 
 def outcome(name: str, promise: str, damaged: Sequence[str], whole: str, remedy: str) -> Check:
-    """Returns the check that nothing is damaged; `whole` says what was examined."""
+    """Returns a check that failed if anything is damaged; else `whole` says what was examined."""
     more = f" and {len(damaged) - SHOWN:,} more" if len(damaged) > SHOWN else ""
     fault = f"{len(damaged):,} not: {'; '.join(damaged[:SHOWN])}{more}" if damaged else ""
     return judge(name, promise, fault, whole, remedy)
 
 
 def check_secrets(tables: ParquetTables, root: Path) -> Check:
-    """Returns whether any text of the store holds a secret that masking knows."""
+    """Checks that no text of the store holds a secret that masking recognises."""
     promise = "no table and no file of the store holds a key, token or password"
     places = [*secrets_in_tables(tables), *secrets_in_files(root)]
     listed_places = ", ".join(f"{place} ({count})" for place, count in places[:SHOWN])

@@ -1,8 +1,8 @@
-"""Measures the quality of a day's facts from its tables alone: mixes, junk, repeats, and faults of
-single facts.
+"""Measures the quality of a day's facts: how they are distributed, and how many are junk, repeated
+or faulty.
 
-Takes the day's verdicts, observations and messages; gives the rows of the table `quality`.
-`find_faulty` and `find_repeated` name the facts, for checks.
+Takes the day's verdicts, observations and messages. Returns the rows of the table `quality`. For
+checks, `find_faulty` and `find_repeated` return the facts themselves.
 """
 
 from collections.abc import Iterator
@@ -38,19 +38,18 @@ JUNK = frozenset(
         "no whole sentence",
     }
 )
-"""Reasons of the write gate that mean junk; the others are about room, about who may say it, or
-about later facts. A fact that is not useful enough (`LESS_USEFUL`, with its number) is junk, too.
+"""Reasons of the write gate for which a fact counts as junk. Its other reasons concern room, who
+may say it, or later facts. A fact that is not useful enough (`LESS_USEFUL`, which is followed by a
+number) is junk, too.
 """
 
 ASKED_FOR = frozenset({"rules", "segments"})
-"""Parse paths without guessing: no model was asked, or its answer had the form that the prompt asks
-for.
-"""
+"""Parse paths of candidates from rules, or from answers in the form that the prompt asks for."""
 
 GATES = ("allow", "hold")
 _FACT = {"id": pl.String, "day": pl.Date, "gate": pl.String}
 MIXES = frozenset({"verdict", "reason", "parse_path", "priority", "category"})
-"""Measures whose values add up to all that they count."""
+"""Measures of a distribution: every row counts for exactly one of their values."""
 
 
 def measure_day(
@@ -76,40 +75,40 @@ def find_faulty(observations: pl.DataFrame, messages: pl.DataFrame) -> pl.DataFr
     """Returns (id, day, gate, fault) for each fault of each fact."""
     facts = observations.filter(pl.col("kind") == "fact")
     sources = _sources(facts, messages)
-    found = [
-        (row["id"], row["day"], row["gate"], fault)
-        for row in facts.iter_rows(named=True)
-        for fault in faults_of(
-            row["text"],
-            row["author"],
-            [sources[id] for id in row["message_ids"] if id in sources],
-            priority=row["priority"],
-            quote=row["quote"],
+    rows: list[tuple[Any, ...]] = []
+    for fact in facts.iter_rows(named=True):
+        messages_of_fact = [sources[id] for id in fact["message_ids"] if id in sources]
+        faults = faults_of(
+            fact["text"],
+            fact["author"],
+            messages_of_fact,
+            priority=fact["priority"],
+            quote=fact["quote"],
         )
-    ]
-    return pl.DataFrame(found, schema=_FACT | {"fault": pl.String}, orient="row")
+        rows += [(fact["id"], fact["day"], fact["gate"], fault) for fault in faults]
+    return pl.DataFrame(rows, schema=_FACT | {"fault": pl.String}, orient="row")
 
 
 def find_repeated(observations: pl.DataFrame) -> pl.DataFrame:
-    """Returns (id, day, gate, same_as) of the facts that repeat an earlier one of the same day and
-    scope.
+    """Returns (id, day, gate, same_as) of facts that repeat an earlier fact of their day and scope.
 
-    An allowed fact repeats only allowed ones: an earlier held one does no harm.
+    An allowed fact counts only if it repeats an allowed fact; repeating a held one does no harm.
     """
     facts = observations.filter(pl.col("kind") == "fact").sort("event_at", "id")
-    found: list[tuple[Any, ...]] = []
-    for (day,), own in facts.group_by("day", maintain_order=True):
-        gate_of = dict(own.select("id", "gate").iter_rows())
-        for gate, among in (("allow", own.filter(pl.col("gate") == "allow")), ("hold", own)):
-            found += [
-                (id, day, gate, same_as) for id, same_as in _repeats(among) if gate_of[id] == gate
-            ]
-    return pl.DataFrame(found, schema=_FACT | {"same_as": pl.String}, orient="row")
+    rows: list[tuple[Any, ...]] = []
+    for (day,), facts_of_day in facts.group_by("day", maintain_order=True):
+        gate_of = dict(facts_of_day.select("id", "gate").iter_rows())
+        for gate in GATES:
+            compared = facts_of_day.filter(gate="allow") if gate == "allow" else facts_of_day
+            repeats = _repeats(compared)
+            rows += [(id, day, gate, same_as) for id, same_as in repeats if gate_of[id] == gate]
+    return pl.DataFrame(rows, schema=_FACT | {"same_as": pl.String}, orient="row")
 
 
 def _repeats(facts: pl.DataFrame) -> list[tuple[str, str]]:
-    """Returns (id, id of the first that says the same) of each repeat among facts in order of
-    time.
+    """Returns (id, id of the first fact that says the same) of each repeat.
+
+    The facts must be in order of time.
     """
     order = {id: place for place, id in enumerate(facts["id"])}
     repeats = find_repeats(facts.with_columns(state=pl.lit("active"))).pairs
@@ -122,13 +121,13 @@ def _repeats(facts: pl.DataFrame) -> list[tuple[str, str]]:
 
 
 def _sources(facts: pl.DataFrame, messages: pl.DataFrame) -> dict[str, EvidenceMessage]:
-    wanted = facts.select(message_id=pl.col("message_ids").explode()).unique()
-    said = messages.select("message_id", "text", "author", "is_user_turn").join(
-        wanted, on="message_id", how="semi"
-    )
+    """Returns the messages that the facts rest on, by id."""
+    ids = facts.select(message_id=pl.col("message_ids").explode()).unique()
+    columns = messages.select("message_id", "text", "author", "is_user_turn")
+    rows = columns.join(ids, on="message_id", how="semi").iter_rows()
     return {
         id: EvidenceMessage(text, author == "owner" and is_turn, author in OUTPUTS)
-        for id, text, author, is_turn in said.iter_rows()
+        for id, text, author, is_turn in rows
     }
 
 
@@ -139,9 +138,7 @@ def _mixes(rows: pl.DataFrame, *columns: str) -> Iterator[dict[str, Any]]:
 
 
 def find_junk(verdicts: pl.DataFrame) -> pl.DataFrame:
-    """Returns (candidate_id, day, reason) of the candidates that the write gate found to be
-    junk.
-    """
+    """Returns (candidate_id, day, reason) of the candidates that the write gate judged junk."""
     is_junk = pl.col("reason").is_in(list(JUNK)) | pl.col("reason").str.starts_with(LESS_USEFUL)
     return verdicts.filter(is_junk).select("candidate_id", "day", "reason")
 
@@ -163,23 +160,22 @@ def _row(measure: str, value: str, count: int, total: int) -> dict[str, Any]:
 
 
 def count_of(quality: pl.DataFrame, measure: str, value: str | None = None) -> int:
-    """Returns how many rows have the value of the measure, or any of its values, over all the days
-    given.
-    """
+    """Returns the count for a value of the measure, or for all its values, over all days."""
     return int(_rows_of(quality, measure, value)["count"].sum())
 
 
 def share_of(quality: pl.DataFrame, measure: str, value: str) -> float | None:
-    """Returns their share of what the measure counts, over all the days given; None where there was
-    nothing to count.
+    """Returns the value's share of all that the measure counts, over all days.
+
+    None if there was nothing to count.
     """
-    own = _rows_of(quality, measure, value)
-    total = count_of(quality, measure) if measure in MIXES else int(own["total"].sum())
+    rows = _rows_of(quality, measure, value)
+    total = count_of(quality, measure) if measure in MIXES else int(rows["total"].sum())
     return count_of(quality, measure, value) / total if total else None
 
 
 def loosely_read(quality: pl.DataFrame) -> float | None:
-    """Returns the share of candidates from answers in another form than the prompt asks for."""
+    """Returns the share of candidates from answers that did not have the form of the prompt."""
     total = count_of(quality, "parse_path")
     strict = sum(count_of(quality, "parse_path", path) for path in ASKED_FOR)
     return 1 - strict / total if total else None

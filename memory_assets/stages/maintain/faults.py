@@ -1,7 +1,7 @@
-"""Finds the faults of a fact in its words and in the messages that it rests on.
+"""Finds the faults of a fact by its text and the messages that it rests on.
 
-Takes texts, gives names of faults. Nothing is shared with the code that extracts, grounds and
-gates: it finds the faults that this code misses.
+The rules here share nothing with the code that extracts, grounds and gates facts, so that they find
+the faults which that code misses.
 """
 
 import re
@@ -23,13 +23,13 @@ Fault = Literal[
 FAULTS: tuple[Fault, ...] = get_args(Fault)
 
 GROUNDED = 0.5
-"""Least share of a fact's content words in its evidence. Of 2,437 facts of the rules each has all
-of them, of 171 facts of a model all but one at least 0.56; against random messages of the same
-session 1.8 % reach it."""
+"""Least share of a fact's content words that its evidence must have. Each of 2,437 facts of the
+rules reaches 1, and all but one of 171 facts of a model at least 0.56. Compared with random
+messages of the same session, 1.8 % of the facts reach it."""
 
 COPIED_WORDS, COPIED_SHARE = 8, 0.8
-"""Words in a row of a tool's output, and their share of the fact, from which the fact is a copy of
-it. Error texts of one line within a sentence about them stay below the share."""
+"""A fact is a copy of a tool's output if it shares a passage of at least so many words, and at
+least this share of its own words. A sentence that quotes an error text stays below the share."""
 
 OUTPUTS = ("tool", "file", "web")
 """Authors of what tools print and files hold."""
@@ -49,8 +49,8 @@ _CODE = re.compile(r"`[^`\n]*`")
 _BROKEN = _PATTERNS["broken"]
 """Two separators in a row, an open end, or a verb without its subject."""
 
-_BEFORE = _PATTERNS["before"]
-"""Names what was there before, or says that the change is a condition or a wish."""
+_EARLIER_STATE = _PATTERNS["before"]
+"""Words that name the state before a change, or make the change a condition or a wish."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +59,9 @@ class EvidenceMessage:
 
     text: str
     is_owners: bool
-    """Typed by the owner of the session."""
+    """Whether the owner of the session typed it."""
     is_output: bool = False
-    """Printed by a tool, or the content of a file or page."""
+    """Whether a tool printed it, or it is the content of a file or page."""
 
 
 def faults_of(
@@ -72,79 +72,70 @@ def faults_of(
     priority: Priority = "medium",
     quote: str = "",
 ) -> list[Fault]:
-    """Returns the faults of a fact that the author stated and the sources support; `quote` are the
-    words quoted from them.
+    """Returns the faults of a fact by the author; `sources` are the messages that it rests on.
+
+    `quote` has the words of the messages that the fact quotes.
     """
-    found: dict[Fault, bool] = {
+    times = set().union(*(clock_times(source.text) for source in sources))
+    is_heard = any(source.is_owners for source in sources)
+    prose = _ASCRIBED.sub("", _CODE.sub("x", text).strip(), count=1).rstrip("”\"'")
+    has_fault: dict[Fault, bool] = {
         "ungrounded": support(text, sources) < GROUNDED,
-        "invented_time": bool(
-            clock_times(text) - set().union(*(clock_times(source.text) for source in sources))
-        ),
+        "invented_time": bool(clock_times(text) - times),
         "dangling": is_dangling(text),
         "conversational": bool(_PATTERNS["conversational"].match(text)),
         "long": len(text) > MOST_CHARS,
-        "owner_unheard": speaks_for_owner(text, author)
-        and not any(source.is_owners for source in sources),
-        "broken": bool(
-            _BROKEN.search(_ASCRIBED.sub("", _CODE.sub("x", text).strip(), count=1).rstrip("”\"'"))
-        ),
+        "owner_unheard": speaks_for_owner(text, author) and not is_heard,
+        "broken": bool(_BROKEN.search(prose)),
         "unnamed_change": states_unnamed_change(text),
         "copied_output": any(source.is_output and copies(text, source.text) for source in sources),
         "asked_only": priority == "high" and len(sources) < 2 and is_question(quote),
     }
-    return [fault for fault, is_there in found.items() if is_there]
+    return [fault for fault, is_found in has_fault.items() if is_found]
 
 
 def support(text: str, sources: Sequence[EvidenceMessage]) -> float:
-    """Returns the share of the fact's content words that the sources have together; 0 for a fact
-    without any.
-    """
-    wanted = _words(text) - _ASCRIPTION
-    held = frozenset[str]().union(*(_words(source.text) for source in sources))
-    return len(wanted & held) / len(wanted) if wanted else 0.0
+    """Returns the share of the fact's content words that occur in any source; 0 without words."""
+    words = _words(text) - _ASCRIPTION
+    source_words = frozenset[str]().union(*(_words(source.text) for source in sources))
+    return len(words & source_words) / len(words) if words else 0.0
 
 
 @lru_cache(maxsize=50_000)
 def _words(text: str) -> frozenset[str]:
-    """Returns the content words, with names split and apostrophes removed: messages and facts write
-    these differently.
-    """
+    """Returns the content words; names are split and apostrophes removed, as spellings differ."""
     return content_words(_NO_WORD.sub(" ", _APOSTROPHE.sub("", text)))
 
 
 def clock_times(text: str) -> set[tuple[int, int]]:
     """Returns the times of day in the text, as (hour, minute)."""
     times = [*_CLOCK.findall(text), *((hour, "0", half) for hour, half in _HOUR.findall(text))]
-    found = ((int(hour), int(minute), half.lower()) for hour, minute, half in times)
-    return {
-        (hour % 12 + 12 * (half == "p") if half else hour, minute)
-        for hour, minute, half in found
-        if hour < 24
-    }
+    clock_hours = set[tuple[int, int]]()
+    for hour, minute, half in times:
+        if int(hour) < 24:
+            afternoon = 12 if half.lower() == "p" else 0
+            clock_hours.add((int(hour) % 12 + afternoon if half else int(hour), int(minute)))
+    return clock_hours
 
 
 def is_dangling(text: str) -> bool:
-    """Returns whether the fact, or its quotation, begins with a word that refers to something
-    before it.
-    """
+    """Returns whether the fact, or its quotation, begins with a word that refers back."""
     quoted = _ASCRIBED.sub("", text, count=1)
     return bool(_PATTERNS["dangling"].match(_PATTERNS["filler"].sub("", quoted, count=1)))
 
 
 def states_unnamed_change(text: str) -> bool:
-    """Returns whether the fact says that something changed, and not what it was before."""
-    return bool(_PATTERNS["changed"].search(text)) and not _BEFORE.search(text)
+    """Returns whether the fact says that something changed, but not from which state."""
+    return bool(_PATTERNS["changed"].search(text)) and not _EARLIER_STATE.search(text)
 
 
 def copies(text: str, output: str) -> bool:
     """Returns whether most of the fact is one passage of the output, word for word."""
-    words, printed = (_NO_WORD.sub(" ", one.lower()).split() for one in (text, output))
+    words = _NO_WORD.sub(" ", text.lower()).split()
+    output_words = " ".join(_NO_WORD.sub(" ", output.lower()).split())
     run = max(COPIED_WORDS, ceil(COPIED_SHARE * len(words)))
-    joined = f" {' '.join(printed)} "
-    return any(
-        f" {' '.join(words[start : start + run])} " in joined
-        for start in range(len(words) - run + 1)
-    )
+    passages = (" ".join(words[start : start + run]) for start in range(len(words) - run + 1))
+    return any(f" {passage} " in f" {output_words} " for passage in passages)
 
 
 def is_question(text: str) -> bool:

@@ -1,9 +1,9 @@
-"""Writes the health report: how memory grows, how good it is, how recall answers, how fast, at what
-price, and how fresh it is.
+"""Builds the health report: growth, quality, recall, latency, cost and freshness of the memory.
 
-Tables in, a report out, which `render_markdown` and `render_html` turn into text. It holds counts,
-shares, dates and names of tables and categories, and no words of messages or memories, so that
-nothing in it has to be forgotten. Charts cover the last half year, by week; weeks begin on Monday.
+`build_report` takes tables and returns a report, and `render_markdown` and `render_html` turn it
+into text. A report has counts, shares, dates and names of tables and categories, but no words of
+messages or memories, so that nothing in it ever has to be forgotten. Charts cover the last half
+year, by week; weeks begin on Monday.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -33,7 +33,7 @@ from memory_assets.stages.recall.log import OUTCOMES, UNKNOWN
 from memory_assets.text.html_page import render_page
 
 FOLDER = "health"
-"""Where the reports are in the workspace."""
+"""Folder of the reports in the workspace."""
 
 WEEKS = 26
 AGED = ("stale", "archived", "cold")
@@ -47,24 +47,24 @@ Weekly = Mapping[str, Sequence[float | None]]
 
 @dataclass(frozen=True)
 class HealthInputs:
-    """The tables that the report is made from, and its moment."""
+    """The tables that the report is made from, and the time of the report."""
 
     memories: pl.DataFrame
-    """Those of facts, not of narratives."""
+    """The memories of facts, not of narratives."""
     observations: pl.DataFrame
-    """day, kind, gate."""
+    """Columns day, kind, gate."""
     sessions: pl.DataFrame
-    """session_id, day."""
+    """Columns session_id, day."""
     quality: pl.DataFrame
     recalls: pl.DataFrame
     nights: pl.DataFrame
     """The table `nightly_stats`."""
     costs: pl.DataFrame
-    """day, step, usd: what models were paid, by step; usd is null where the price is not known."""
+    """Columns day, step, usd: the cost of models; usd is null if the price is not known."""
     written: Mapping[str, datetime]
     """Table → when it was last written."""
     waiting: Mapping[str, datetime]
-    """Table → since when changed input waits for it."""
+    """Table → since when changed input waits to be built into it."""
     now: datetime
     zone: ZoneInfo
 
@@ -76,7 +76,7 @@ class HealthInputs:
 
 @dataclass(frozen=True)
 class Chart:
-    """A picture, and the name of its file without suffix."""
+    """A chart as SVG, and the name of its file without suffix."""
 
     name: str
     title: str
@@ -85,7 +85,7 @@ class Chart:
 
 @dataclass(frozen=True)
 class ReportSection:
-    """One subject: sentences, pictures and a table (its first row is the head)."""
+    """A section of sentences, charts and a table, whose first row is its head."""
 
     title: str
     text: Sequence[str]
@@ -106,16 +106,13 @@ class HealthReport:
 
 
 def build_report(inputs: HealthInputs) -> HealthReport:
-    """Returns the report of the month that the day before belongs to, which on the first of a month
-    has just ended.
-    """
+    """Returns the report of the month of yesterday, which may have just ended."""
     month = f"{inputs.today - timedelta(days=1):%Y-%m}"
     weeks = _weeks(inputs)
     by_week = (_growth, _states, _quality, _recall, _latency, _cost)
     sections = [build_section(inputs, weeks) for build_section in by_week]
-    return HealthReport(
-        month, inputs.today, _figures(inputs, month), [*sections, _freshness(inputs)]
-    )
+    figures = _figures(inputs, month)
+    return HealthReport(month, inputs.today, figures, [*sections, _freshness(inputs)])
 
 
 def _figures(inputs: HealthInputs, month: str) -> dict[str, str]:
@@ -198,8 +195,8 @@ def _quality(inputs: HealthInputs, weeks: Sequence[date]) -> ReportSection:
         for name, share in shares.items()
     }
     counts = {fault: count_of(inputs.quality, fault, "allow") for fault in FAULTS}
-    named = {fault.replace("_", " "): count for fault, count in counts.items() if count}
-    faults = dict(sorted(named.items(), key=lambda item: (-item[1], item[0])))
+    faults = {fault.replace("_", " "): count for fault, count in counts.items() if count}
+    faults = dict(sorted(faults.items(), key=lambda item: (-item[1], item[0])))
     title = "Candidates allowed, junk among candidates, repeats among allowed facts"
     charts = [_lines("quality", title, weeks, series, percent)]
     if faults:
@@ -233,7 +230,8 @@ def _latency(inputs: HealthInputs, weeks: Sequence[date]) -> ReportSection:
         name: _by_week(timed, weeks, lambda rows, share=share: _quantile(rows["seconds"], share))
         for name, share in (("median", 0.5), ("95 of 100 answers within", 0.95))
     }
-    half, most = (seconds(_quantile(timed["seconds"], share)) for share in (0.5, 0.95))
+    half = seconds(_quantile(timed["seconds"], 0.5))
+    most = seconds(_quantile(timed["seconds"], 0.95))
     text = f"Half of all answers took at most {half}, 95 of 100 at most {most}."
     chart = _lines("latency", "Seconds to an answer", weeks, series, seconds)
     return ReportSection("Latency", [text], [chart])
@@ -279,12 +277,14 @@ def _freshness(inputs: HealthInputs) -> ReportSection:
 
 
 def render_markdown(report: HealthReport, pictures: str | None = None) -> str:
-    """Returns the report as Markdown; the charts are links to SVG files in the folder `pictures`,
-    or left out.
+    """Returns the report as Markdown.
+
+    Charts are links to SVG files in the folder `pictures`; without it, they are left out.
     """
-    lines = [f"# Health of memory, {report.month}", f"_As of {report.on}._"]
-    lines.append("| " + " | ".join(report.figures) + " |\n|" + "---|" * len(report.figures))
-    lines[-1] += "\n| " + " | ".join(report.figures.values()) + " |"
+    head_row = f"| {' | '.join(report.figures)} |"
+    figure_row = f"| {' | '.join(report.figures.values())} |"
+    figures = f"{head_row}\n|{'---|' * len(report.figures)}\n{figure_row}"
+    lines = [f"# Health of memory, {report.month}", f"_As of {report.on}._", figures]
     for section in report.sections:
         lines += [f"## {section.title}", " ".join(section.text)]
         charts = section.charts if pictures else ()

@@ -1,10 +1,10 @@
-"""Groups archived memories by meaning and says one cited sentence about each group.
+"""Groups archived memories by meaning and writes one cited sentence about each group.
 
 Takes archived and cold facts with their vectors; returns the table `insights`. A memory joins the
-group of its project or person whose mean vector is nearest, if it is near enough, else it begins a
-group. Memories join in the order in which they were archived, so an earlier group only grows, and
-keeps its id. The sentence is the fact nearest to the middle of its group, in its own words, with
-the ids of all facts of the group: nothing is reworded, so an insight is as true as its facts.
+nearest group of its project or person by mean vector, or begins a new group if none is near enough.
+Memories join in the order in which they were archived, so a group only grows and keeps its id. The
+sentence is the unchanged text of the fact nearest to the group's mean, with the ids of all facts of
+the group.
 """
 
 import uuid
@@ -28,14 +28,14 @@ PAGE = "summaries/insights.md"
 """Place of the page in the workspace."""
 
 NEAR = 0.45
-"""Cosine to the mean of a group from which a memory belongs to it. In written examples, two facts
-about one thing (a database, its port, its backups) have 0.30 to 0.64 with the built-in model, facts
-about different things at most 0.39."""
+"""Least cosine of a memory to the mean of its group. In invented examples with the built-in model,
+two facts about one thing (a database, its port, its backups) have 0.30 to 0.64, and facts about
+different things at most 0.39."""
 
 _PLACE = pl.coalesce(pl.when(scope=scope).then(scope) for scope in ("project", "person")).fill_null(
     ""
 )
-"""Name of the project or person that an insight is about; empty where it holds everywhere."""
+"""Name of the project or person that an insight is about; empty if it is about everyone."""
 
 
 @dataclass
@@ -57,8 +57,9 @@ class Cluster:
         self.vectors.append(vector)
 
     def middle(self) -> Row:
-        """Returns the memory nearest to the mean; of equally near ones the first."""
-        return self.rows[int(np.argmax(np.round(np.stack(self.vectors) @ self.mean, 6)))]
+        """Returns the memory nearest to the mean; if several are equally near, the first."""
+        cosines = np.round(np.stack(self.vectors) @ self.mean, 6)
+        return self.rows[int(np.argmax(cosines))]
 
 
 def find_insights(
@@ -66,8 +67,8 @@ def find_insights(
 ) -> pl.DataFrame:
     """Returns the table `insights`: one row for each group of archived or cold facts.
 
-    `archived_at` is when each of them was archived; without it, a memory joins by the time when it
-    was last said.
+    `archived_at` has the time at which each was archived. A memory without it joins by the time at
+    which it was last said.
     """
     retired = memories.filter(pl.col("state").is_in(RETIRED), kind="fact")
     rows = sorted(
@@ -80,18 +81,18 @@ def find_insights(
 
 
 def group(rows: Sequence[Row], vectors: np.ndarray) -> list[Cluster]:
-    """Returns the groups of the memories, in order; `vectors` has one row for each, zeros where
-    there is none.
+    """Returns the groups of the memories, in order.
 
-    A memory without a vector is a group of its own.
+    `vectors` has one row for each memory. A memory without a vector, whose row is zero, is a group
+    by itself.
     """
     clusters: list[Cluster] = []
     by_scope: dict[tuple[str, str], list[Cluster]] = {}
     for row, vector in zip(rows, vectors, strict=True):
         scope_clusters = by_scope.setdefault(_scope_of(row), [])
-        near = [float(cluster.mean @ vector) for cluster in scope_clusters]
-        if near and max(near) >= NEAR:
-            scope_clusters[int(np.argmax(near))].add(row, vector)
+        cosines = [float(cluster.mean @ vector) for cluster in scope_clusters]
+        if cosines and max(cosines) >= NEAR:
+            scope_clusters[int(np.argmax(cosines))].add(row, vector)
         else:
             new_cluster = Cluster([row], [vector])
             scope_clusters.append(new_cluster)
@@ -100,16 +101,14 @@ def group(rows: Sequence[Row], vectors: np.ndarray) -> list[Cluster]:
 
 
 def render_page(insights: pl.DataFrame) -> str:
-    """Returns the insights as a page, by project or person; empty where there are none."""
+    """Returns the insights as a page, by project or person; empty if there are none."""
     if insights.is_empty():
         return ""
-    parts = [
-        f"# Archived memories\n\n_{insights['memory_count'].sum():,} facts, out of recall "
-        "unless asked for._"
-    ]
+    count = insights["memory_count"].sum()
+    parts = [f"# Archived memories\n\n_{count:,} facts, out of recall unless asked for._"]
     ordered = insights.sort(["event_at", "insight_id"], descending=[True, False])
-    placed = ordered.with_columns(place=_PLACE).sort("place", maintain_order=True)
-    for (place,), group in placed.group_by("place", maintain_order=True):
+    by_place = ordered.with_columns(place=_PLACE).sort("place", maintain_order=True)
+    for (place,), group in by_place.group_by("place", maintain_order=True):
         lines = (f"- {text}" for text in group["text"])
         parts += [f"## {place or 'Everywhere'}", "\n".join(lines)]
     return "\n\n".join(parts) + "\n"
@@ -141,7 +140,7 @@ def _insight(cluster: Cluster) -> dict[str, Any]:
 
 
 def _sentence(cluster: Cluster, first: datetime, last: datetime) -> str:
-    """Returns the fact in the middle, how many it stands for, and the ids of all."""
+    """Returns the text of the fact in the middle, with the number, months and ids of all facts."""
     text = " ".join(cluster.middle()["text"].split())
     count = len(cluster.rows)
     is_one_month = (first.year, first.month) == (last.year, last.month)

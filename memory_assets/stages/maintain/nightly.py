@@ -1,9 +1,8 @@
-"""What the nightly run does for the day that has ended: finds what was not read, boosts the day's
-facts, and counts.
+"""The nightly run for the day that has ended: finds what was not read, boosts the facts of the day,
+and counts memories and observations.
 
-Everything is a function of the store and the day. A second run for the same day finds what the
-first one found, boosts nothing twice (a boost is an event, written once per observation), and
-counts the same.
+All of it depends only on the store and the day, so that a second run for the same day has the same
+results. It boosts nothing twice, because a boost is an event, written once for each observation.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -40,15 +39,16 @@ def unread_windows(
 def messages_without_window(
     records: pl.DataFrame, windows: pl.DataFrame, resources: pl.DataFrame, day: date, zone: ZoneInfo
 ) -> pl.DataFrame:
-    """Returns (id, session_id) of the messages that were archived on that local day and are in no
-    window; the session is always empty.
+    """Returns (id, session_id) of the messages archived on that local day that are in no window.
+
+    The session is always empty.
     """
     captured_on = pl.col("created_at").dt.convert_time_zone(zone.key).dt.date()
     ranges = resources.filter(captured_on == day).select(resource_id="id")
     windowed = windows.select(message_id=pl.col("message_ids").explode())
     archived = records.filter(status="message").join(ranges, on="resource_id", how="semi")
-    lost = archived.join(windowed, on="message_id", how="anti").select(id="message_id")
-    return lost.drop_nulls().unique().with_columns(session_id=pl.lit(""))
+    unassigned = archived.join(windowed, on="message_id", how="anti").select(id="message_id")
+    return unassigned.drop_nulls().unique().with_columns(session_id=pl.lit(""))
 
 
 def missed_rows(
@@ -57,27 +57,23 @@ def missed_rows(
     earlier_rows: pl.DataFrame,
     found_at: datetime,
 ) -> pl.DataFrame:
-    """Returns the table `missed` of the day: the rows that earlier runs found, and new ones of this
-    moment.
+    """Returns the table `missed` of the day: the rows of earlier runs, and new rows of this run.
 
     `missed_by_kind` has frames (id, session_id) by kind.
     """
-    new = frame_of(
-        "missed",
-        (
-            {"day": day, "kind": kind, "id": id, "session_id": session, "found_at": found_at}
-            for kind, rows in missed_by_kind.items()
-            for id, session in rows.select("id", "session_id").iter_rows()
-        ),
+    found_rows = (
+        {"day": day, "kind": kind, "id": id, "session_id": session, "found_at": found_at}
+        for kind, rows in missed_by_kind.items()
+        for id, session in rows.select("id", "session_id").iter_rows()
     )
-    return pl.concat([earlier_rows, new]).unique(
-        ["day", "kind", "id"], keep="first", maintain_order=True
-    )
+    all_rows = pl.concat([earlier_rows, frame_of("missed", found_rows)])
+    return all_rows.unique(["day", "kind", "id"], keep="first", maintain_order=True)
 
 
 def plan_boost(day: date, observations: pl.DataFrame, events: Sequence[Event]) -> list[Planned]:
-    """Returns the event that boosts the memories of the day's allowed facts; none where all were
-    boosted before.
+    """Returns the event that boosts the memories of the day's allowed facts.
+
+    Empty if all of them were boosted before.
     """
     # A memory has the id of its oldest observation.
     facts = observations.filter(pl.col("day") == day, kind="fact", gate="allow")["id"]
@@ -102,9 +98,7 @@ def count_night(
     missed: int,
     extracted: int,
 ) -> dict[str, Any]:
-    """Returns the row of `nightly_stats` from the memories at the end of the day and the day's
-    observations.
-    """
+    """Returns the row of `nightly_stats`, counted at the end of the day."""
     states = dict(memories.group_by("state").len().iter_rows())
     pairs = memories.select("id", "conflicts_with").explode("conflicts_with").drop_nulls()
     mix = memories.filter(state="active").group_by("category").len().sort("category")

@@ -1,12 +1,13 @@
 """Decides which unused memories leave recall: stale ones are archived, archived ones become cold.
 
-    stale    → archived   weekly: not said, recalled, used or restored for more than 90 days
-    archived → cold       monthly: not for more than six months, or stale for more than 180 days
+    stale    → archived   weekly, without access for more than 90 days
+    archived → cold       monthly, without access for more than six months
 
-Only stale memories are archived, so age alone never suffices: a memory becomes stale when its
-category's TTL has passed in a store that is queried (`states`). Nothing is deleted. Both moves are
-events. What is said, recalled or used again afterwards is active again at the next fold. Planning
-twice gives the same events, with the same ids.
+A memory is accessed when it is said, recalled, used or restored. A stale memory also becomes cold
+without being archived first, if it has been stale for more than 180 days. Only stale memories are
+archived, so age alone never suffices: a memory becomes stale when its category's TTL has passed in
+a store that is queried (`states`). Both moves are events, and nothing is deleted. A memory that is
+accessed afterwards becomes active again. Planning twice gives the same events, with the same ids.
 """
 
 from collections.abc import Iterable, Mapping
@@ -27,10 +28,10 @@ STALE_DAYS = 180
 
 
 def plan_archive(memories: pl.DataFrame, events: Iterable[Event], now: datetime) -> list[Planned]:
-    """Returns the event that archives the stale memories without access; none where there are none.
+    """Returns the event that archives the stale memories without access, if there are any.
 
-    `memories` are rows of the table with their present states; of `events`, those that restored
-    memories are read.
+    `memories` are rows of the table with their present states. Of `events`, only those that
+    restored memories matter.
     """
     last_access = accessed_at(memories.filter(state="stale"), events, now)
     unused = {id: at for id, at in last_access.items() if _is_longer_ago(at, now, UNUSED_DAYS)}
@@ -45,21 +46,21 @@ def plan_cold(
     `since` is when the state of each memory began.
     """
     archived = set(memories.filter(state="archived")["id"])
-    last_access = accessed_at(
-        memories.filter(pl.col("state").is_in(["stale", "archived"])), events, now
-    )
+    candidates = memories.filter(pl.col("state").is_in(["stale", "archived"]))
+    last_access = accessed_at(candidates, events, now)
+    unused = {id: at for id, at in last_access.items() if _is_longer_ago(at, now, COLD_DAYS)}
     unused = {
         id: at
-        for id, at in last_access.items()
-        if _is_longer_ago(at, now, COLD_DAYS)
-        and (id in archived or _is_longer_ago(since[id], now, STALE_DAYS))
+        for id, at in unused.items()
+        if id in archived or _is_longer_ago(since[id], now, STALE_DAYS)
     }
     return _move(COLD, "monthly", unused, f"no access for more than {COLD_DAYS} days")
 
 
 def _move(kind: str, job: str, last_access: Mapping[str, datetime], reason: str) -> list[Planned]:
-    """Returns one event for all; its id depends on when each was last accessed, so that a memory
-    can be moved again later.
+    """Returns one event that moves all the memories.
+
+    Its id depends on their times of access, so that a memory can be moved again later.
     """
     if not last_access:
         return []

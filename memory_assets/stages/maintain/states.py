@@ -1,15 +1,15 @@
-"""Folds age, exposure and the ledger into the state of each memory: active, stale, archived or
-cold.
+"""Decides the state of each memory: active, stale, archived or cold.
 
-    active → stale      not said, recalled or used on more than its category's TTL of exposed days
+    active → stale      its TTL in exposed days is over, without being said, recalled or used
            → archived   by the event `memory.archived` of the weekly job
            → cold       by the event `memory.cold` of the monthly job
 
-A day is exposed if somebody queried the store on it, or on one of the six days before it: weekends
-count, a holiday does not, and in a store that nobody queries nothing becomes stale. What is said,
-recalled or used again, and the event `memory.restored`, make a memory active and start its TTL
-again. The state is derived at every fold, so another TTL applies to all memories without a
-backfill. Held, superseded and forgotten memories keep their state.
+A day is exposed if somebody queried the store on it, or on one of the six days before it. So
+weekends count and long holidays do not, and nothing becomes stale in a store that nobody queries.
+Each category has its TTL. A memory becomes active again, and its TTL starts again, when it is said,
+recalled or used, or by the event `memory.restored`. States are computed anew from memories, queries
+and events each time, so a changed TTL applies to all memories without a backfill. Held, superseded
+and forgotten memories keep their state.
 """
 
 from bisect import bisect_right
@@ -24,7 +24,7 @@ from memory_assets.schema.records import VALID_STATES
 from memory_assets.store.ledger import ARCHIVED, COLD, RESTORED, Event
 
 EXPOSED_FOR = timedelta(days=7)
-"""A query exposes its day and the days of the week that it begins: people do not work every day."""
+"""A query exposes its own day and the six days after it, because people do not work every day."""
 
 STATE_OF = {ARCHIVED: "archived", COLD: "cold"}
 MOVES = frozenset({ARCHIVED, COLD, RESTORED})
@@ -39,7 +39,7 @@ SCHEMA = pl.Schema(
     }
 )
 COLUMNS = ["id", "state", "category", "event_at", "last_used_at", "observation_ids"]
-"""Columns of `memories` that are read."""
+"""Columns of `memories` that the functions here need."""
 
 
 @dataclass(frozen=True)
@@ -70,16 +70,16 @@ def fold_states(
     moves = _last_moves(memories, events, now)
     rows = []
     for row in memories.select(COLUMNS).iter_rows(named=True):
-        judged = (row["state"], None, "")
+        state_since_reason = (row["state"], None, "")
         if row["state"] in VALID_STATES:
             ttl = ttls.get(row["category"], 0)
-            judged = _judge(row, moves.get(row["id"]), exposed, ttl, zone)
-        rows.append((row["id"], *judged))
+            state_since_reason = _judge(row, moves.get(row["id"]), exposed, ttl, zone)
+        rows.append((row["id"], *state_since_reason))
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
 def with_states(memories: pl.DataFrame, states: pl.DataFrame) -> pl.DataFrame:
-    """Returns the memories with these states, as `fold_states` gives them."""
+    """Returns the memories with their states replaced by those from `fold_states`."""
     new_states = states.select(id="memory_id", state="state")
     return memories.drop("state").join(new_states, on="id", how="left").select(memories.columns)
 
@@ -121,9 +121,7 @@ def accessed_at(
 
 
 def exposed_days(queried: Iterable[date], today: date) -> list[date]:
-    """Returns the exposed days up to today, sorted: those of the queries, and six days after
-    each.
-    """
+    """Returns the exposed days up to today, sorted."""
     days = {
         day + timedelta(days=offset) for day in set(queried) for offset in range(EXPOSED_FOR.days)
     }
@@ -138,8 +136,9 @@ def next_change(
     ttls: Mapping[str, int],
     zone: ZoneInfo,
 ) -> datetime | None:
-    """Returns the earliest moment at which an active memory may become stale: if the store is
-    queried every day until then.
+    """Returns the earliest time at which an active memory may become stale.
+
+    That is the case if the store is queried every day until then.
     """
     today = now.astimezone(zone).date()
     exposed = exposed_days(recalls["day"], today)
@@ -157,8 +156,9 @@ def next_change(
 
 
 def _last_moves(memories: pl.DataFrame, events: Iterable[Event], now: datetime) -> dict[str, _Move]:
-    """Returns the last move of each memory; an event that names a memory that was merged since
-    moves the one it is part of.
+    """Returns the last move of each memory.
+
+    If the memory that an event names was merged since, the event moves the memory that has it.
     """
     moves = sorted(
         (event for event in events if event.kind in MOVES and event.at <= now),
@@ -166,10 +166,10 @@ def _last_moves(memories: pl.DataFrame, events: Iterable[Event], now: datetime) 
     )
     moved_ids = sorted({id for event in moves for id in event.payload["memory_ids"]})
     memory_of_observation = memories.select("observation_ids", "id").explode("observation_ids")
-    moved = memory_of_observation.filter(pl.col("observation_ids").is_in(moved_ids))
-    homes = dict(moved.iter_rows())
+    has_moved = pl.col("observation_ids").is_in(moved_ids)
+    present_ids = dict(memory_of_observation.filter(has_moved).iter_rows())
     last_moves: dict[str, _Move] = {}
     for event in moves:
         move = _Move(event.kind, event.at, event.payload.get("reason", ""))
-        last_moves |= {homes.get(id, id): move for id in event.payload["memory_ids"]}
+        last_moves |= {present_ids.get(id, id): move for id in event.payload["memory_ids"]}
     return last_moves

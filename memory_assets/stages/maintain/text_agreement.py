@@ -11,31 +11,29 @@ from functools import lru_cache
 from memory_assets.text.patterns import patterns_beside
 
 ALIKE = 0.40
-"""Agreement of stems from which two texts say the same."""
+"""Least agreement of the stems of two texts that say the same."""
 
 ALIKE_WITH_TERMS, TERMS = 0.15, 0.60
-"""Agreement that suffices when so large a share of the label's key terms is named."""
+"""Least agreement, and least share of the label's key terms, of a text that names these terms."""
 
 DENIED_WORDS = 4
-"""Content words after a denial, within its clause, that count as denied: a longer clause goes on to
-other things.
+"""Content words after a denial, within its clause, that count as denied. Later words of a longer
+clause are about other things.
 """
 
 DENIED_CHARS = 80
 """Characters after a denial in which the end of its clause is searched."""
 
 CONTRADICTED = 0.5
-"""Share of one text's denied words that the other states plainly, from which the two contradict
-each other.
-"""
+"""Least share of the denied words of a text that another text must assert to contradict it."""
 
 REWORDED = 0.6
-"""Agreement from which two texts are wordings of one sentence, so that a denial in only one of them
-reverses its meaning.
+"""Least agreement of two wordings of one sentence. A denial in only one of them reverses its
+meaning.
 """
 
 MOST_CHARS = 300
-"""A longer fact is several facts and matches nothing."""
+"""Longest fact that is compared; a longer text is several facts."""
 
 _EMPTY_WORDS = frozenset(
     """
@@ -56,7 +54,7 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)*")
 
 @lru_cache(maxsize=50_000)
 def content_words(text: str) -> frozenset[str]:
-    """Returns the stems of the content words."""
+    """Returns the stems of the content words of a text."""
     words = (word.strip(".:-/") for word in _WORD.findall(text.lower()))
     return frozenset(_stem(word) for word in words if len(word) >= 2 and word not in _EMPTY_WORDS)
 
@@ -70,23 +68,23 @@ def _stem(word: str) -> str:
 
 
 def agreement(a: Collection[str], b: Collection[str]) -> float:
-    """Returns the harmonic mean of the shares of words that each has in common with the other."""
+    """Returns the harmonic mean of the shares of their words that two sets have in common."""
     both = len(set(a) & set(b))
     return 2 * both / (len(a) + len(b)) if both else 0.0
 
 
 def likeness(text: str, label: str, key_terms: Sequence[str] = ()) -> float:
-    """Returns how alike a text and a label are; 0 where they do not say the same."""
+    """Returns how alike a text and a label are; 0 if they do not say the same."""
     if not text or len(text) > MOST_CHARS:
         return 0.0
     alike = agreement(content_words(text), content_words(label))
-    if alike < ALIKE and not (
-        alike >= ALIKE_WITH_TERMS and share_of_terms(key_terms, text) >= TERMS
-    ):
+    if alike < ALIKE_WITH_TERMS:
+        return 0.0
+    if alike < ALIKE and share_of_terms(key_terms, text) < TERMS:
         return 0.0
     if contradict(text, label) or _differ_in_numbers(text, label):
         return 0.0
-    return alike + 0.01  # a match by key terms alone stays above nothing
+    return alike + 0.01  # the sum is positive for every match
 
 
 def share_of_terms(terms: Sequence[str], text: str) -> float:
@@ -95,40 +93,40 @@ def share_of_terms(terms: Sequence[str], text: str) -> float:
     return sum(term.lower() in lower for term in terms) / len(terms) if terms else 0.0
 
 
-def contradict(one: str, other: str) -> bool:
-    """Returns whether a text denies what the other says plainly in nearly the same words; two that
-    deny the same words agree.
+def contradict(first: str, second: str) -> bool:
+    """Returns whether one of two texts denies what the other asserts in nearly the same words.
 
-    Texts that share less of their wording are not compared: "rejected, no longer right after a
-    rebase" and "rejected: after a rebase it is not correct any more" say the same.
+    Texts whose wordings differ more are not compared: "rejected, no longer right after a rebase"
+    and "rejected: after a rebase it is not correct any more" say the same.
     """
-    if agreement(content_words(one), content_words(other)) < REWORDED:
+    if agreement(content_words(first), content_words(second)) < REWORDED:
         return False
-    (denied_one, plain_one), (denied_other, plain_other) = _by_denial(one), _by_denial(other)
-    return _is_denied(denied_one, denied_other, plain_other) or _is_denied(
-        denied_other, denied_one, plain_one
+    first_denied, first_asserted = _by_denial(first)
+    second_denied, second_asserted = _by_denial(second)
+    return _is_contradicted(first_denied, second_denied, second_asserted) or _is_contradicted(
+        second_denied, first_denied, first_asserted
     )
 
 
-def _is_denied(denied: frozenset[str], also_denied: frozenset[str], plain: frozenset[str]) -> bool:
-    """Returns whether the other text states plainly most of the denied words that it has, and
-    enough of all of them.
-    """
-    stated = len(denied & plain)
-    return stated > len(denied & also_denied) and stated >= CONTRADICTED * len(denied)
+def _is_contradicted(
+    denied: frozenset[str], others_denied: frozenset[str], others_asserted: frozenset[str]
+) -> bool:
+    """Returns whether another text asserts enough of the denied words, and more than it denies."""
+    asserted_count = len(denied & others_asserted)
+    is_enough = asserted_count >= CONTRADICTED * len(denied)
+    return is_enough and asserted_count > len(denied & others_denied)
 
 
 @lru_cache(maxsize=50_000)
 def _by_denial(text: str) -> tuple[frozenset[str], frozenset[str]]:
     """Returns the stems right after the denials of a text, and its other stems."""
     text = _PATTERNS["denies_nothing"].sub(" ", text)
-    denied = frozenset[str]().union(
-        *(_denied_behind(text[found.end() :]) for found in _PATTERNS["denial"].finditer(text))
-    )
+    denials = _PATTERNS["denial"].finditer(text)
+    denied = frozenset[str]().union(*(_denied_by(text[denial.end() :]) for denial in denials))
     return denied, content_words(text) - denied
 
 
-def _denied_behind(text: str) -> frozenset[str]:
+def _denied_by(text: str) -> frozenset[str]:
     """Returns the stems of the first content words of the first clause."""
     clause = _PATTERNS["clause_end"].split(text[:DENIED_CHARS], maxsplit=1)[0]
     words = list(filter(None, map(content_words, _WORD.findall(clause))))
@@ -136,5 +134,7 @@ def _denied_behind(text: str) -> frozenset[str]:
 
 
 def _differ_in_numbers(text: str, label: str) -> bool:
-    wanted, found = set(_NUMBER.findall(label)), set(_NUMBER.findall(text))
-    return bool(wanted and found and wanted.isdisjoint(found))
+    """Returns whether both have numbers, and none in common."""
+    label_numbers = set(_NUMBER.findall(label))
+    numbers = set(_NUMBER.findall(text))
+    return bool(numbers and label_numbers) and numbers.isdisjoint(label_numbers)
