@@ -1,11 +1,11 @@
 """Decides whether a fact says the opposite of the sentences that it rests on.
 
-A model may find the right sentence and turn it round: "read-only" becomes "read-write", "never"
+A model may find the right sentence and reverse it: "read-only" becomes "read-write", "never"
 becomes "always", "uv, not pip" becomes "pip, not uv". Each clause of the fact is compared with the
-sentences that share most of its words: their denials, their opposite words, and which name is on
-which side of "before" or "instead of". One sentence that agrees is enough; so is none that can be
-compared. A question states nothing, and a sentence about something removed or failed is neither for
-nor against.
+sentences that share most of its words. Compared are denials, opposite words, and which name is on
+which side of "before" or "instead of". The fact is contradicted if a clause has comparable
+sentences and all of them say the opposite. Questions are not compared. A sentence with a word such
+as "removed" or "failed" that the clause lacks supports the clause.
 """
 
 import re
@@ -18,23 +18,22 @@ from memory_assets.text.patterns import patterns_beside
 from memory_assets.text.words import STOP, stem, stems_of, word_set
 
 ALIGNED, FEWEST = 0.6, 3
-"""Least share and number of words that a clause and a sentence must have in common, of each, to be
-compared.
+"""Least share of the longer one's words, and least number of words, that a clause and a sentence
+have in common if they are compared.
 """
 
 DENIED_WORDS = 4
 """Content words after a denial, within its clause, that it denies."""
 
 DENIED_SHARE = 0.5
-"""Share of the denied words that the other statement must have; where both deny something, they are
-not compared by it.
+"""Share of the denied words of one statement that another must have, without denying anything, to
+be its opposite.
 """
 
 _PATTERNS = patterns_beside(__file__)
 _HOW_OFTEN = re.compile(r"(?i)\b(?:always|never)\b")
-_GONE = _PATTERNS["gone"]
-"""Words beside which a sentence says something else than its denials: changes, conditions, checks,
-the past.
+_UNCLEAR = _PATTERNS["gone"]
+"""Words that change what a sentence says besides denials: of changes, conditions, checks, the past.
 """
 
 _CLAUSE_END = _PATTERNS["clause_end"]
@@ -44,8 +43,8 @@ _WORD = re.compile(r"[A-Za-z0-9_./:@#-]{2,}")
 
 _OPPOSITE_OF = opposites_by(stem)
 
-_BESIDE = 3
-"""Content words beside a relation that are on its sides."""
+_SIDE_WORDS = 3
+"""Content words next to a relation that count as its left or right side."""
 
 _EMPTY_VERBS = word_set("use used uses using run runs running take takes keep go goes")
 _PARTICLES = word_set("instead rather cannot never don doesn isn aren won can")
@@ -60,15 +59,13 @@ class _Statement:
     sides: frozenset[tuple[str, str, str]]
     """(left, relation, right) of stems."""
     how_often: str
-    """`always`, `never`, or neither."""
+    """`always`, `never` or empty."""
     denials: frozenset[str]
-    """Its words that may deny something."""
+    """Its stems of `_UNCLEAR` words."""
 
 
 def is_contradicted(fact: str, sources: Iterable[str]) -> bool:
-    """Returns whether a clause of the fact is the opposite of every comparable sentence of the
-    sources.
-    """
+    """Returns whether the sources say the opposite of a clause of the fact."""
     clauses = [_read(part) for part in _parts(fact)]
     words = frozenset[str]().union(*(clause.words for clause in clauses))
     sentences = [
@@ -81,22 +78,21 @@ def is_contradicted(fact: str, sources: Iterable[str]) -> bool:
 
 
 def _parts(text: str) -> list[str]:
-    """Returns the sentences that state something, and their clauses; a line without small words is
-    a heading or a list.
+    """Returns the sentences that are no questions, and their clauses.
+
+    Texts without function words are left out: they are headings or lists.
     """
-    stated = [
+    statements = [
         sentence
         for sentence in _SENTENCE_END.split(text)
         if sentence.strip() and not sentence.rstrip().endswith("?")
     ]
-    parts = {part for sentence in stated for part in (sentence, *_PART.split(sentence))}
+    parts = {part for sentence in statements for part in (sentence, *_PART.split(sentence))}
     return sorted(part for part in parts if not STOP.isdisjoint(part.lower().split()))
 
 
 def _is_opposed(clause: _Statement, sentences: Sequence[_Statement]) -> bool:
-    """Returns whether there are comparable sentences and all of them say the opposite of the
-    clause.
-    """
+    """Returns whether there are comparable sentences, and all say the opposite of the clause."""
     comparable = [statement for statement in sentences if _is_comparable(clause, statement)]
     clear = clause.words.union(*map(_opposites, clause.words))
     return bool(comparable) and all(
@@ -106,37 +102,39 @@ def _is_opposed(clause: _Statement, sentences: Sequence[_Statement]) -> bool:
 
 
 def _is_comparable(a: _Statement, b: _Statement) -> bool:
-    """Returns whether the two have enough words in common, opposites included; of a shorter one
-    all.
+    """Returns whether the two have enough words in common; opposite words count as common.
+
+    Short statements must have all words in common, one of them by an opposite.
     """
-    turned_count = len(_turned(a, b))
-    shared_count = len(a.words & b.words) + turned_count
+    opposite_count = len(_reversed_words(a, b))
+    shared_count = len(a.words & b.words) + opposite_count
     size = max(len(a.words), len(b.words))
-    has_enough = shared_count >= FEWEST or (shared_count == size and turned_count > 0)
+    has_enough = shared_count >= FEWEST or (shared_count == size and opposite_count > 0)
     return shared_count >= ALIGNED * size and has_enough
 
 
-def _turned(a: _Statement, b: _Statement) -> list[str]:
-    """Returns the words of the one whose opposite stands in the other."""
+def _reversed_words(a: _Statement, b: _Statement) -> list[str]:
+    """Returns the words of `a` whose opposites `b` has."""
     return [word for word in a.words - b.words if (_opposites(word) & b.words) - a.words]
 
 
 def _is_opposite(a: _Statement, b: _Statement) -> bool:
-    """Returns whether an odd number of things turns one statement into the other: denials, opposite
-    words, exchanged sides.
+    """Returns whether two comparable statements are opposites.
+
+    They are if one says "always" and the other "never", or if the sides of a relation are
+    exchanged. Else a denial in only one of them, or an odd number of opposite words, makes them
+    opposites; both together do not.
     """
     if {a.how_often, b.how_often} == {"always", "never"}:
         return True
-    if any(
-        (object, relation, subject) in b.sides
-        for subject, relation, object in a.sides - b.sides
-        if subject != object
-    ):
+    sides = (side for side in a.sides - b.sides if side[0] != side[2])
+    if any((object, relation, subject) in b.sides for subject, relation, object in sides):
         return True
-    is_denied = bool(a.denied) != bool(b.denied) and len(
-        (a.denied | b.denied) & a.words & _widened(b.words)
-    ) >= DENIED_SHARE * len(a.denied | b.denied)
-    return is_denied != (len(_turned(a, b)) % 2 == 1)
+    denied = a.denied | b.denied
+    shared_count = len(denied & a.words & _widened(b.words))
+    is_one_denied = bool(a.denied) != bool(b.denied)
+    is_denied = is_one_denied and shared_count >= DENIED_SHARE * len(denied)
+    return is_denied != (len(_reversed_words(a, b)) % 2 == 1)
 
 
 def _opposites(word: str) -> frozenset[str]:
@@ -151,18 +149,15 @@ def _opposites(word: str) -> frozenset[str]:
 
 @lru_cache(maxsize=20_000)
 def _widened(words: frozenset[str]) -> frozenset[str]:
-    """Returns the words with their opposites, so that a sentence with an opposite word is
-    comparable.
-    """
+    """Returns the words with their opposites."""
     return words.union(*map(_opposites, words))
 
 
 @lru_cache(maxsize=20_000)
 def _read(text: str) -> _Statement:
     bare = _PATTERNS["switched"].sub(r"switched-\1", _PATTERNS["denies_nothing"].sub(" ", text))
-    denied = frozenset[str]().union(
-        *(_first_words(bare[denial.end() :]) for denial in _PATTERNS["denial"].finditer(bare))
-    )
+    denials = _PATTERNS["denial"].finditer(bare)
+    denied = frozenset[str]().union(*(_first_words(bare[denial.end() :]) for denial in denials))
     often = {denial.lower() for denial in _HOW_OFTEN.findall(bare)}
     how_often = often.pop() if len(often) == 1 else ""
     return _Statement(
@@ -170,7 +165,7 @@ def _read(text: str) -> _Statement:
         denied,
         frozenset(_sides(bare)),
         how_often,
-        frozenset(stem(word.lower()) for word in _GONE.findall(bare)),
+        frozenset(stem(word.lower()) for word in _UNCLEAR.findall(bare)),
     )
 
 
@@ -181,12 +176,14 @@ def _words(text: str) -> frozenset[str]:
 def _content(text: str) -> list[str]:
     words = (word.strip(".:-/") for word in _WORD.findall(text.lower()))
     return [
-        stem(word) for word in words if word not in _PARTICLES and (stems_of(word) or word in _KEPT)
+        stem(word)
+        for word in words
+        if word not in _PARTICLES and (stems_of(word) or word in _OPPOSABLE)
     ]
 
 
-_KEPT = word_set("first last more less fewer")
-"""Words without a stem of their own that have an opposite."""
+_OPPOSABLE = word_set("first last more less fewer")
+"""Function words that have an opposite, so that they count as content words here."""
 
 
 def _first_words(text: str) -> frozenset[str]:
@@ -195,21 +192,21 @@ def _first_words(text: str) -> frozenset[str]:
 
 
 def _sides(text: str) -> Iterable[tuple[str, str, str]]:
-    """Yields which words are on which side of a relation; "b after a" is "a before b"."""
+    """Yields (left word, relation, right word); "b after a" becomes "a before b"."""
     for relation in _PATTERNS["relation"].finditer(text):
         text_before = re.split(r"[;:()]", text[: relation.start()])[-1]
         text_after = _CLAUSE_END.split(text[relation.end() :], maxsplit=1)[0]
-        for subject in _content_without_verbs(text_before)[-_BESIDE:]:
-            for other in _content_without_verbs(text_after)[:_BESIDE]:
-                yield _side(subject, relation.lastgroup or "", other)
+        for subject in _content_without_verbs(text_before)[-_SIDE_WORDS:]:
+            for object in _content_without_verbs(text_after)[:_SIDE_WORDS]:
+                yield _side(subject, relation.lastgroup or "", object)
 
 
-def _side(subject: str, kind: str, other: str) -> tuple[str, str, str]:
+def _side(subject: str, kind: str, object: str) -> tuple[str, str, str]:
     if kind == "after":
-        return other, "before", subject
+        return object, "before", subject
     if kind == "by":
-        return other, "needs", subject
-    return subject, kind, other
+        return object, "needs", subject
+    return subject, kind, object
 
 
 def _content_without_verbs(text: str) -> list[str]:

@@ -1,11 +1,10 @@
-"""Renders the daily log in the format of A21: one Markdown section per window, with a handoff at
-the end of a session.
+"""Renders the daily log: one Markdown section per window, with a handoff at the end of a session.
 
-Takes the segments and facts of a window; returns its section, and a log in which sections are
-replaced, appended or removed. All other text in the file is kept byte for byte. The handoff says
-how long the session was, on which branch, which files it touched, what was in progress (as a model
-named it, else the last request) and its state. A further section says how the day was reflected on,
-and what became of the lines that were proposed.
+Takes the segments and facts of a window, and returns its section. Other functions replace, append
+or remove sections of a log, and keep all other text of the file byte for byte. The handoff has the
+length, branch and files of the session, the task in progress (as a model named it, else the last
+request) and its state. A further section shows the reflections of the day, and the decisions on the
+lines that were proposed.
 """
 
 import re
@@ -26,7 +25,7 @@ WINDOW_DIGITS = 12
 TITLE_CHARS = 60
 
 MOST_FILES = 8
-"""Files that a handoff names of each kind; the table `sessions` has all of them."""
+"""Most read and most modified files that a handoff names; the table `sessions` has all of them."""
 
 _REFLECTED = re.compile(
     r"<!-- reflected (\d{4}-\d\d-\d\d) -->\n.*?<!-- /reflected \1 -->(?:\n|\Z)", re.S
@@ -48,10 +47,10 @@ def render_section(
     """Returns the section of one window, between its two markers, without held facts and
     narratives.
 
-    `session` is the window's row of `sessions`, if there is one: it has the name of the session and
-    its files. With `is_handoff`, the section ends with the handoff of the session. `open_work` is
-    the task in progress at the end and the next step, where a model named them; `stopped` is where
-    the session stopped.
+    `session` is the window's row of `sessions`, if there is one; it has the session's name and
+    files. With `is_handoff`, the section ends with the handoff of the session. `open_work` is the
+    task in progress at the end and the next step, or empty texts if no model named them. `stopped`
+    is where the session stopped.
     """
     session = session or {}
     of_window = pl.col("window_id") == window["window_id"]
@@ -84,7 +83,7 @@ def _heading(window: Row, session: Row, zone: tzinfo) -> list[str]:
 
 
 def _ending(session: Row, open_work: tuple[str, str], stopped: Handoff) -> list[str]:
-    """Returns the work in progress, and of a session also the rest of its handoff."""
+    """Returns the lines of the work in progress; with a session, all lines of its handoff."""
     task, next_step = open_work
     texts = {"In progress": task, "Last request": "", "State": "", "Next": next_step}
     if session:
@@ -97,19 +96,16 @@ def _ending(session: Row, open_work: tuple[str, str], stopped: Handoff) -> list[
 def render_reflected(
     day: date, reflections: pl.DataFrame, proposals: Iterable[Mapping[str, str]]
 ) -> str:
-    """Returns the section that says how the day was reflected on, empty if it was not; `proposals`
-    are decisions, by id.
+    """Returns the section with the reflections and proposals of the day.
+
+    It is empty if the day has neither. `proposals` are the day's proposals with their decisions.
     """
     lines = [f"### 🔭 Reflected ({day.isoformat()})", ""]
     for row in reflections.sort("project", "reflection_id").iter_rows(named=True):
-        sizes = (
-            f"{len(row['observation_ids'])} of "
-            f"{len(row['observation_ids']) + len(row['dropped_ids'])} observations kept"
-        )
-        lines.append(
-            f"**{squeezed(row['project'])}**: {sizes}, {row['output_tokens']} tokens, by "
-            f"{row['reflector']}"
-        )
+        cited_count = len(row["observation_ids"])
+        read_count = cited_count + len(row["dropped_ids"])
+        sizes = f"{cited_count} of {read_count} observations kept, {row['output_tokens']} tokens"
+        lines.append(f"**{squeezed(row['project'])}**: {sizes}, by {row['reflector']}")
         lines += row["text"].splitlines() if row["prompt_hash"] else []
     for proposal in proposals:
         state = proposal["state"].capitalize()
@@ -120,13 +116,13 @@ def render_reflected(
 
 
 def _marked(name: str, lines: Iterable[str]) -> str:
-    """Returns the lines between their markers; no text may look like one."""
+    """Returns the lines between two markers; text that looks like a marker is changed."""
     body = "\n".join(lines).replace("<!--", "<! --").replace("-->", "-- >")
     return f"<!-- {name} -->\n{body}<!-- /{name} -->\n"
 
 
 def _handoff(session: Row) -> Iterator[str]:
-    """Yields what the next session needs to know of this one."""
+    """Yields the lines about the session itself: length, branch and files."""
     minutes = round(session["duration_seconds"] / 60)
     branch = f", branch {session['branch']}" if session["branch"] else ""
     counts = f"{session['user_turn_count']} turns, {session['message_count']} messages"
@@ -177,9 +173,10 @@ def _update(
 def _segment(segment: Row, facts: pl.DataFrame, zone: tzinfo) -> list[str]:
     if facts.is_empty():
         return []
-    started, ended = (segment[name].astimezone(zone) for name in ("started_at", "ended_at"))
+    started_at = segment["started_at"].astimezone(zone)
+    ended_at = segment["ended_at"].astimezone(zone)
     quotes = [spoken("Owner", segment["request"]), spoken("Assistant", segment["state"])]
-    lines = [f"#### {started:%H:%M} to {ended:%H:%M}", *filter(None, quotes), ""]
+    lines = [f"#### {started_at:%H:%M} to {ended_at:%H:%M}", *filter(None, quotes), ""]
     if segment["narrative"]:
         lines = [
             f"#### {_title(segment['narrative'])}",
@@ -187,10 +184,8 @@ def _segment(segment: Row, facts: pl.DataFrame, zone: tzinfo) -> list[str]:
             "",
         ]
     for fact in facts.iter_rows(named=True):
-        lines.append(
-            f"* {MARKS[fact['priority']]} ({fact['event_at'].astimezone(zone):%H:%M}) "
-            f"{squeezed(fact['text'])}"
-        )
+        said_at = fact["event_at"].astimezone(zone)
+        lines.append(f"* {MARKS[fact['priority']]} ({said_at:%H:%M}) {squeezed(fact['text'])}")
     return [*lines, ""]
 
 

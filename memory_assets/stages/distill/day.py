@@ -1,9 +1,9 @@
 """Distils the windows of one day: segments, observations and verdicts from one pass over its
 messages.
 
-Frames in, frames out. A model's answers are read from storage. A window of a short session gives
-only what the owner laid down for later sessions, and the segments in which that was said; open
-windows give nothing.
+Takes the windows and messages of the day as frames, and the stored answers of models. Of a window
+of a short session only the owner's rules and preferences for later sessions are returned, with the
+segments in which they were said. Open windows are skipped.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -52,17 +52,16 @@ def build_day(
 ) -> dict[str, pl.DataFrame]:
     """Returns the tables `segments`, `observations` and `verdicts` of the day's windows.
 
-    `allowances` is the number of facts that may be allowed per window, which windows of one session
-    share: `plan_allowances` over all windows of the store. Without it the given windows are taken
-    for all windows. `replaced` are the ids of facts that a later part of their session replaces.
-    The embedder compares a model's facts with the owner's words, and decides between categories
-    that fit equally.
+    `allowances` is the number of facts that each window may allow, from `plan_allowances` over all
+    windows of the store; by default it is planned from the given windows alone. `replaced` are the
+    ids of facts that a later part of their session replaces. The embedder compares a model's facts
+    with the owner's words, and decides between categories that fit equally.
     """
     if allowances is None:
         allowances = plan_allowances(windows, standards.limits.most_allowed)
     rows: dict[str, list[Row]] = {"segments": [], "observations": [], "verdicts": []}
     in_windows = find_in_windows(windows, messages, answers, embedder)
-    observed = [_overturned(findings, replaced) for findings in in_windows]
+    observed = [_with_replaced_marked(findings, replaced) for findings in in_windows]
     version = standards.taxonomy.version
     for findings, results in judge_windows(observed, allowances, standards, embedder):
         rows["segments"] += findings.stored_segments()
@@ -86,9 +85,7 @@ class WindowFindings:
     """Its candidates are the facts, then the narratives."""
 
     def stored_segments(self) -> list[Row]:
-        """Returns the segments of an observed window, and those of another one that a candidate
-        comes from.
-        """
+        """Returns the segments to store: all of an observed window, else those with candidates."""
         if self.window["status"] == "observed":
             return self.segments
         numbers = {candidate.segment for candidate in self.observed.candidates}
@@ -101,8 +98,9 @@ def find_in_windows(
     answers: Answers,
     embedder: Embedder | None = None,
 ) -> Iterator[WindowFindings]:
-    """Yields the findings of each window that is read, by window id; the embedder compares facts
-    with the owner's words.
+    """Yields the findings of each window that is read, in order of window ids.
+
+    The embedder compares a model's facts with the owner's words.
     """
     groups = messages.group_by("window_id", maintain_order=True)
     by_window = {window_id: window_messages for (window_id,), window_messages in groups}
@@ -118,13 +116,14 @@ def find_in_windows(
         if session_id not in sessions:
             session_messages = messages.filter(session_id=session_id).sort("event_at", "line")
             sessions[session_id] = parse_exchanges(session_messages.to_dicts())
-        candidates = _looked_up(observed.candidates, sessions[session_id])
+        candidates = _with_overturned_marked(observed.candidates, sessions[session_id])
         yield _findings(window, rows, replace(observed, candidates=candidates))
 
 
 def _findings(window: Row, rows: Sequence[Row], observed: Observed) -> WindowFindings:
-    """Returns the segments of the window and its candidates: with the narratives, or of a short
-    window those that the owner laid down.
+    """Returns the segments of the window, and its facts and narratives as candidates.
+
+    Of a window of a short session only the lessons are candidates.
     """
     groups = [list(map(rows.__getitem__, numbers)) for numbers in observed.segments]
     texts = [_safe(group, text) for group, text in zip(groups, observed.narratives, strict=True)]
@@ -140,17 +139,20 @@ def _findings(window: Row, rows: Sequence[Row], observed: Observed) -> WindowFin
     return WindowFindings(window, segments, replace(observed, candidates=candidates))
 
 
-def _looked_up(candidates: Sequence[Candidate], session: Sequence[Exchange]) -> list[Candidate]:
-    """Returns the candidates, those of the rules marked that another window of the session on this
-    day takes back.
+def _with_overturned_marked(
+    candidates: Sequence[Candidate], session: Sequence[Exchange]
+) -> list[Candidate]:
+    """Returns the candidates; those of the rules that the session takes back later are marked.
+
+    `session` has the exchanges of all windows of the session on this day.
     """
     of_rules = [candidate for candidate in candidates if candidate.hint is None]
     by_rules = iter(mark_overturned(of_rules, session))
     return [next(by_rules) if candidate.hint is None else candidate for candidate in candidates]
 
 
-def _overturned(findings: WindowFindings, replaced: Collection[str]) -> WindowFindings:
-    """Returns the findings with the facts marked that a later part of the session replaces."""
+def _with_replaced_marked(findings: WindowFindings, replaced: Collection[str]) -> WindowFindings:
+    """Returns the findings; facts that a later part of the session replaces are marked."""
     if not replaced:
         return findings
     window_id = findings.window["window_id"]
@@ -169,10 +171,10 @@ def judge_windows(
     standards: Standards = DEFAULT_STANDARDS,
     embedder: Embedder | None = None,
 ) -> Iterator[tuple[WindowFindings, list[GateResult]]]:
-    """Yields the results of the write gate for each window; of several with the same id the first.
+    """Yields each window with the results of the write gate for its candidates, one for each id.
 
-    The windows of a session on one day share what they may allow: the most useful of all their
-    facts are allowed.
+    The windows of a session on one day share their allowances: the most useful facts of all of them
+    are allowed.
     """
     sessions: dict[tuple[str, date], list[WindowFindings]] = {}
     for window in windows:
@@ -190,10 +192,10 @@ def judge_windows(
 
 
 def _lessons(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Returns what the owner taught for later sessions: short sessions are errands, most of them.
+    """Returns the candidates of a short session that matter later; most short sessions are errands.
 
-    Of what rules found, the owner's rules that were not taken back; of what a model says, the rules
-    and preferences: the write gate holds those that do not rest on the owner's words.
+    Of the rules observer's candidates these are the owner's rules that were not taken back, of a
+    model's its rules and preferences. The write gate holds those that the owner did not say.
     """
     return [candidate for candidate in candidates if _is_lesson(candidate)]
 
@@ -207,9 +209,7 @@ def _is_lesson(candidate: Candidate) -> bool:
 
 
 def _quotes(messages: Sequence[Row]) -> dict[str, Quote]:
-    """Returns the first request and the last state of a segment; none that orders what the owner
-    did not.
-    """
+    """Returns the first request and the last state of a segment; a state must have no orders."""
     exchanges = parse_exchanges(messages)
     state = find_state(exchanges)
     return {
@@ -219,9 +219,7 @@ def _quotes(messages: Sequence[Row]) -> dict[str, Quote]:
 
 
 def _safe(messages: Sequence[Row], text: str) -> str:
-    """Returns the text without orders that the owner did not give, so that it cannot instruct a
-    reader of the log.
-    """
+    """Returns the text without orders that the owner did not give, as agents read the log."""
     safe_text = without_orders(text, messages)
     if not safe_text or judge([_narrative(messages, safe_text, 0)])[0].verdict == "discard":
         return ""
@@ -229,9 +227,7 @@ def _safe(messages: Sequence[Row], text: str) -> str:
 
 
 def _narrative(messages: Sequence[Row], text: str, segment: int) -> Candidate:
-    """Returns a model's narrative of a segment as a candidate; `messages` are the messages of the
-    segment.
-    """
+    """Returns the narrative of a segment as a candidate; `messages` are those of the segment."""
     texts = [row for row in messages if row["kind"] == "text"]
     spoken = [row for row in texts if row["author"] in ("owner", "assistant")] or list(messages)
     first_spoken = next((row for row in spoken if row["is_user_turn"]), spoken[0])

@@ -1,10 +1,10 @@
-"""Says where a session stopped: its owner's last request, the state that the assistant stated last,
-and what is left open.
+"""Finds where a session stopped: the owner's last request, the last state that the assistant
+stated, and open work.
 
-Takes the messages of the session's last window in order; uses no model. All of it is quoted in
-whole sentences. Open is what was not pushed or merged, a pull request, a question or an offer to
-the owner, an announced step that no later reply confirms, and an error that remains. A finished
-task leaves nothing. A note of ours says what follows from it.
+Takes the messages of the session's last window in order; uses no model. All texts are quotes of
+whole sentences, except the note, which is one of three fixed sentences. Open work is: a commit that
+was not pushed or merged, an open pull request, a question or offer to the owner, an announced step
+that no later reply confirms, and an error that remains.
 """
 
 import re
@@ -21,27 +21,27 @@ from memory_assets.text.words import specifics_in, stems_of
 
 OPEN_CHARS = 320
 MOST_SENTENCES = 3
-"""Of those that leave something open: the last ones."""
+"""Most sentences about open work; the last ones are quoted."""
 
 LONG_CHARS = 240
-"""A longer sentence explains more than it leaves open; it is left out beside others."""
+"""A longer sentence mainly explains; it is only quoted if there is no shorter one."""
 
 _PATTERNS = patterns_beside(__file__)
 _OPEN = _PATTERNS["open"]
-"""Says that something is not finished."""
+"""Words of a sentence that says that something is not finished."""
 
 _ANNOUNCES = _PATTERNS["announces"]
-"""What the assistant is about to do; as its last words, nothing says that it was done."""
+"""Words with which the assistant announces a step; if they are its last, the step is open."""
 
 _MERGED = re.compile(r"(?i)(?<!not )(?<!un)\b(?:merged|closed)\b(?! yet)")
 _PASSES = _PATTERNS["passes"]
-"""Ends with the session: a process that it ran, a time of that day."""
+"""Words about something that ends with the session, such as a process that it ran."""
 
 _DONE = _PATTERNS["done"]
 _MOVED_ON = re.compile(r"(?i)\bpush|\bmerge|\bPR\b|\bpull request\b")
 NOT_PUSHED, NOT_DONE = "Nothing says that it was pushed.", "Nothing says that it was done."
 STOPPED = "Stopped before it was done."
-"""What is said of a request during which the session ended."""
+"""Note about a session that ended while the assistant worked."""
 
 _TRUNKS = frozenset(("", "main", "master", "trunk", "develop", "HEAD"))
 
@@ -53,19 +53,20 @@ class Handoff:
     request: str = ""
     state: str = ""
     open_text: str = ""
-    """The sentences of the last words that leave something open."""
+    """The sentences of the last reply that are about open work."""
     note: str = ""
-    """What follows from what was not said."""
+    """`NOT_PUSHED`, `NOT_DONE`, `STOPPED` or empty."""
 
 
 def find_handoff(messages: Sequence[Row], branch: str = "") -> Handoff:
-    """Returns where the window's session stopped; what was committed on a branch is open until it
-    is said to be pushed.
+    """Returns where the window's session stopped.
+
+    A commit on a branch other than the trunk is open until a reply says that it was pushed.
     """
     all_exchanges = parse_exchanges(messages)
     exchanges = [exchange for exchange in all_exchanges if not _is_short_question(exchange)]
     turns = [exchange for exchange in reversed(exchanges) if spoken.says_enough(exchange)]
-    open_text, note = _left_open(all_exchanges, is_trunk=branch in _TRUNKS)
+    open_text, note = _open_work(all_exchanges, is_trunk=branch in _TRUNKS)
     is_working = bool(messages) and messages[-1]["kind"] in ("tool_call", "tool_result")
     if not open_text and is_working and all_exchanges and spoken.says_enough(all_exchanges[-1]):
         note = STOPPED
@@ -77,9 +78,10 @@ def _is_short_question(exchange: Exchange) -> bool:
     return exchange.said.endswith("?") and not spoken.says_enough(exchange)
 
 
-def _left_open(exchanges: Sequence[Exchange], *, is_trunk: bool) -> tuple[str, str]:
-    """Returns what the last reply leaves open, or the one before it, if the last one only answers a
-    short question.
+def _open_work(exchanges: Sequence[Exchange], *, is_trunk: bool) -> tuple[str, str]:
+    """Returns the open work in the last reply, and a note.
+
+    If that reply only answers a short question, the reply before it is read instead.
     """
     is_answered = False
     for exchange in reversed(exchanges):
@@ -98,8 +100,9 @@ def _left_open(exchanges: Sequence[Exchange], *, is_trunk: bool) -> tuple[str, s
 def _open_in(
     sentences: Sequence[str], *, is_answered: bool, is_trunk: bool
 ) -> tuple[list[str], str]:
-    """Returns the sentences of a reply that leave something open, and a note; `is_answered` if the
-    owner spoke after it.
+    """Returns the sentences of a reply that are about open work, and a note.
+
+    `is_answered` says whether the owner spoke after the reply.
     """
     sentences = list(filter(stems_of, sentences))
     is_open = partial(_is_open, last=sentences[-1] if sentences else "", is_answered=is_answered)
@@ -115,14 +118,15 @@ def _open_in(
 
 
 def _context(sentences: Sequence[str], open_sentence: str) -> list[str]:
-    """Returns the first sentence before the open one that introduces nothing."""
+    """Returns the first sentence before the open one that does not end with a colon."""
     earlier = sentences[: sentences.index(open_sentence)]
     return [sentence for sentence in earlier if not sentence.endswith(":")][:1]
 
 
 def _unpushed_commit(sentences: Sequence[str]) -> list[str]:
-    """Returns the sentence that reports a commit, and the one that a colon introduces; nothing if
-    something was pushed or merged.
+    """Returns the sentence that reports a commit, with the next one if a colon introduces it.
+
+    Returns nothing if a sentence speaks of pushing, merging or a pull request.
     """
     if _MOVED_ON.search(" ".join(sentences)):
         return []
@@ -145,7 +149,7 @@ def _only_announces(sentence: str) -> bool:
 
 
 def what_is_next(next_step: str) -> str:
-    """Returns the sentences of a named next step, without those that only report what is done."""
+    """Returns the sentences of a next step that a model named, without reports of finished work."""
     sentences = split_sentences(next_step)
     return " ".join(
         sentence

@@ -1,7 +1,5 @@
-"""Extracts items of a fact from its text: strength, tone, named entities, clock times, and the
+"""Extracts properties of a fact from its text: strength, tone, named entities, clock times, and the
 quote that supports it.
-
-Takes texts, returns values. Decides nothing.
 """
 
 import re
@@ -38,13 +36,13 @@ _CLOCK = re.compile(r"(?<![\d:.])([01]?\d|2[0-3]):([0-5]\d)(?::[0-5]\d)?(?![\d:]
 
 
 def items_of(text: str, sources: Iterable[str], spoken: str) -> dict[str, Any]:
-    """Returns the fields of a candidate that follow from its text, its sources, and the words that
-    set its tone.
+    """Returns the fields of a candidate that follow from its text and its sources.
+
+    `spoken` are the words whose tone is that of the candidate.
     """
     times = clock_times_in(text)
-    source_times = (
-        {time for source in sources for time in clock_times_in(source)} if times else set()
-    )
+    texts = sources if times else ()
+    source_times = {time for source in texts for time in clock_times_in(source)}
     return {
         "sentiment": sentiment_of(spoken),
         "entities": entities_of(text),
@@ -54,8 +52,8 @@ def items_of(text: str, sources: Iterable[str], spoken: str) -> dict[str, Any]:
 
 
 def strength_of(text: str, *, is_owners: bool) -> Strength:
-    """Returns how certain the text is: stated, hedged or asked by the owner, or inferred by
-    somebody else.
+    """Returns how certain the text is: explicit, or if hedged `implied` by the owner and `inferred`
+    by others.
     """
     if is_owners:
         return "implied" if _PATTERNS["hedges"].search(text) else "explicit"
@@ -63,17 +61,13 @@ def strength_of(text: str, *, is_owners: bool) -> Strength:
 
 
 def sentiment_of(text: str) -> Sentiment:
-    """Returns the tone of the text; frustrated takes precedence over excited, excited over
-    uncertain.
-    """
+    """Returns the tone of the text; of several, the first of frustrated, excited and uncertain."""
     tones = (tone for tone, pattern in _TONES.items() if pattern.search(text))
     return cast(Sentiment, next(tones, "neutral"))
 
 
 def entities_of(text: str) -> tuple[str, ...]:
-    """Returns the files, commands, identifiers, packages, people and ids that the text names, in
-    order of appearance.
-    """
+    """Returns the names of files, commands, people and the like in the text, in order."""
     positions: dict[str, int] = {}
     for pattern in (_CODE, _URL, _PATH, _FLAG, _ENV, _ISSUE, _PERSON, _CAMEL, _SNAKE, _VERSION):
         for match in pattern.finditer(text):
@@ -85,21 +79,16 @@ def entities_of(text: str) -> tuple[str, ...]:
 
     def is_part(name: str) -> bool:
         return any(
-            name != other and name in other and positions[other] <= positions[name]
-            for other in positions
+            name != longer_name and name in longer_name and start <= positions[name]
+            for longer_name, start in positions.items()
         )
 
-    return tuple(
-        name
-        for name in sorted(positions, key=lambda name: (positions[name], name))
-        if not is_part(name)
-    )[:MOST_ENTITIES]
+    ordered = sorted(positions, key=lambda name: (positions[name], name))
+    return tuple(name for name in ordered if not is_part(name))[:MOST_ENTITIES]
 
 
 def names_in(text: str) -> tuple[str, ...]:
-    """Returns the exact names of the text: code, addresses, paths, flags, identifiers, versions,
-    issues and commits.
-    """
+    """Returns the names in the text that must be spelled exactly, such as paths and versions."""
     patterns = (_CODE, _URL, _PATH, _FLAG, _ENV, _ISSUE, _LOWER_CAMEL, _SNAKE, _VERSION, _COMMIT)
     names = (
         match[1] if pattern is _CODE else match[0]
@@ -111,9 +100,8 @@ def names_in(text: str) -> tuple[str, ...]:
 
 def numbers_in(text: str) -> tuple[str, ...]:
     """Returns the numbers that are no part of a name, without separators of thousands."""
-    return tuple(
-        dict.fromkeys(number.replace(",", "") for number in _NUMBER.findall(_CODE.sub(" ", text)))
-    )
+    numbers = _NUMBER.findall(_CODE.sub(" ", text))
+    return tuple(dict.fromkeys(number.replace(",", "") for number in numbers))
 
 
 def quotations_in(text: str) -> tuple[str, ...]:
@@ -129,8 +117,9 @@ def clock_times_in(text: str) -> tuple[str, ...]:
 
 
 def quote_from(sources: Sequence[str], sentence: str) -> str:
-    """Returns a verbatim quote: the sentence, from the first source that has it, else the most
-    similar line of the first.
+    """Returns a verbatim quote: the sentence as it is in the first source that has it.
+
+    If none has it, the quote is the line of the first source that is most similar to the sentence.
     """
     for source in sources:
         start = source.translate(STRAIGHT).find(sentence)

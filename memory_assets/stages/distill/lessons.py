@@ -2,9 +2,9 @@
 verbatim.
 
 Takes a day's messages and windows, including those of short sessions; returns the table `lessons`.
-A lesson says what to do instead of what ("use uv, not pip"), what never to do, or what always to
-do. Questions, statements about things ("it never worked") and instructions for one task ("review
-this, change nothing") are not lessons. Contrasts name both sides.
+A lesson says what to do instead of something else ("use uv, not pip"), or what to do always or
+never. Questions, statements about things ("it never worked") and instructions for one task ("review
+this, change nothing") are not lessons.
 """
 
 import re
@@ -26,12 +26,13 @@ _WISH = re.compile(
     rf"(?i)[^“]*“(?!.*(?:{GENERAL}|n't\b| over\b))i(?:'d| would)? (?:want|like|love|need"
     r"|prefer|rather)\b"
 )
-"""A wish in the first person is one for the moment, unless it excludes something or says that it
-holds in general.
+"""A wish in the first person that is for the moment only: it excludes nothing, and does not say
+that it holds in general.
 """
 
 _WHAT, _REST = r"[^,;.!?]{1,30}?", r"[^,;.!?”]{1,30}(?![^,;.!?”])"
-"""Names of tools are short; longer texts are narration."""
+"""What is wanted or unwanted, within a sentence and at its end. Names of tools are short; longer
+texts are narration."""
 
 _INSTEAD = (
     rf"(?i)\b(?:use|prefers?) (?P<wanted>{_WHAT}),? (?:not|never|instead of|rather than|over"
@@ -48,11 +49,8 @@ def find_lessons(messages: pl.DataFrame, windows: pl.DataFrame) -> pl.DataFrame:
         for (window_id,), window_messages in messages.group_by("window_id")
     }
     lessons: dict[str, dict[str, Any]] = {}
-    for window in (
-        windows.filter(pl.col("status").is_in(READ_STATUSES))
-        .sort("window_id")
-        .iter_rows(named=True)
-    ):
+    read_windows = windows.filter(pl.col("status").is_in(READ_STATUSES)).sort("window_id")
+    for window in read_windows.iter_rows(named=True):
         window_columns = {
             name: window[name]
             for name in ("day", "session_id", "window_id", "path", "project", "person")
@@ -71,7 +69,7 @@ def find_lessons(messages: pl.DataFrame, windows: pl.DataFrame) -> pl.DataFrame:
 
 
 def parse_lesson(text: str) -> dict[str, str]:
-    """Returns the lesson in a rule: its text, what is wanted and what is unwanted."""
+    """Returns the `text` of the lesson, and what it contrasts: the `wanted` and the `unwanted`."""
     matches = filter(None, (re.search(pattern, text) for pattern in _INSTEAD))
     match = next(matches, None)
     groups = match.groupdict() if match else {"wanted": "", "unwanted": ""}
@@ -79,9 +77,7 @@ def parse_lesson(text: str) -> dict[str, str]:
 
 
 def _corrections(messages: list[dict[str, Any]]) -> Iterator[Candidate]:
-    """Yields the owner's corrections that are valid at the end of the window and that the write
-    gate allows.
-    """
+    """Yields the owner's corrections that the window does not take back and the gate allows."""
     exchanges = parse_exchanges(messages)
     corrections = [
         candidate

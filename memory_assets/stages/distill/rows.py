@@ -1,4 +1,4 @@
-"""Builds the rows of segments, and of candidates as observations and verdicts.
+"""Builds the rows of segments, and the rows of candidates for `observations` and `verdicts`.
 
 Ids are derived from content: a second run gives the same rows, a changed text gets a new id.
 """
@@ -17,7 +17,7 @@ from memory_assets.text.words import count_tokens, text_hash
 PERSONAL: frozenset[Category] = frozenset(
     {"preferences", "people-relationships", "health", "hobbies"}
 )
-"""Categories of facts about a person; their preference is not a rule of the project (D12)."""
+"""Categories of facts about a person, which do not apply to a project."""
 
 _OF_WINDOW = ("session_id", "window_id", "day", "path", "trigger", "project", "person", "folder")
 _OF_RESULT = ("verdict", "reason", "gate_confidence", "category", "category_confidence")
@@ -32,20 +32,15 @@ def scope_of(category: Category) -> Scope:
 
 
 def tags_of(candidate: Candidate) -> list[str]:
-    """Returns the tags of the observation: what the fact does, if that is known."""
+    """Returns the tags of the observation: the kind of the fact, if a kind is known."""
     return [] if candidate.kind in ("fact", "narrative") else [candidate.kind]
 
 
 def candidate_id(candidate: Candidate, segments: Sequence[Row]) -> str:
-    """Returns the id of the candidate as an observation; `segments` are the rows of its window's
-    segments.
-    """
+    """Returns the id of the candidate; `segments` are the rows of its window's segments."""
     segment = segments[candidate.segment]
-    return str(
-        uuid.uuid5(
-            NAMESPACE, f"{segment['window_id']}/{segment['segment_id']}/{text_hash(candidate.text)}"
-        )
-    )
+    text = text_hash(candidate.text)
+    return str(uuid.uuid5(NAMESPACE, f"{segment['window_id']}/{segment['segment_id']}/{text}"))
 
 
 def segment_row(
@@ -87,9 +82,7 @@ def candidate_row(
     observed: Observed,
     taxonomy_version: str,
 ) -> Row:
-    """Returns the columns of a candidate in `verdicts`, which have no text, and in
-    `observations`.
-    """
+    """Returns the columns of a candidate for both `verdicts` and `observations`."""
     candidate = result.candidate
     has_own_observer = candidate.observer is not None
     id = candidate_id(candidate, segments)

@@ -1,9 +1,8 @@
-"""Quotes what was asked for and where it ended, verbatim: whole sentences of one message, `…` at
-each cut.
+"""Quotes the first request and the last state in exchanges: whole sentences, with `…` at each cut.
 
-Takes exchanges; nothing is composed. A request is a turn that says what it is about or begins as an
-errand: no greeting, no "yes", no slash command. A state is what the last reply with words begins
-with, or else ends with, if that states something: no question, no announced step, no order.
+A request is a turn of the owner that says what it is about, or that begins like a task. A greeting,
+a "yes" or a slash command is none. The state is quoted from the last reply that has words: its
+first sentences, or else its last one. A question, an announced step or an order is no state.
 """
 
 import re
@@ -18,13 +17,14 @@ from memory_assets.text.sentences import excerpt, split_sentences, written_sente
 from memory_assets.text.words import squeezed, stems_of
 
 REQUEST_CHARS, STATE_CHARS = 200, 240
-"""Sentences are added up to this length; the first one is quoted whole."""
+"""Longest quotes. Sentences are added up to this length; the first one is always quoted."""
 
 LONGEST_SENTENCE = 400
-"""A longer one is a paste, or explains more than it says."""
+"""A longer sentence is not quoted: it is pasted text or a long explanation."""
 
 FEWEST_STEMS = 2
-"""A turn with fewer ("yes", "patch it") asks for nothing alone, unless it begins as an errand does.
+"""Fewest content words of a request. A shorter turn ("yes", "patch it") is only a request if it
+begins like a task.
 """
 
 _PLANS = re.compile(
@@ -52,14 +52,12 @@ def spoken(speaker: str, text: str) -> str:
 
 
 def says_enough(exchange: Exchange) -> bool:
-    """Returns whether the turn says what it is about; "commit" and "yes" go on with what was asked
-    before.
-    """
+    """Returns whether the turn says what it is about; "commit" and "yes" do not."""
     return len(stems_of(_asked(" ".join(_words(exchange))))) >= LEAST_NAMED
 
 
 def find_request(exchanges: Iterable[Exchange]) -> Quote:
-    """Returns what the first of the turns asks for that is a request."""
+    """Returns a quote of the first turn that is a request."""
     turn = next(filter(_is_request, exchanges), None)
     if turn is None or turn.message is None:
         return Quote()
@@ -74,9 +72,7 @@ def _is_request(exchange: Exchange) -> bool:
 
 
 def _words(exchange: Exchange) -> Sequence[str]:
-    """Returns the owner's own sentences; where all of the turn may be pasted, those of its first
-    paragraph.
-    """
+    """Returns the owner's own sentences, or if all may be pasted, those of the first paragraph."""
     if exchange.message is None or _COMMAND.match(exchange.message["text"]):
         return ()
     return exchange.owner_sentences or split_sentences(
@@ -85,7 +81,7 @@ def _words(exchange: Exchange) -> Sequence[str]:
 
 
 def find_state(exchanges: Sequence[Exchange]) -> Quote:
-    """Returns what the last reply with words states."""
+    """Returns a quote of the state in the last reply that has words."""
     messages = [reply.message for exchange in exchanges for reply in exchange.replies]
     message = next(filter(_has_words, reversed(messages)), None)
     if message is None:
@@ -93,9 +89,9 @@ def find_state(exchanges: Sequence[Exchange]) -> Quote:
     sentences = written_sentences(message["text"], ("prose",))
     beginning = fitting([*takewhile(_is_state, sentences)], STATE_CHARS)
     ending = [*filter(_is_state, sentences[-1:])]
-    for stated in (beginning, ending):
-        if len(stems_of(" ".join(stated))) >= LEAST_NAMED:
-            return _quote(message, stated)
+    for quoted_sentences in (beginning, ending):
+        if len(stems_of(" ".join(quoted_sentences))) >= LEAST_NAMED:
+            return _quote(message, quoted_sentences)
     return Quote()
 
 
@@ -104,8 +100,9 @@ def _has_words(message: Row) -> bool:
 
 
 def fitting(sentences: Sequence[str], most: int) -> list[str]:
-    """Returns the first of the sentences that have so many characters together, at least one; too
-    long ones are left out.
+    """Returns the first sentences that together have at most `most` characters, at least one.
+
+    Sentences over `LONGEST_SENTENCE` are skipped.
     """
     fitting_sentences = list[str]()
     for sentence in sentences:
@@ -119,7 +116,7 @@ def fitting(sentences: Sequence[str], most: int) -> list[str]:
 
 
 def _asked(text: str) -> str:
-    """Returns the text without a greeting and words that only open a turn."""
+    """Returns the text without a greeting, and without words that only open a turn."""
     return strip_opening(_GREETING.sub("", text))
 
 

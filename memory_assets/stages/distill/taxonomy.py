@@ -1,11 +1,10 @@
-"""Assigns facts to the categories of `taxonomy.toml`, by keywords and by the kind of the fact, and
-by meaning where they tie.
+"""Assigns facts to the categories of `taxonomy.toml`, by keywords and the kind of the fact.
 
-Takes a text and its kind; returns a category and a confidence. A model's category comes before
-keywords, except keywords of an optional category, which models do not know. If the keywords of
-several categories weigh the same, the category with the examples most similar to the text is taken;
-without an embedder, the first one. Every row has the version of its taxonomy, so rows of an older
-version stay readable.
+Takes a text and its kind; returns a category and a confidence. A category that a model gave comes
+before keywords, except the keywords of an optional category, which models do not know. If several
+categories weigh the same, the one whose examples are most similar to the text is taken; without an
+embedder, the first one. Every row has the version of its taxonomy, so that rows of an older version
+stay readable.
 """
 
 import re
@@ -24,7 +23,7 @@ from memory_assets.schema.vocabulary import Author, Category
 from memory_assets.stages.distill.rules.candidates import FactKind
 
 KIND_WEIGHT = 1.6
-"""Weight of the kind of the fact, in keywords."""
+"""Weight of the kind of the fact; a keyword has 1."""
 
 HINT_CONFIDENCE = 0.9
 """Confidence in the category that a model gave."""
@@ -32,8 +31,8 @@ HINT_CONFIDENCE = 0.9
 STRONG_WEIGHT = 2.0
 
 ONLY_THE_OWNERS: tuple[Category, ...] = ("preferences", "rules-conventions")
-"""Categories of the owner's facts only: a convention that an assistant observed is a fact about the
-project.
+"""Categories for facts of the owner only. A convention that an assistant observed is a fact about
+the project.
 """
 
 FALLBACK: Category = "projects"
@@ -167,10 +166,10 @@ def categorise(
     taxonomy: Taxonomy = TAXONOMY,
     embedder: Embedder | None = None,
 ) -> tuple[Category, float]:
-    """Returns the category and its confidence; only the owner's words make preferences and rules.
+    """Returns the category and its confidence; only the owner's facts are preferences or rules.
 
-    `hint` is the category that a model gave; it is right unless the fact would then be somebody
-    else's rule.
+    `hint` is the category that a model gave. It is used, unless it would make a rule of a fact that
+    is not the owner's.
     """
     weights = {rule.name: rule.weigh(text) for rule in taxonomy.categories}
     hinted = _hinted_category(hint, author, taxonomy, weights)
@@ -194,8 +193,10 @@ def categorise(
 def _hinted_category(
     hint: str | None, author: Author, taxonomy: Taxonomy, weights: Mapping[str, float]
 ) -> Category | None:
-    """Returns the category that a model gave, unless the keywords of an optional one weigh most, or
-    the fact would be somebody else's rule.
+    """Returns the category that a model gave; None if it is not to be used.
+
+    That is so if keywords of an optional category weigh most, or if the fact would be a rule and is
+    not the owner's.
     """
     hinted = category_named(hint)
     makes_rule = author != "owner" and hinted in ONLY_THE_OWNERS

@@ -1,12 +1,12 @@
 """Decides which candidate facts are stored: allow, hold or discard, with a reason.
 
-Takes candidates; returns one result for each, with its category. Calls no model: the observer's own
-verdict arrives as a hint. The first rule that applies wins. Sentences that the rules observer found
-are also judged by their wording: orders, passing states, opinions. A model has judged that itself;
-its facts are held where their evidence is not enough, where they are no whole sentence, or where
-they would let somebody else speak for the owner. Of the rules observer's facts only the most useful
-are allowed; a model is asked for few. Conflicts with stored facts are handled later, when memories
-are built.
+Takes candidates; returns one result for each, with its category. Calls no model: the verdict of a
+model that observed the fact is the candidate's `hint`. The first rule that applies decides.
+Sentences that the rules observer found are also judged by their wording: orders, passing states,
+opinions. A model has judged that itself. Its facts are held if they lack evidence, are no whole
+sentence, or let somebody else speak for the owner. Of the rules observer's facts only the most
+useful are allowed; a model is asked for few from the start. Conflicts with stored facts are handled
+when memories are built.
 """
 
 import re
@@ -30,10 +30,10 @@ from memory_assets.text.patterns import patterns_beside
 from memory_assets.text.words import stems_of
 
 LESS_USEFUL = "usefulness below"
-"""The reason for that begins with these words, followed by the threshold."""
+"""Beginning of the reason for a fact that is not useful enough; the threshold follows."""
 
 NO_SHARE = "more useful facts fill the session's share"
-"""Reason for a fact that would be allowed in a shorter session."""
+"""Reason for a fact beyond the number of facts that its session may allow."""
 
 OVER_THE_ROOM = "more important facts fill the 8,000 tokens of the answer"
 
@@ -50,7 +50,7 @@ _LABELS = re.compile(r"\w:(?=[\s,.]|$)")
 _JOINED = re.compile(r"[,;]\s*[,;:](?!\w)|:\s*;|(?<!:):\s+:|,\s*\.(?=\s|$)")
 _JOINED_AT_COLON = re.compile(r":\s*,")
 _CUT = _PATTERNS["cut"]
-"""Begins after its subject or as the rest of a sentence, or ends before its last word."""
+"""A text that begins after its subject or within a sentence, or ends before its last word."""
 
 _NAME = re.compile(r"`[^`]*`s?|\S*[/_(]\S*|\S+\.\w{1,4}\b")
 ADR = re.compile(r"\bADR[-_ ]?\d+\b", re.I)
@@ -58,7 +58,8 @@ PATH_OR_COMMAND = _PATTERNS["path_or_command"]
 _HEDGE = _PATTERNS["hedge"]
 
 SIGNALS = ((ADR, 0.4), (PATH_OR_COMMAND, 0.3), (_PATTERNS["opinion"], -0.3), (_HEDGE, -0.1))
-"""An opinion alone is below `least_verifiable`, a hedge alone is not; a path offsets an opinion."""
+"""Patterns and their effects on verifiability. An opinion alone is below `least_verifiable`, a
+hedge alone is not. A path offsets an opinion."""
 
 
 GateRule = tuple[bool, Verdict, float, str]
@@ -164,10 +165,10 @@ def judge(
     standards: Standards = DEFAULT_STANDARDS,
     embedder: Embedder | None = None,
 ) -> list[GateResult]:
-    """Returns the results for the candidates of one window, in the order given.
+    """Returns the result for each candidate of one window, in the same order.
 
-    At most `most_allowed` of the rules observer's are allowed. The embedder decides between
-    categories that fit equally.
+    At most `most_allowed` candidates of the rules observer are allowed. The embedder decides
+    between categories that fit equally.
     """
     results = [_judge(candidate, standards, embedder) for candidate in candidates]
     allowed = [
@@ -196,9 +197,8 @@ def _judge(candidate: Candidate, standards: Standards, embedder: Embedder | None
         embedder=embedder,
     )
     result = GateResult(candidate, category, category_confidence)
-    for applies, verdict, confidence, reason in evaluate_rules(
-        candidate, category, standards.limits
-    ):
+    rules = evaluate_rules(candidate, category, standards.limits)
+    for applies, verdict, confidence, reason in rules:
         if applies:
             return replace(result, verdict=verdict, reason=reason, gate_confidence=confidence)
     confidence = candidate.hint_confidence
@@ -232,18 +232,17 @@ def verifiability_of(text: str) -> float:
 
 
 def is_broken(text: str) -> bool:
-    """Returns whether the text is no whole sentence: list items joined with stray commas and
-    colons, or cut at its subject.
+    """Returns whether the text is not a whole sentence, but cut or joined from list items.
 
-    Labels such as "docs:, chore: and test:" are no joined items; code is not read.
+    Stray commas and colons show joined items. Labels such as "docs:, chore: and test:" do not
+    count, and code is not read.
     """
     bare = _CODE.sub("x", text)
-    is_joined = _JOINED.search(bare) or (
-        _JOINED_AT_COLON.search(bare) and len(_LABELS.findall(bare)) < 2
-    )
+    has_labels = len(_LABELS.findall(bare)) >= 2
+    is_joined = _JOINED.search(bare) or (_JOINED_AT_COLON.search(bare) and not has_labels)
     return bool(is_joined or _CUT.search(_SAYING.sub("", bare.strip(), count=1)))
 
 
 def _only_names(text: str) -> bool:
-    """Returns whether the text only lists names; an arrow states a change of one."""
+    """Returns whether the text only lists names, without an arrow that states a change."""
     return "→" not in text and not stems_of(_NAME.sub(" ", text))
