@@ -1,11 +1,11 @@
 """The standards that candidates are judged by: the categories, the limits of the write gate, and
-the share of each window.
+the number of facts that each window may allow.
 
-They come from the settings and apply to every window. Their version is stored, so that days built
-by other standards are stale. A session may keep a number of facts (25 by default). It may continue
-after a window is observed, and the share of an earlier window must not change; so the share of a
-window depends only on itself and on the windows before it. Windows of one day share theirs by
-importance (`day.judge_windows`).
+Standards come from the settings. Their version is stored, so that days built by other standards are
+stale. All windows of a session together may allow a number of facts (25 by default). A session may
+continue after a window was observed, and the number of an earlier window must not change then. So
+it depends only on that window and the windows before it. Windows of one day add up their numbers
+and allow the most useful facts of all (`day.judge_windows`).
 """
 
 import math
@@ -22,25 +22,23 @@ from memory_assets.stages.distill.taxonomy import TAXONOMY, Taxonomy, read_taxon
 from memory_assets.store.settings import Settings
 
 DISTILL_VERSION = version_of("observations")
-"""Changes when a rule of this stage changes its results; days built by an earlier version are
-stale.
-"""
+"""Version of the rules of this stage; days built by an earlier version are stale."""
 
 LEAST_USEFUL = 0.7
-"""Default usefulness below which a fact is held (SPEC, decision 4)."""
+"""Default of the usefulness below which a fact is held."""
 
 MOST_ALLOWED = 25
-"""Allowed facts of one session that rules find; noise grows faster than knowledge beyond it. A
-model's prompt says how many.
+"""Most facts of the rules observer that a session may allow; beyond that, noise grows faster than
+knowledge. The prompt of a model states a number of its own.
 """
 
 TURNS_FOR_HALF = 6
-"""A window with this many turns of the owner gets half of the remaining facts; longer ones get
-more, but never all.
+"""A window with this many turns of the owner gets half of the session's remaining number; a longer
+window gets more, but never all.
 """
 
 LEAST = 3
-"""Least share of a window, while facts remain."""
+"""Fewest facts that a window may allow, while the session's number is not used up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,22 +79,17 @@ DEFAULT_STANDARDS = Standards()
 
 
 def standards_of(settings: Settings) -> Standards:
-    """Returns the standards of the settings; raises `SettingsError` if the taxonomy cannot be
-    read.
-    """
+    """Returns the standards of the settings; an unreadable taxonomy raises `SettingsError`."""
     limits = GateLimits(least_useful=settings.least_useful, most_allowed=settings.facts_per_session)
     return Standards(read_taxonomy(settings.taxonomy, settings.optional_categories), limits)
 
 
 def plan_allowances(windows: pl.DataFrame, most_allowed: int = MOST_ALLOWED) -> dict[str, int]:
-    """Returns how many facts of each window that is read may be allowed; needs all windows of the
-    sessions.
-    """
+    """Returns how many facts each window may allow; `windows` must be whole sessions."""
     shares: dict[str, int] = {}
-    read = windows.filter(pl.col("status").is_in(READ_STATUSES)).sort(
-        "session_id", "started_at", "window_id"
-    )
-    for _, group in read.group_by("session_id", maintain_order=True):
+    read_windows = windows.filter(pl.col("status").is_in(READ_STATUSES))
+    ordered = read_windows.sort("session_id", "started_at", "window_id")
+    for _, group in ordered.group_by("session_id", maintain_order=True):
         remaining = most_allowed
         for window_id, turns in group.select("window_id", "user_turn_count").iter_rows():
             share = math.ceil(remaining * turns / (turns + TURNS_FOR_HALF))

@@ -1,1 +1,1 @@
-"""The maintain stage: whether what is known is whole, fresh and true."""
+"""Checks and reports whether memories are complete, fresh and correct, and retires unused ones."""

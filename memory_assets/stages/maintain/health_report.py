@@ -153,8 +153,10 @@ def _growth(inputs: HealthInputs, weeks: Sequence[date]) -> ReportSection:
         [f"{memories.height:,} remembered facts, {added:,} of the last four weeks{growth}."],
         [
             _lines("growth", facts_title, weeks, totals),
-            _columns("facts", "Facts a week", weeks, _heights(gates, weeks)),
-            _columns("sessions", "Sessions a week", weeks, _heights({"sessions": sessions}, weeks)),
+            _columns("facts", "Facts a week", weeks, _row_counts(gates, weeks)),
+            _columns(
+                "sessions", "Sessions a week", weeks, _row_counts({"sessions": sessions}, weeks)
+            ),
         ],
     )
 
@@ -210,7 +212,9 @@ def _quality(inputs: HealthInputs, weeks: Sequence[date]) -> ReportSection:
 
 def _recall(inputs: HealthInputs, weeks: Sequence[date]) -> ReportSection:
     by_outcome = {name: inputs.recalls.filter(outcome=name) for name in OUTCOMES}
-    series = {name: values for name, values in _heights(by_outcome, weeks).items() if any(values)}
+    series = {
+        name: values for name, values in _row_counts(by_outcome, weeks).items() if any(values)
+    }
     if not series:
         return ReportSection("Recall", ["No question was asked in the last half year."])
     degraded = inputs.recalls.filter(pl.col("degraded").is_not_null()).height
@@ -327,9 +331,7 @@ def _html_table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def _weeks(inputs: HealthInputs) -> list[date]:
-    """Returns the Mondays of the weeks shown: at most half a year, not before the first day of the
-    store.
-    """
+    """Returns the Mondays of the weeks in charts: at most half a year, within the store's days."""
     last = inputs.today - timedelta(days=inputs.today.weekday())
     tables = (inputs.sessions, inputs.observations, inputs.recalls)
     days = (table["day"].min() for table in tables)
@@ -341,13 +343,13 @@ def _weeks(inputs: HealthInputs) -> list[date]:
 def _by_week(
     rows: pl.DataFrame, weeks: Sequence[date], take: Callable[[pl.DataFrame], float | None]
 ) -> list[float | None]:
-    """Returns what is taken from the rows of each week; None for a week without rows."""
+    """Returns the value that `take` computes of each week's rows; None for a week without rows."""
     groups = rows.group_by(pl.col("day").dt.truncate("1w").alias("week"), maintain_order=True)
     rows_by_week = {week: week_rows for (week,), week_rows in groups}
     return [take(rows_by_week[week]) if week in rows_by_week else None for week in weeks]
 
 
-def _heights(tables: Mapping[str, pl.DataFrame], weeks: Sequence[date]) -> Weekly:
+def _row_counts(tables: Mapping[str, pl.DataFrame], weeks: Sequence[date]) -> Weekly:
     """Returns the number of rows of each table, by week."""
     return {
         name: _by_week(rows, weeks, lambda rows: float(rows.height))

@@ -1,6 +1,4 @@
-"""The expressions for a day ahead, in English and German, and the day that each means on a given
-day.
-"""
+"""The expressions for future days, in English and German, and how each is resolved to a day."""
 
 import calendar
 import re
@@ -13,7 +11,7 @@ from typing import Literal
 Order = Literal["dmy", "mdy"]
 
 A_SEASON = 92
-"""A day without a year that is at most this many days ago is past, not next year's."""
+"""Days. A date without a year that is at most so long ago means the past, not next year."""
 
 Resolve = Callable[[re.Match[str], date, Order | None], date | None]
 
@@ -26,11 +24,11 @@ class Form:
     resolve: Resolve
     is_absolute: bool = False
     needs_intent: bool = False
-    """Only if its sentence has a word about the future."""
+    """Whether the sentence must have a word about the future."""
 
 
 def _numbered(names: str) -> dict[str, int]:
-    """Returns the numbers of the names, from 1; names between two commas have the same number."""
+    """Returns the number of each name; commas separate the names of 1, of 2, and so on."""
     return {
         name: number for number, group in enumerate(names.split(","), 1) for name in group.split()
     }
@@ -68,7 +66,7 @@ _LEAD = (
     r"|vor(?: dem)?|spätestens(?: am)?"
     r"|(?:scheduled|planned|set|booked) for)\s+(?:the )?)"
 )
-"""Words that make a weekday or a number a day ahead."""
+"""Words before a weekday or number that make it a future day."""
 
 _WEEKDAY = rf"(?P<weekday>{_any(_WEEKDAYS)})\.?(?![\w'’-])"
 _MONTH = rf"(?P<month>{_any(_MONTHS)})(?![\w'’])"
@@ -86,7 +84,7 @@ def _form(pattern: str, resolve: Resolve, **options: bool) -> Form:
 
 
 def _weekday(match: re.Match[str], said_on: date, order: Order | None) -> date:
-    """Returns the next such weekday after the day."""
+    """Returns the next such weekday after the day of the text."""
     return _this_weekday(match, said_on + timedelta(days=1), order)
 
 
@@ -105,10 +103,9 @@ def _monday_after(day: date) -> date:
 
 
 def _tomorrow(match: re.Match[str], said_on: date, order: Order | None) -> date:
-    expression = match["word"].lower()
-    return said_on + timedelta(
-        days=2 if "after" in expression or expression.startswith("über") else 1
-    )
+    word = match["word"].lower()
+    is_day_after = "after" in word or word.startswith("über")
+    return said_on + timedelta(days=2 if is_day_after else 1)
 
 
 def _in_a_while(match: re.Match[str], said_on: date, order: Order | None) -> date | None:
@@ -184,13 +181,11 @@ def _slashed(match: re.Match[str], said_on: date, order: Order | None) -> date |
     first_number = int(match["first"])
     second_number = int(match["second"])
     year = int(match["year"])
-    if (
-        first_number > 12
-        or first_number == second_number
-        or (order == "dmy" and second_number <= 12)
-    ):
+    is_day_first = first_number > 12 or (order == "dmy" and second_number <= 12)
+    if is_day_first or first_number == second_number:
         return date(year, second_number, first_number)
-    return date(year, first_number, second_number) if second_number > 12 or order == "mdy" else None
+    is_month_first = second_number > 12 or order == "mdy"
+    return date(year, first_number, second_number) if is_month_first else None
 
 
 def _calendar_week(match: re.Match[str], said_on: date, order: Order | None) -> date:
@@ -201,8 +196,9 @@ def _calendar_week(match: re.Match[str], said_on: date, order: Order | None) -> 
 
 
 def is_clear_month(match: re.Match[str]) -> bool:
-    """Returns whether the month is one: lower-case "may" and "march" need a year, other lower-case
-    names a word before.
+    """Returns whether the name in the match means a month.
+
+    In lower case, "may" and "march" need a year, and other names a word before them.
     """
     groups = match.groupdict()
     month = groups.get("month") or "0"

@@ -1,9 +1,9 @@
-"""Finds dates ahead in a text: "next Friday", "in two weeks", "by 2026-05-01", "bis Ende Mai".
+"""Finds future dates in a text: "next Friday", "in two weeks", "by 2026-05-01", "bis Ende Mai".
 
-Takes a text, its time and the time zone of its author; returns days from that day on. Precision is
-preferred to recall: ambiguous and recurring expressions, durations, the past, quotes, code and logs
-are ignored. General date parsers find a date in "may", "30 days" and 5.10.2, so the expressions are
-listed (`date_forms`), in English and German.
+Takes a text, its time and the time zone of its author; returns days from the day of the text on.
+Precision is preferred to recall: ambiguous and recurring expressions, durations, the past, quotes,
+code and logs are ignored. The expressions are listed (`date_forms`), in English and German, because
+general date parsers find dates in "may", "30 days" and 5.10.2, too.
 """
 
 import re
@@ -15,31 +15,32 @@ from memory_assets.stages.distill.dates import date_forms
 from memory_assets.text.patterns import data_beside, patterns_beside
 
 FARTHEST = timedelta(days=731)
-"""Days farther ahead are more often placeholders than plans."""
+"""Farthest date that is returned; later ones are more often placeholders than plans."""
 
 LONGEST_TEXT = 4_000
-"""Longest text that may be typed by hand."""
+"""Characters of a text that somebody may have typed; a longer text is pasted."""
 
 _AMERICAN = tuple(data_beside(__file__)["_american_zones"].split())
 
 
 @dataclass(frozen=True)
 class FoundDate:
-    """A day ahead, and its expression in the text."""
+    """A future day, and its expression in the text."""
 
     on: date
     expression: str
     start: int
     end: int
     is_absolute: bool
-    """Whether the expression names the day itself, not a distance."""
+    """Whether the expression names the day itself, not a distance from today."""
 
 
 def find_dates(
     text: str, said_at: datetime, zone: ZoneInfo, order: date_forms.Order | None = None
 ) -> tuple[FoundDate, ...]:
-    """Returns the days ahead in the text, in order; `order` is the author's order of day and month
-    in 05/06/2026.
+    """Returns the future days in the text, in order of appearance.
+
+    `order` is the author's order of day and month in dates such as 05/06/2026.
     """
     said_on = said_at.astimezone(zone).date()
     words = without_pasted(text)
@@ -48,10 +49,8 @@ def find_dates(
     dates: list[FoundDate] = []
     for form in date_forms.FORMS:
         for match in form.pattern.finditer(words):
-            is_taken = any(
-                match.start() < taken.end and taken.start < match.end() for taken in dates
-            )
-            if is_taken or not points_ahead(words, match, form):
+            overlaps = any(match.start() < day.end and day.start < match.end() for day in dates)
+            if overlaps or not points_ahead(words, match, form):
                 continue
             try:
                 day = form.resolve(match, said_on, order or order_of(zone))
@@ -76,8 +75,9 @@ _PATTERNS = patterns_beside(__file__)
 
 
 def _words(name: str, pattern: str = r"\b(?:{})\b") -> re.Pattern[str]:
-    """Returns the pattern with the words of that name as alternatives in place of `{}`; `_` in a
-    word matches white space.
+    """Returns the pattern with the words of that name as alternatives in place of `{}`.
+
+    A `_` in a word matches white space.
     """
     words = data_beside(__file__)["words"][name].replace("'", "['’]").split()
     return re.compile(pattern.replace("{}", "|".join(words).replace("_", r"\s+")), re.I)
@@ -106,7 +106,7 @@ def without_pasted(text: str) -> str:
 
 
 def points_ahead(words: str, match: re.Match[str], form: date_forms.Form) -> bool:
-    """Returns whether the sentence around the expression refers to a day ahead."""
+    """Returns whether the sentence around the expression is about a future day."""
     words_before, words_after = _sentence(words, match)
     sentence = f"{words_before}{match[0]}{words_after}"
     if _names_no_day(words_before, match, words_after):
@@ -123,7 +123,7 @@ def points_ahead(words: str, match: re.Match[str], form: date_forms.Form) -> boo
 
 
 def _looks_back(sentence: str, words_before: str, words_after: str) -> bool:
-    """Returns whether the sentence reports what was, or asks about it."""
+    """Returns whether the sentence is about the past, or a question about it."""
     if _IN_THE_PAST.search(f"{words_before} {words_after}") and not _FIRM.search(sentence):
         return True
     return words_after.rstrip().endswith("?") and bool(_REPORTING_QUESTION.search(sentence))

@@ -1,9 +1,9 @@
-"""Finds triggers: days ahead that the owner's messages or facts name, with the facts to recall
-then.
+"""Finds triggers: future days that the owner's messages or facts name, with facts to recall then.
 
-Takes a day's messages and observations, and when each archived range was captured; returns the
-table `triggers`. Facts to recall are near the message and about what the sentence with the day is
-about. A day that was over when its message was captured is stored as `past` and never becomes due.
+Takes a day's messages and observations, and the capture times of the archived ranges; returns the
+table `triggers`. The facts to recall are near the message, and have words in common with the
+sentence that names the day. A day that was over when its message was captured is stored as `past`
+and never becomes due.
 """
 
 from collections.abc import Iterator, Mapping
@@ -31,7 +31,7 @@ _REMINDING = frozenset(
         "remind reminder remember forget due deadline date day week month today tomorrow".split(),
     )
 )
-"""Words of any reminder, which say nothing of its subject."""
+"""Words of reminders that say nothing about the subject."""
 
 
 def find_triggers(
@@ -47,21 +47,17 @@ def find_triggers(
     `captured` is the capture time of each archived range, `order` the owner's order of day and
     month if their zone does not determine it.
     """
-    placed = messages.join(
-        windows.select("window_id", "project", "person", "path"),
-        on="window_id",
-        maintain_order="left",
-    )
-    facts = observations.filter((pl.col("gate") == "allow") & (pl.col("kind") == "fact")).to_dicts()
-    by_id: dict[str, dict[str, Any]] = {
-        row["message_id"]: row for row in placed.iter_rows(named=True)
-    }
+    origins = windows.select("window_id", "project", "person", "path")
+    rows = messages.join(origins, on="window_id", maintain_order="left").iter_rows(named=True)
+    by_id: dict[str, dict[str, Any]] = {row["message_id"]: row for row in rows}
+    facts = observations.filter(gate="allow", kind="fact").to_dicts()
     triggers: dict[tuple[str, Any], dict[str, Any]] = {}
     for message, date, text in _find_in(by_id, facts, zone, order):
         captured_at = captured.get(message["resource_id"], message["event_at"])
         is_past = date.on < captured_at.astimezone(zone).date()
         quote = quote_of(text, date)
         subject = _words(quote.replace(date.expression, " ")) or _words(text)
+        facts_about_it = [fact for fact in facts if subject & _words(fact["text"])]
         row = {
             **{name: message[name] for name in _COPIED},
             "trigger_id": f"trg_{hash_of(message['message_id'], date.on)[:12]}",
@@ -72,9 +68,7 @@ def find_triggers(
             "zone": zone.key,
             "captured_at": captured_at,
             "state": "past" if is_past else "due",
-            "memory_ids": _related(
-                message, [fact for fact in facts if subject & _words(fact["text"])]
-            ),
+            "memory_ids": _nearest(message, facts_about_it),
         }
         triggers.setdefault((row["session_id"], row["trigger_on"]), row)
     return frame_of("triggers", triggers.values()).sort("trigger_on", "trigger_id")
@@ -86,8 +80,10 @@ def _find_in(
     zone: ZoneInfo,
     order: Order | None,
 ) -> Iterator[tuple[dict[str, Any], FoundDate, str]]:
-    """Yields message, day and text: the owner's messages first, then the absolute days of facts;
-    guessed times are skipped.
+    """Yields a message, a day and the text that names it.
+
+    The owner's messages come first, then facts; of facts only absolute days are found. Messages
+    with guessed times are skipped.
     """
     for message in messages.values():
         if message["author"] == "owner" and message["kind"] == "text":
@@ -119,8 +115,9 @@ def quote_of(text: str, date: FoundDate) -> str:
 
 
 def _words(text: str) -> frozenset[str]:
-    """Returns what the text is about: its words, synonyms alike, without those of general meaning
-    and of reminding.
+    """Returns the families of the content words of the text, without words of reminders.
+
+    Synonyms are in one family.
     """
     forms = (word_forms.form_of(token) for token in word_forms.tokens_of(text))
     return frozenset(
@@ -130,9 +127,10 @@ def _words(text: str) -> frozenset[str]:
     )
 
 
-def _related(message: Mapping[str, Any], facts: list[dict[str, Any]]) -> list[str]:
-    """Returns those of the facts that are in the same window and nearest to the message, those with
-    it as evidence first.
+def _nearest(message: Mapping[str, Any], facts: list[dict[str, Any]]) -> list[str]:
+    """Returns the ids of the facts of the same window that are nearest to the message.
+
+    Facts with the message as evidence come first.
     """
 
     def distance(fact: Mapping[str, Any]) -> int:
