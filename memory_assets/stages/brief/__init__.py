@@ -1,1 +1,1 @@
-"""What the next session should know at once."""
+"""Writes the briefing: what the next session should know at its start."""

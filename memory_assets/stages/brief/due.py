@@ -1,8 +1,7 @@
-"""Finds the triggers due on a day: on their date and the day before, never those that were past at
-capture.
+"""Finds the triggers that are due on a day: dates that somebody named, and the memories to recall.
 
-Takes the tables `triggers` and `memories` and a day in the owner's zone; returns triggers with the
-memories to recall.
+A trigger is due on its date and on the day before, unless the date was past when its message was
+captured. Takes the tables `triggers` and `memories`, and a day in the owner's zone.
 """
 
 from collections.abc import Collection
@@ -15,7 +14,7 @@ import polars as pl
 from memory_assets.schema.records import VALID_STATES
 
 AHEAD = timedelta(days=1)
-"""A day earlier there is still time to act."""
+"""How early a trigger is due: a day before its date, there is still time to act."""
 
 _COPIED = (
     "trigger_id trigger_on expression said_at author message_id path line project person".split()
@@ -34,7 +33,7 @@ class Trigger:
     text: str
     """The sentence with the date."""
     state: TriggerState
-    """waiting; due (today or tomorrow); over; past (it was over when the message was captured)."""
+    """Due is today or tomorrow; past is a date that was over when the message was captured."""
     said_at: datetime
     author: str
     message_id: str
@@ -64,10 +63,9 @@ def find_due(
     is_all: bool = False,
     hidden: Collection[str] = (),
 ) -> tuple[Trigger, ...]:
-    """Returns the triggers due on the day, the earliest first; with `is_all` those still waiting,
-    too.
+    """Returns the triggers due on the day, the earliest first.
 
-    `hidden` are messages with forgotten content.
+    With `is_all`, also later ones. `hidden` are messages with forgotten content.
     """
     is_ahead = pl.col("trigger_on").is_between(today, date.max if is_all else today + AHEAD)
     is_hidden = pl.col("message_id").is_in(list(hidden))
@@ -102,5 +100,5 @@ def _memory_of(memories: pl.DataFrame, ids: Collection[str]) -> dict[str, tuple[
     """Returns the memory of each observation: its id and text."""
     valid = memories.filter(pl.col("state").is_in(VALID_STATES))
     pairs = valid.select("id", "text", "observation_ids").explode("observation_ids")
-    wanted = pairs.filter(pl.col("observation_ids").is_in(sorted(ids)))
-    return {observation: (id, text) for id, text, observation in wanted.iter_rows()}
+    pairs = pairs.filter(pl.col("observation_ids").is_in(sorted(ids)))
+    return {observation: (id, text) for id, text, observation in pairs.iter_rows()}

@@ -1,7 +1,7 @@
-"""Selects the active lessons: what the owner taught, without what they took back, each once and the
-newest first.
+"""Selects the active lessons: the owner's lessons, without those that were repeated or reversed
+later, the newest first.
 
-Takes the table `lessons`; returns the active ones, the lines of the briefing, and the file
+Takes the table `lessons`. Also returns the lessons as lines of the briefing and as the file
 lessons.md.
 """
 
@@ -16,15 +16,15 @@ from memory_assets.stages.triage.wording import general_line
 from memory_assets.text.words import STOP, stem
 
 MOST_SHOWN = 10
-"""Lessons in the briefing; lessons.md has all."""
+"""Most lessons in the briefing; lessons.md has all of them."""
 
 SAME = 0.75
-"""Two lines say the same if they have at least this share of words in common, in the same order."""
+"""Least share of common words, in the same order, of two lines that say the same."""
 
 _WORD = re.compile(r"[^\W\d_][\w./-]*\w|[\w-]*\d[\w.-]*")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _SENSE = frozenset({"not", "no", "before", "after", "without", "with", "only"})
-"""Small words that turn a rule around."""
+"""Function words that can reverse the meaning of a rule."""
 
 HEAD = """# Lessons
 
@@ -34,8 +34,9 @@ write it into MEMORY.md or say it in a session.
 
 
 def active_lessons(lessons: pl.DataFrame, owner: str, hidden: Collection[str] = ()) -> list[Row]:
-    """Returns the owner's active lessons; `hidden` are messages with forgotten or replaced
-    content.
+    """Returns the owner's active lessons.
+
+    `hidden` are messages with forgotten or replaced content.
     """
     valid = lessons.filter(~pl.col("message_id").is_in(list(hidden)), person=owner)
     newest_first = valid.sort(["said_at", "lesson_id"], descending=[True, False])
@@ -57,10 +58,10 @@ def _replaces(later: Row, earlier: Row) -> bool:
 
 
 def lesson_lines(lessons: Sequence[Row], memory_lines: Sequence[str]) -> list[str]:
-    """Returns the lines of the briefing: lessons that stand alone and hold in general, each once,
-    worded as in MEMORY.md.
+    """Returns the lessons as lines of the briefing, worded as in MEMORY.md.
 
-    What `memory_lines`, the lines of MEMORY.md, have is left out.
+    Lessons that need their context, or that do not hold in general, are left out, and so are those
+    that `memory_lines`, the lines of MEMORY.md, or earlier lessons have.
     """
     lines: list[str] = []
     for line in filter(None, (general_line(lesson["text"]) for lesson in lessons)):
@@ -70,8 +71,9 @@ def lesson_lines(lessons: Sequence[Row], memory_lines: Sequence[str]) -> list[st
 
 
 def said_in(lines: Sequence[str]) -> Callable[[str], bool]:
-    """Returns a test whether one of the lines says a text in nearly the same words; "uv, not pip"
-    and "pip, not uv" differ.
+    """Returns a function that tests whether one of the lines says the same as a text.
+
+    Nearly the same words in the same order say the same: "uv, not pip" and "pip, not uv" differ.
     """
     word_lists = [words for words in map(_words, lines) if words]
 
@@ -83,7 +85,7 @@ def said_in(lines: Sequence[str]) -> Callable[[str], bool]:
 
 
 def repeated_in(lines: Sequence[str]) -> Callable[[str], bool]:
-    """Returns a test whether one of the lines has most of the words of a text."""
+    """Returns a function that tests whether one of the lines has most of the words of a text."""
     word_sets = [frozenset(_words(line)) for line in lines]
 
     def is_repeated(text: str) -> bool:
@@ -95,18 +97,18 @@ def repeated_in(lines: Sequence[str]) -> Callable[[str], bool]:
 
 
 def _is_near(words: Sequence[str], other_words: Sequence[str]) -> bool:
-    """Returns whether nearly all words are common, in one order, and no number differs."""
-    own_words = {*words}
-    others = {*other_words}
-    differing = "".join(own_words ^ others)
-    shared_count = len(own_words & others)
-    if 2 * shared_count < SAME * (len(own_words) + len(others)) or any(map(str.isdigit, differing)):
+    """Returns whether nearly all words are common, in the same order, and no number differs."""
+    distinct = {*words}
+    other_distinct = {*other_words}
+    shared_count = len(distinct & other_distinct)
+    has_enough = 2 * shared_count >= SAME * (len(distinct) + len(other_distinct))
+    if not has_enough or any(map(str.isdigit, "".join(distinct ^ other_distinct))):
         return False
     return SequenceMatcher(None, words, other_words, autojunk=False).ratio() >= SAME
 
 
 def _words(text: str) -> tuple[str, ...]:
-    """Returns the stems of the words that matter, in order, without the day of a line."""
+    """Returns the stems of the content words and of `_SENSE` words, in order, without dates."""
     words = (word for word in _WORD.findall(text.lower()) if not _DAY.fullmatch(word))
     return tuple(stem(word) for word in words if word not in STOP or word in _SENSE)
 

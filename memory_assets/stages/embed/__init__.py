@@ -1,1 +1,1 @@
-"""Observations become vectors, and near-duplicates become one memory."""
+"""Encodes observations as vectors, and merges observations that say the same into memories."""

@@ -1,15 +1,14 @@
 """Encodes the texts of a day: those of observations, and the passages that its messages are cut
 into.
 
-Each distinct text is encoded once; earlier vectors are reused by the hash of their text. One vector
-of a long message is about everything and near to nothing, so a message is found by its best
-passage. Only the words of people and assistants are cut; tool calls and outputs are not. A passage
-has the role of its message: a turn of the owner, the answer that ends the assistant's turn, or a
-step before it.
+Each distinct text is encoded once; earlier vectors are reused by the hash of their text. Messages
+are cut into passages, because one vector for a long message is near to no question. Only messages
+of people and assistants are cut, not tool calls and outputs. A passage has the role of its message:
+a turn of the owner, the answer that ends the assistant's turn, or a step before the answer.
 
-A text that the model cannot encode keeps no other from its vector. Until its next attempt, after
-`COOL_DOWN` at the earliest, it is found by its words alone. High priority and newest come first. If
-none can be encoded, the model is at fault: an error.
+If the model cannot encode a text, the other texts still get their vectors. The failed text is found
+by its words alone, until it is tried again after `COOL_DOWN`. Texts of high priority are encoded
+first, then the newest. If no text at all can be encoded, an error is raised.
 """
 
 import hashlib
@@ -32,15 +31,15 @@ PASSAGE_CHARS = 500
 sentences found less, and whole messages much less."""
 
 MOST_VECTORS = 24
-"""Passages of one message that get a vector; the rest of longer pastes is found by its words."""
+"""Most passages of one message that get a vector; later ones are found by their words."""
 
 HAS_VECTOR = pl.col("number") < MOST_VECTORS
 
 COOL_DOWN = timedelta(minutes=5)
-"""A text that could not be encoded is tried again no sooner (DUET)."""
+"""Least time until a text that could not be encoded is tried again (DUET)."""
 
 BATCH = 256
-"""Texts that are encoded together; those before a failure keep their vectors."""
+"""Texts that are encoded together; a failure does not affect earlier batches."""
 
 SPEAKERS = ("owner", "assistant", "subagent")
 
@@ -58,13 +57,13 @@ def encode_day(
 ) -> dict[str, pl.DataFrame]:
     """Returns the tables `embeddings` and `embedding_failures` of the day's texts.
 
-    `earlier` holds reusable rows, `failures` the texts that could not be encoded before.
+    `earlier` has rows of `embeddings` to reuse, `failures` the earlier rows of the other table.
     """
     texts = _by_rank(observations)
     vectors = _reusable(earlier, embedder, "vector")
     failed = [] if failures is None else failures.filter(_is_made_by(embedder)).to_dicts()
-    waiting = {row["text_hash"] for row in failed if now - row["failed_at"] < COOL_DOWN}
-    settled = vectors.keys() | waiting
+    cooling = {row["text_hash"] for row in failed if now - row["failed_at"] < COOL_DOWN}
+    settled = vectors.keys() | cooling
     due = [text_hash for text_hash in texts if text_hash not in settled]
     encoded, problems = _encode_each(embedder.encode, texts, due)
     vectors |= {text_hash: (vector.tolist(),) for text_hash, vector in encoded.items()}
@@ -73,13 +72,13 @@ def encode_day(
     for text_hash in sorted(texts.keys() & vectors.keys()):
         (vector,) = vectors[text_hash]
         rows.append({"text_hash": text_hash, **common, "dimension": len(vector), "vector": vector})
-    still_waiting = waiting & texts.keys() - vectors.keys()
-    failing = [row for row in failed if row["text_hash"] in still_waiting]
+    still_cooling = cooling & texts.keys() - vectors.keys()
+    failing = [row for row in failed if row["text_hash"] in still_cooling]
     attempts = {row["text_hash"]: row["attempts"] for row in failed}
     for text_hash, problem in problems.items():
         outcome = {"attempts": attempts.get(text_hash, 0) + 1, "problem": problem}
         failing.append({"text_hash": text_hash, **common, "failed_at": now, **outcome})
-    failing.sort(key=lambda row: (row["text_hash"] not in still_waiting, row["text_hash"]))
+    failing.sort(key=lambda row: (row["text_hash"] not in still_cooling, row["text_hash"]))
     return {
         "embedding_failures": schemas.frame_of("embedding_failures", failing),
         "embeddings": schemas.frame_of("embeddings", rows),
@@ -95,7 +94,7 @@ def _by_rank(observations: pl.DataFrame) -> dict[str, str]:
 
 
 def retry_at(failures: pl.DataFrame) -> datetime | None:
-    """Returns when the first of the texts may be tried again; None if there is none."""
+    """Returns when the first failed text may be tried again; None if no text failed."""
     first = failures["failed_at"].min()
     return first + COOL_DOWN if isinstance(first, datetime) else None
 
@@ -105,26 +104,27 @@ def _encode_each(
     texts: Mapping[str, str],
     hashes: Sequence[str],
 ) -> tuple[dict[str, Encoded], dict[str, str]]:
-    """Returns what is made of each text, and the problem of each that cannot be encoded; raises if
-    none can.
+    """Returns the result of each text, and the problem of each text that cannot be encoded.
+
+    Raises `ModelError` if several texts are given and none can be encoded.
     """
     encoded: dict[str, Encoded] = {}
     problems: dict[str, str] = {}
     cause = None
-    waiting = [list(hashes[start : start + BATCH]) for start in range(0, len(hashes), BATCH)]
-    while waiting:
-        batch = waiting.pop(0)
+    batches = [list(hashes[start : start + BATCH]) for start in range(0, len(hashes), BATCH)]
+    while batches:
+        batch = batches.pop(0)
         try:
             results = encode([texts[text_hash] for text_hash in batch])
             encoded |= dict(zip(batch, results, strict=True))
         except ModelError:
             raise
         except Exception as error:
-            # Whatever a model does with one text, the others get their vectors.
+            # A failing batch is halved until the texts at fault are alone.
             cause = error
             half = len(batch) // 2
             if half:
-                waiting[:0] = [batch[:half], batch[half:]]
+                batches[:0] = [batch[:half], batch[half:]]
             else:
                 problems[batch[0]] = type(error).__name__
     for text_hash in [*encoded]:
@@ -146,7 +146,7 @@ def _is_usable(result: Any) -> bool:
 def _reusable(
     earlier: pl.DataFrame | None, embedder: Embedder, *columns: str
 ) -> dict[str, tuple[Any, ...]]:
-    """Returns the columns of the rows that the same model made, by the hash of their text."""
+    """Returns the columns of the rows that the same model made, by the hashes of their texts."""
     if earlier is None:
         return {}
     same = earlier.filter(_is_made_by(embedder)).drop_nulls(columns)
@@ -159,19 +159,20 @@ def _is_made_by(embedder: Embedder) -> pl.Expr:
 
 
 def matrix_of(text_hashes: pl.Series, embeddings: pl.DataFrame) -> np.ndarray:
-    """Returns the vectors of the texts, float32, shape (texts, dimension); zeros for a text without
-    one.
+    """Returns the vectors of the texts, float32, shape (texts, dimension).
+
+    The row of a text without a vector is zero.
     """
     distinct = embeddings
-    if embeddings["text_hash"].is_duplicated().any():  # else the copy is spared
+    if embeddings["text_hash"].is_duplicated().any():  # without duplicates, nothing is copied
         distinct = embeddings.unique("text_hash", keep="first", maintain_order=True)
     if distinct.is_empty():
         return np.zeros((len(text_hashes), 1), dtype=np.float32)
     dimension = int(distinct["dimension"][0])
     stacked = distinct["vector"].explode().to_numpy().reshape(-1, dimension)
     rows = distinct.select("text_hash").with_row_index("row")
-    wanted = pl.DataFrame({"text_hash": text_hashes})
-    places = wanted.join(rows, on="text_hash", how="left", maintain_order="left")["row"]
+    texts = pl.DataFrame({"text_hash": text_hashes})
+    places = texts.join(rows, on="text_hash", how="left", maintain_order="left")["row"]
     vectors = stacked[places.fill_null(0).to_numpy()].astype(np.float32, copy=False)
     vectors[places.is_null().to_numpy()] = 0.0
     return vectors
@@ -188,8 +189,9 @@ def spoken(messages: pl.DataFrame) -> pl.DataFrame:
 
 
 def cut_spans(text: str, longest: int = PASSAGE_CHARS) -> list[tuple[int, int]]:
-    """Returns the spans of the passages, in order: paragraphs and list items joined, long ones cut
-    at a space.
+    """Returns the spans of the passages, in order.
+
+    Short paragraphs and list items are joined; long ones are cut at a space.
     """
     spans: list[tuple[int, int]] = []
     for start, end in _pieces(text, longest):
@@ -250,14 +252,14 @@ def make_passages(day: date, messages: pl.DataFrame) -> pl.DataFrame:
 
 
 def hashed(passages: pl.DataFrame) -> pl.DataFrame:
-    """Returns the passages with the hashes of their texts, by which their vectors are found."""
+    """Returns the passages with `text_hash`, the key of their vectors."""
     return passages.with_columns(pl.Series("text_hash", map(_hash_of, passages["text"]), pl.String))
 
 
 def encode_passages(
     day: date, messages: pl.DataFrame, embedder: Embedder, earlier: pl.DataFrame | None = None
 ) -> pl.DataFrame:
-    """Returns the table `passage_vectors` of a day's messages; `earlier` holds reusable rows."""
+    """Returns the table `passage_vectors` of a day's messages; `earlier` has rows to reuse."""
     texts = {_hash_of(text): text for text in cut_messages(messages).filter(HAS_VECTOR)["text"]}
     read = read_texts(texts, embedder, earlier)
     common = {"day": day, "model": embedder.name, "model_version": embedder.version}
@@ -271,11 +273,12 @@ def encode_passages(
 def read_texts(
     texts: Mapping[str, str], embedder: Embedder, earlier: pl.DataFrame | None
 ) -> dict[str, tuple[Any, ...]]:
-    """Returns vector and word codes of each text that can be encoded, by its hash; `earlier` holds
-    reusable rows.
+    """Returns the vector and word codes of each text that can be encoded, by its hash.
+
+    `earlier` has rows to reuse.
     """
     reused = _reusable(earlier, embedder, "vector", "words")
-    # By length, so that a batch is of one length.
+    # Sorted by length, so that the texts of a batch have about the same length.
     due = sorted(texts.keys() - reused.keys(), key=lambda hashed: (len(texts[hashed]), hashed))
     encoded, _ = _encode_each(embedder.read, texts, due)
     return reused | {h: (read.vector.tolist(), read.words.tobytes()) for h, read in encoded.items()}

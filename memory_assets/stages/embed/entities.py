@@ -1,9 +1,9 @@
 """Recognises entities in a text: files, commands, flags, packages, services, hosts, people,
 decisions, tickets, identifiers.
 
-Takes a text, returns its names with their kind and usual spelling. Precision comes first: only a
-known shape (addresses, paths, numbers, flags, handles, identifiers, commits) or a listed name
-(`names`) is an entity; a plain English word never is, backticks or not. Knows nothing of memories.
+Takes a text, and returns its names with their kind and usual spelling. Precision comes first: a
+name is an entity only if it has a known shape (address, path, number, flag, handle, identifier,
+commit) or is listed (`names`). A plain English word never is, even between backticks.
 """
 
 import re
@@ -108,13 +108,13 @@ _CALL = re.compile(r"([a-z][a-z0-9]{2,})\([^()`\n]{0,60}\)")
 _KEBAB = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+){1,4}")
 _ERROR_CODE = re.compile(r"[A-Z]{1,6}\d{3,5}")
 _MISTYPED = re.compile(r"[A-Z]+[a-z]?s?|[A-Za-z]?[a-z]+[A-Z]")
-"""Abbreviations in the plural, and accidental capitals."""
+"""Abbreviations in the plural, and words with accidental capitals, which are no identifiers."""
 _RECEIVERS = frozenset("self this cls ctx req res err cfg opts args kwargs www std".split())
 
 ENTITIES_VERSION = version_of("mentions")
 
 LOCAL_KINDS = word_set("file folder flag adr ticket branch commit identifier variable")
-"""Kinds whose names are local to a project: its README.md is not another project's."""
+"""Kinds whose names mean different things in different projects, such as README.md."""
 
 LONGEST_NAME = 120
 
@@ -139,8 +139,8 @@ def find_urls(text: str) -> Iterator[Name]:
 
 def _repository(path: str, match: re.Match[str]) -> Iterator[Name]:
     """Yields the repository of the path, if it names one."""
-    owner, _, rest = path.partition("/")
-    name = rest.split("/")[0]
+    owner, _, subpath = path.partition("/")
+    name = subpath.split("/")[0]
     if owner and name and owner not in ("orgs", "owner", "org", "user", "foo", "acme"):
         repository = f"{owner}/{name.rstrip('.,').removesuffix('.git')}"
         yield Name.of("repository", repository.lower(), match)
@@ -296,7 +296,7 @@ def _is_kebab(text: str) -> bool:
 
 @lru_cache(maxsize=16_384)
 def mentions_in(text: str) -> tuple[Name, ...]:
-    """Returns the names in the text, in order; of overlapping ones that of the first recogniser."""
+    """Returns the names in the text, in order; where names overlap, the first recogniser wins."""
     code = code_spans(text)
     by_precedence = chain(
         find_urls(text), find_paths(text), find_numbered(text), find_commands(text, code),
@@ -305,14 +305,14 @@ def mentions_in(text: str) -> tuple[Name, ...]:
         find_identifiers(text, code),
         find_commits(text),
     )  # fmt: skip
-    taken: list[Name] = []
+    names: list[Name] = []
     for name in by_precedence:
-        is_taken = any(name.start < other.end and other.start < name.end for other in taken)
-        if not is_taken and len(name.name) <= LONGEST_NAME:
-            taken.append(name)
-    return tuple(sorted(taken, key=lambda name: name.start))
+        overlaps = any(name.start < first.end and first.start < name.end for first in names)
+        if not overlaps and len(name.name) <= LONGEST_NAME:
+            names.append(name)
+    return tuple(sorted(names, key=lambda name: name.start))
 
 
 def mentions_of_name(name: str) -> tuple[Name, ...]:
-    """Returns what a single name is, as if it were between backticks."""
+    """Returns the names in a text that is one name, read as if it were between backticks."""
     return mentions_in(f"`{name.strip(' `')}`")

@@ -1,15 +1,14 @@
-"""Weighs what other sources said of a memory: who confirmed it, who contradicted it, and the
-resulting confidence.
+"""Finds which sources confirmed or contradicted a memory, and computes its confidence.
 
-Takes edges between observations; `plan_evidence` returns the events that the ledger lacks,
-`weigh_evidence` reads the ledger back. An event names both observations, their messages, text
-hashes and sources, so it is written once: its id is made from the two observations, and a source
-counts once per memory, however its words change in a later distillation. An event of ours counts
-only while an edge still supports it, so a better rule undoes a wrong one, and a fold up to some day
-needs only the observations of that day.
+Takes edges between observations. `plan_evidence` returns the events that the ledger lacks;
+`weigh_evidence` computes the evidence from the events of the ledger. An event names both
+observations with their messages, text hashes and sources. Its id is made from the two observations,
+so it is written once. A source counts once for each memory, even if a later distillation words its
+observation differently. An event counts only while an edge between the observations still exists,
+so that a better rule removes the effect of a wrong one.
 
-A source is a session with all its forks and sub-agents: they repeat one another. Held observations
-neither confirm nor contradict, nor do echoes (`uses`).
+A source is a session with all its forks and sub-agents, because they repeat one another. Held
+observations and echoes (`uses`) neither confirm nor contradict.
 """
 
 from collections import defaultdict
@@ -27,14 +26,10 @@ from memory_assets.stages.embed.merge import NORMS, find_roots
 from memory_assets.store.ledger import CONFIRMED, CONTRADICTED, Event, Planned
 
 RAISED, LOWERED = 0.1, 0.2
-"""What one more source adds, and what a contradicting one takes away: the seeds' rule for items
-(A77).
-"""
+"""Change of confidence by one more confirming source, and by a contradicting one (A77)."""
 
 REPEATED = 0.05
-"""What a merge adds that is no confirmation: a source says it once more, in other messages (A77,
-dedup).
-"""
+"""Change of confidence if the same source says it once more, in other messages (A77, dedup)."""
 
 EVIDENCE = (CONFIRMED, CONTRADICTED)
 _COLUMNS = ["id", "session_id", "category", "author", "event_at", "text_hash", "message_ids"]
@@ -54,34 +49,35 @@ class Conflict:
 
 @dataclass
 class Evidence:
-    """The ledger's evidence by memory: sources and their times, in ISO 8601."""
+    """The ledger's evidence about memories; times are texts in ISO 8601."""
 
     confirmed: dict[str, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
-    """Memory → the sources that say it, the first one included."""
+    """Memory → the sources that say it, with the first source, and the time of each."""
     contradicted: dict[str, dict[str, tuple[str, bool]]] = field(
         default_factory=lambda: defaultdict(dict)
     )
-    """Memory → the sources that contradict it, and whether each lowers the confidence."""
+    """Memory → the sources that contradict it, the time, and whether it lowers the confidence."""
     conflicts: list[Conflict] = field(default_factory=list)
-    """Conflicts in the ledger, in order of their newer observations."""
+    """The conflicts that the ledger has, in order of their newer observations."""
 
     def confidence(self, root: str, start: float, members: Sequence[Row] = ()) -> float:
-        """Returns the confidence after all evidence in order, between 0 and 1; `members` are its
-        observations, in order.
+        """Returns the confidence, between 0 and 1, after all evidence in order of time.
+
+        `start` is the confidence without evidence. `members` are the memory's observations in
+        order.
         """
         moments = sorted((at, source) for source, at in self.confirmed.get(root, {}).items())
         changes = [(at, RAISED) for at, _ in moments[1:]]
         changes += [(at, REPEATED) for at in self._repeats(root, members)]
-        against = self.contradicted.get(root, {}).values()
-        changes += [(at, -LOWERED) for at, lowers in against if lowers]
+        contradictions = self.contradicted.get(root, {}).values()
+        changes += [(at, -LOWERED) for at, lowers in contradictions if lowers]
+        confidence = start
         for _, change in sorted(changes):
-            start = min(max(start + change, 0.0), 1.0)
-        return round(start, 4)
+            confidence = min(max(confidence + change, 0.0), 1.0)
+        return round(confidence, 4)
 
     def _repeats(self, root: str, members: Sequence[Row]) -> Iterator[str]:
-        """Yields when one of its sources said it once more; what rests on a message that already
-        counts adds nothing.
-        """
+        """Yields the times at which a source said the memory once more, in new messages."""
         sources = {*self.confirmed.get(root, ()), *(row["session_id"] for row in members[:1])}
         heard: set[str] = set()
         messages: set[str] = set()
@@ -94,7 +90,7 @@ class Evidence:
 
 
 def families_of(windows: pl.DataFrame) -> dict[str, str]:
-    """Returns the root session of each forked or spawned one."""
+    """Returns the root session of each session that was forked or spawned."""
     links = windows.select("session_id", "parent_session_id").drop_nulls().unique()
     parents = dict(links.sort("session_id", "parent_session_id").iter_rows())
     families = {}
@@ -114,9 +110,7 @@ def allowed_facts(observations: pl.DataFrame) -> pl.DataFrame:
 def find_conflicts(
     facts: pl.DataFrame, merges: pl.DataFrame, roots: Mapping[str, str]
 ) -> list[Conflict]:
-    """Returns the conflicts between allowed facts of different memories, in order of their newer
-    observations.
-    """
+    """Returns the conflicts between allowed facts of different memories, by newer observation."""
     columns = ("newer_id", "older_id", "reason", "similarity")
     edges = merges.filter(relation=CONFLICT).select(columns).rows()
     rows = _rows(facts, {id for edge in edges for id in edge[:2]})
@@ -180,9 +174,7 @@ def _confirm(evidence: Evidence, event: Event, older: list[str], newer: list[str
 
 
 def _may_lower(conflict: Conflict) -> bool:
-    """Returns whether the newer one weakens the older: only the owner's own words weaken the
-    owner's wishes.
-    """
+    """Returns whether the newer fact weakens the older; only the owner weakens an owner's wish."""
     is_owners_wish = conflict.older["author"] == "owner" and conflict.older["category"] in NORMS
     return conflict.newer["author"] == "owner" or not is_owners_wish
 
@@ -194,11 +186,10 @@ def plan_evidence(
     families: dict[str, str],
     echoes: Collection[str],
 ) -> list[Planned]:
-    """Returns the events that follow from the edges and are not in the ledger, in order of their
-    newer observations.
+    """Returns the events that follow from the edges and are not in the ledger yet.
 
-    `families` maps a session to the one it was forked from or spawned by; `echoes` are observations
-    that repeat a memory that their session was shown.
+    They are in order of their newer observations. `families` maps sessions to their root sessions.
+    `echoes` are observations that repeat a memory which their session was shown.
     """
     facts = allowed_facts(observations).with_columns(pl.col("session_id").replace(families))
     roots = find_roots(observations.sort("event_at", "id")["id"].to_list(), merges)
@@ -233,8 +224,8 @@ def _confirmations(
     for root, members in clusters.items():
         first = members[0]["session_id"]
         confirmed = evidence.confirmed.get(root, {})
-        # If an older source arrived since, one event has to name it, or it would count as the first
-        # confirmation.
+        # An older source that arrived later has no event yet: one event has to name it, or it would
+        # count as the first confirmation.
         counted = {first, *(confirmed if first in confirmed else ())}
         for row in members[1:]:
             confirms = row["id"] in nearest and row["id"] not in echoes
@@ -246,7 +237,7 @@ def _confirmations(
 
 
 def _nearest(edges: Iterable[tuple], rows: Mapping[str, Row]) -> dict[str, tuple[str, float, str]]:
-    """Returns the first edge of each newer observation to one of another source."""
+    """Returns the first edge of each newer observation to an observation of another source."""
     nearest: dict[str, tuple[str, float, str]] = {}
     for newer, older, similarity, reason in edges:
         if newer in rows and older in rows and _differ(rows[newer], rows[older]):
@@ -267,16 +258,14 @@ def _contradictions(
         is_source = newer["author"] == "owner" or _differ(newer, older)
         source = (conflict.older_root, newer["session_id"])
         if is_source and source not in counted and newer["id"] not in echoes:
-            why = (conflict.similarity, conflict.reason)
-            planned.append(_plan(CONTRADICTED, newer, older, *why))
+            event = _plan(CONTRADICTED, newer, older, conflict.similarity, conflict.reason)
+            planned.append(event)
             counted.add(source)
     return planned
 
 
 def _differ(newer: Row, older: Row) -> bool:
-    """Returns whether the two come from different sources: other sessions, and no common
-    message.
-    """
+    """Returns whether the two have different sources: other sessions, and no common message."""
     has_common = not set(newer["message_ids"]).isdisjoint(older["message_ids"])
     return newer["session_id"] != older["session_id"] and not has_common
 

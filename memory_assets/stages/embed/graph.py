@@ -1,9 +1,9 @@
 """Builds the entity graph from mentions: the tables `entities` and `relations`, and a picture of
 its strongest part.
 
-An entity is what mentions agree on. Two entities are related if two memories name both, or one
-memory that names few things. Takes tables, returns tables; `mentions` reads the words. The picture
-is an SVG; equal tables give equal pictures.
+All mentions with the same kind, name and project are one entity. Two entities are related if a
+memory states a relation, if two memories name both, or if one memory names both and few others. The
+picture is an SVG; equal tables give equal pictures.
 """
 
 from collections.abc import Sequence
@@ -21,18 +21,18 @@ STATED = ("uses", "part_of", "replaced_by")
 TOGETHER = "mentioned_together"
 
 MOST_IN_A_MEMORY = 12
-"""Names in one memory above which it is a list, and relates nothing."""
+"""Most names in a memory that relates entities; a memory with more names is a list."""
 
 FEW_IN_A_MEMORY = 4
-"""Names in one memory up to which it alone relates two of them."""
+"""Most names in a memory that relates two entities without a second memory."""
 
 MOST_ALIASES = 12
 LONGEST_ALIAS = 60
 ORIGINS = ("project", "person")
-"""Kinds that come from the memory's origin; a common mention with them means nothing."""
+"""Kinds that state where a memory comes from; they are not related to the names in it."""
 
 ALIASED = ("service", "tool", "package", "command")
-"""Kinds with well-known aliases; a file has none."""
+"""Kinds with well-known aliases."""
 
 MOST_EDGES = 48
 MOST_NODES = 36
@@ -74,11 +74,10 @@ def build_entities(
 
 
 def _aliases(kind: str, name: str, spellings: list[str], of_owner: Own | None) -> list[str]:
-    """Returns the aliases, those in the memories first; spellings that differ only in case are
-    one.
-    """
+    """Returns the aliases, those in the memories first, without spellings that differ in case."""
+    known_aliases = names_of(name, of_owner) if kind in ALIASED else ()
     aliases: dict[str, str] = {}
-    for spelling in (*spellings, *(names_of(name, of_owner) if kind in ALIASED else ())):
+    for spelling in (*spellings, *known_aliases):
         is_short = len(spelling) <= LONGEST_ALIAS and "://" not in spelling
         if is_short and spelling.lower() != name.lower():
             aliases.setdefault(spelling.lower(), spelling)
@@ -116,7 +115,7 @@ def build_relations(
 
 
 def _together(named: pl.DataFrame) -> pl.DataFrame:
-    """Returns pairs named together: in two memories, or in one that names few things."""
+    """Returns the pairs that two memories name together, or one memory that names few things."""
     things = named.filter(~pl.col("kind").is_in(ORIGINS)).select("memory_id", "entity_id")
     things = things.with_columns(among=pl.len().over("memory_id"))
     things = things.filter(pl.col("among") <= MOST_IN_A_MEMORY)
@@ -140,9 +139,7 @@ def _stated(mentions: pl.DataFrame) -> pl.DataFrame:
 
 
 def _contained(named: pl.DataFrame) -> pl.DataFrame:
-    """Returns files and folders with their parent folder, if a memory of the project names that,
-    too.
-    """
+    """Returns files and folders with their parent folders, if the project's memories name both."""
     paths = named.filter(pl.col("kind").is_in(["file", "folder"]))
     folders = paths.filter(kind="folder").select("project", above="name", target_id="entity_id")
     above = pl.col("name").str.strip_chars_end("/").str.replace(r"[^/]+$", "")
@@ -152,8 +149,9 @@ def _contained(named: pl.DataFrame) -> pl.DataFrame:
 
 
 def _superseding(named: pl.DataFrame, memories: pl.DataFrame) -> pl.DataFrame:
-    """Returns the only thing of its kind in a superseded memory with its counterpart in the newer
-    memory.
+    """Returns the pairs of a thing in a superseded memory and the one that replaces it.
+
+    Each must be the only thing of its kind that one of the two memories names and the other not.
     """
     pairs = memories.drop_nulls("superseded_by").select(old="id", new="superseded_by")
     things = named.filter(~pl.col("kind").is_in(ORIGINS)).select("memory_id", "kind", "entity_id")
@@ -175,7 +173,7 @@ def _evidence(frame: pl.DataFrame, kind: str) -> pl.DataFrame:
 
 
 def render_picture(entities: pl.DataFrame, relations: pl.DataFrame) -> str:
-    """Returns the picture."""
+    """Returns the strongest part of the graph as an SVG."""
     edges = strongest(relations)
     ids = list(dict.fromkeys(id for edge in edges for id in (edge["source_id"], edge["target_id"])))
     chosen = entities.filter(pl.col("entity_id").is_in(ids)).iter_rows(named=True)
@@ -197,9 +195,7 @@ def render_picture(entities: pl.DataFrame, relations: pl.DataFrame) -> str:
 
 
 def strongest(relations: pl.DataFrame) -> list[dict[str, Any]]:
-    """Returns the relations with most memories, of at most `MOST_NODES` entities; one per pair of
-    entities.
-    """
+    """Returns the relations with most memories, one for each pair of at most `MOST_NODES` nodes."""
     columns = ["memory_count", "weight", "source_id", "target_id", "kind"]
     ordered = relations.sort(columns, descending=[True, True, False, False, False])
     chosen: dict[tuple[str, str], dict[str, Any]] = {}
@@ -213,9 +209,7 @@ def strongest(relations: pl.DataFrame) -> list[dict[str, Any]]:
 
 
 def _layout(ids: Sequence[str], edges: Sequence[dict[str, Any]]) -> list[tuple[float, float]]:
-    """Returns a position for each: relations attract, everything else repels (Fruchterman and
-    Reingold).
-    """
+    """Returns a position for each entity by force-directed placement (Fruchterman and Reingold)."""
     if not ids:
         return []
     places = np.random.default_rng(0).uniform(-1, 1, (len(ids), 2))

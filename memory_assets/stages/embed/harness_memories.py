@@ -1,10 +1,11 @@
 """Reads the memories that Claude Code and Codex keep in Markdown files: one fact per paragraph or
 list item.
 
-Takes the text of a file, returns observations without a session: path and lines are those of the
-file, and the author is the file, so they make nobody's rule. They mirror the file: what is removed
-there disappears. A harness remembers in part what it saw in the observed sessions, so its memories
-are merged with nothing, neither confirm nor contradict, and never become a proposal.
+Takes the text of a file, and returns observations without a session. Their path and lines are those
+of the file, and their author is "file", so that they never become rules of a person. They mirror
+the file: a fact that is removed there disappears here. A harness partly remembers what it saw in
+sessions that are observed, too. Its memories are therefore not merged, neither confirm nor
+contradict, and never become a proposal.
 """
 
 import re
@@ -32,27 +33,29 @@ from memory_assets.text.words import squeezed, text_hash
 READER_VERSION = version_of("harness_memories")
 
 SHORTEST, LONGEST = 12, 2_000
-"""Characters of an item: shorter is too short for the write gate, longer is a document."""
+"""Least and most characters of an item. The write gate discards shorter texts, and longer ones are
+documents."""
 
 FEW_WORDS = 6
-"""An item of fewer words gets its heading as a prefix."""
+"""An item with fewer words gets its heading as a prefix."""
 
 CONFIDENCE = 0.5
-"""A model inferred it, and nobody reviewed it."""
+"""Confidence of an item, which a model inferred and nobody reviewed."""
 
 OF_DOCUMENTS = tuple(kind for extra in extras() for kind in extra.documented)
-"""Kinds of documents (`row_of_document`), as sessions: what they say is recalled, and in no
-briefing.
+"""Kinds of documents (`row_of_document`), which are the `session_id` of their observations. They
+are recalled, but are in no briefing.
 """
 
 IS_SAID = ~pl.col("session_ids").list.eval(pl.element().is_in(OF_DOCUMENTS)).list.any()
 """Whether a memory comes from no document."""
 
 DOCUMENTED = 0.8
-"""Somebody wrote it down as decided."""
+"""Confidence of an observation from a document, which somebody wrote down as decided."""
 
 EARLIEST = datetime(2024, 1, 2, tzinfo=UTC)
-"""Days begin in 2024; an older file time is a copying error."""
+"""Earliest time of an observation, because days begin in 2024; older file times come from copies.
+"""
 
 _ITEM = re.compile(r"(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?(.*)")
 _HEADING = re.compile(r"(#{1,6})\s+(.*?)\s*#*")
@@ -73,12 +76,12 @@ class MemoryFile:
 
 
 def parse_items(text: str) -> list[tuple[str, list[int]]]:
-    """Returns the facts of a Markdown file, each a paragraph or a list item as one line, with its
-    lines in the file (from 0).
+    """Returns the facts of a Markdown file, each as one line with its line numbers (from 0).
 
-    Front matter, headings, code, tables and comments are left out.
+    A fact is a paragraph or a list item. Front matter, headings, code, tables and comments are left
+    out.
     """
-    blanked = _COMMENT.sub(lambda found: "\n" * found.group().count("\n"), text)
+    blanked = _COMMENT.sub(lambda comment: "\n" * comment.group().count("\n"), text)
     plain = (
         (_LINK.sub(r"\1", words).replace("**", "").replace("\x00", ""), at)
         for words, at in _blocks(blanked.splitlines())
@@ -92,9 +95,10 @@ def rows_of(
 ) -> list[dict[str, Any]]:
     """Returns the file's observations, secrets masked, dated by the last change of the file."""
     items = [(mask_text(item)[0], lines) for item, lines in parse_items(text)]
-    found = {text_hash(item): (item, lines) for item, lines in items}
-    about = _about(project, person, datetime.fromtimestamp(file.mtime_ns / 1e9, UTC), now, zone)
-    return [_row(file, digest, *item) | about for digest, item in found.items()]
+    distinct_items = {text_hash(item): (item, lines) for item, lines in items}
+    changed_at = datetime.fromtimestamp(file.mtime_ns / 1e9, UTC)
+    about = _about(project, person, changed_at, now, zone)
+    return [_row(file, digest, *item) | about for digest, item in distinct_items.items()]
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[tuple[str, list[int]]]:
@@ -121,7 +125,7 @@ def _blocks(lines: Sequence[str]) -> Iterator[tuple[str, list[int]]]:
 
 
 def _block(heading: str, lines: Sequence[tuple[int, str]]) -> Iterator[tuple[str, list[int]]]:
-    """Yields the words of the lines with their numbers, if they are enough for a memory."""
+    """Yields the words of the lines with the lines' numbers, if they are enough for a memory."""
     words = " ".join(line for _, line in lines if line)
     if len(words) >= SHORTEST:
         needs_heading = heading and len(words.split()) < FEW_WORDS
@@ -141,7 +145,7 @@ def _outside_front_matter(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
 def row_of_document(
     source: str, path: str, text: str, line: int, *, project: str, at: datetime, settings: Settings
 ) -> dict[str, Any]:
-    """Returns what a document of the owner's projects says, as an observation without a session."""
+    """Returns the observation of a statement in a document of the owner's projects."""
     return {
         **_observed(source, path, text_hash(text), text, [line]),
         **_about(project, settings.owner, at.astimezone(UTC), settings.clock(), settings.zone),

@@ -1,12 +1,12 @@
-"""Folds observations, merge edges and the ledger into memories: the present state of what is known.
+"""Builds the memories from observations, merge edges and the ledger.
 
-A memory shows the newest allowed wording and keeps all; its id is that of the oldest observation.
-Its confidence starts with the highest of its observations and follows the evidence of its sources
-(`evidence`). If two memories contradict each other, what the owner said later replaces the other;
-if the owner returns to what a change had replaced, that holds again. Any other contradiction is
-held, both name each other, and somebody has to decide. Notes (`notes`) are folded with the
-observations, and what was forgotten stays forgotten. Folding the observations up to an earlier day
-gives the memories of that day.
+A memory has the newest allowed wording as its text and all wordings beside it. Its id is that of
+its oldest observation. Its confidence is the highest of its observations, changed by the evidence
+of other sources (`evidence`). If two memories contradict each other, the later words of the owner
+supersede the other memory. If the owner returns to a superseded statement, it is active again. In
+any other contradiction the newer memory is held, both name each other, and a person has to decide.
+Notes (`notes`) are added to the observations, and forgotten memories stay forgotten. From the
+observations up to an earlier day, the memories of that day result.
 """
 
 from collections import defaultdict
@@ -51,18 +51,18 @@ class _Relations:
     """Relations between memories."""
 
     superseded: Mapping[str, str]
-    """Memory → what replaced it."""
+    """Memory → the memory that replaced it."""
     held: frozenset[str] = frozenset()
-    """Memories that contradict an active one."""
-    against: Mapping[str, set[str]] = field(default_factory=dict)
-    """Memory → its unresolved conflicts."""
+    """Memories that contradict an active memory."""
+    conflicts: Mapping[str, set[str]] = field(default_factory=dict)
+    """Memory → the memories that it is in an unresolved conflict with."""
     forgotten: frozenset[str] = frozenset()
 
 
 def fold_memories(
     observations: pl.DataFrame, merges: pl.DataFrame, events: Sequence[Event]
 ) -> pl.DataFrame:
-    """Returns the table `memories`; notes come with the events."""
+    """Returns the table `memories`; the events include the notes."""
     ordered = notes.with_notes(observations, events).sort("event_at", "id")
     merges = notes.without_corrected(merges, events)
     effects = NoteEffects(ordered, events)
@@ -87,7 +87,7 @@ def fold_memories(
 
 
 def memories_of_notes(events: Sequence[Event]) -> dict[str, dict[str, Any]]:
-    """Returns the memory of each note alone, by its id."""
+    """Returns a memory for each note, not merged with anything, by its id."""
     unused = _usage([], [], 0.0)
     memories = {}
     for row in notes.note_rows(events).iter_rows(named=True):
@@ -108,37 +108,35 @@ def _relate(
     for older, newer in _corrected(effects, roots, clusters).items():
         _supersede(superseded, older, newer)
     held: set[str] = set()
-    against: dict[str, set[str]] = defaultdict(set)
+    unresolved: dict[str, set[str]] = defaultdict(set)
     for conflict in evidence.conflicts:
         newer = conflict.newer_root
         older = conflict.older_root
         if any(root in superseded or root in forgotten for root in (newer, older)):
             continue
-        against[newer].add(older)
-        against[older].add(newer)
+        unresolved[newer].add(older)
+        unresolved[older].add(newer)
         if _last_said_by_owner(clusters[newer]) == _NEVER and older not in held:
             held.add(newer)
-    return _Relations(superseded, frozenset(held), against, forgotten)
+    return _Relations(superseded, frozenset(held), unresolved, forgotten)
 
 
 def _replaced_by_owner(conflicts: Sequence[Conflict], clusters: Clusters) -> dict[str, str]:
-    """Returns what the owner's later words replace, and by which memory."""
+    """Returns the memories that later words of the owner replace, each with its replacement."""
     superseded: dict[str, str] = {}
     for conflict in conflicts:
         if conflict.newer["author"] != "owner":
             continue
         older = conflict.older_root
         if _moment(conflict.newer) > _last_said_by_owner(clusters[older]):
-            if conflict.reason == REVERSED:  # what the older one replaced holds again
+            if conflict.reason == REVERSED:  # memories that `older` replaced are active again
                 superseded = {id: by for id, by in superseded.items() if by != older}
             _supersede(superseded, older, conflict.newer_root)
     return superseded
 
 
 def _supersede(superseded: dict[str, str], older: str, newer: str) -> None:
-    """Notes that the newer one replaces the older; what said the reverse before no longer does, so
-    there are no cycles.
-    """
+    """Notes that `newer` replaces `older`; if `older` replaced it so far, that no longer counts."""
     last = newer
     while superseded.get(last) not in (None, older):
         last = superseded[last]
@@ -149,10 +147,9 @@ def _supersede(superseded: dict[str, str], older: str, newer: str) -> None:
 def _corrected(
     effects: NoteEffects, roots: Mapping[str, str], clusters: Clusters
 ) -> dict[str, str]:
-    """Returns what the last correction of each memory replaces: the memory and the earlier
-    corrections.
+    """Returns the memories and earlier corrections that the last correction of a memory replaces.
 
-    What the owner said again after its correction replaces the correction.
+    A memory that the owner said again after its correction replaces the correction.
     """
     replaced: dict[str, str] = {}
     for root, correction in notes.apply_corrections(effects.corrections, roots).items():
@@ -164,25 +161,25 @@ def _corrected(
 
 
 def _last_said_by_owner(members: Sequence[dict[str, Any]]) -> Moment:
-    """Returns when the owner last stated it; repetition by tools and assistants does not restore
-    what the owner replaced.
+    """Returns when the owner last stated the memory.
+
+    Tools and assistants that repeat it do not restore what the owner replaced.
     """
     owners = (row for row in members if row["author"] == "owner" and row["gate"] == "allow")
     return max(map(_moment, owners), default=_NEVER)
 
 
 def _moment(row: Row) -> Moment:
-    """Returns the place of a statement in the order of all, which decides between statements of one
-    time.
-    """
+    """Returns the position of a statement; the id decides between statements of the same time."""
     return row["event_at"], row["id"]
 
 
 def _moments(
     events: Sequence[Event], kind: str, roots: Mapping[str, str]
 ) -> dict[str, list[datetime]]:
-    """Returns when each memory was recalled, or used; an event may be dated before it was
-    recorded.
+    """Returns the times of the events of the kind (recalled or used) for each memory.
+
+    The payload's `at`, if there is one, is the time of an event that was recorded later.
     """
     moments: dict[str, list[datetime]] = defaultdict(list)
     for event in events:
@@ -217,27 +214,27 @@ def _memory(
         "confidence": evidence.confidence(root, max(row["confidence"] for row in trusted), trusted),
         "confirmed_count": max(len(evidence.confirmed.get(root, ())) - 1, 0),
         "contradicted_count": len(evidence.contradicted.get(root, ())),
-        "conflicts_with": sorted(relations.against.get(root, ())),
+        "conflicts_with": sorted(relations.conflicts.get(root, ())),
         "strength": min((row["strength"] for row in trusted), key=_STRENGTH.__getitem__),
         "author": "owner" if "owner" in authors else newest["author"],
-        "tags": _each(trusted, "tags"),
+        "tags": _distinct(trusted, "tags"),
         "superseded_by": relations.superseded.get(root),
     }
 
 
 def _collected(members: list[dict[str, Any]]) -> dict[str, Any]:
-    """Returns the columns that all observations of a memory add to."""
+    """Returns the columns that collect values of all observations of a memory."""
     return {
         "wordings": list(dict.fromkeys(row["text"] for row in members)),
         "observation_ids": [row["id"] for row in members],
         "session_ids": list(dict.fromkeys(row["session_id"] for row in members)),
         "merged_count": len(members),
-        "entities": _each(members, "entities"),
+        "entities": _distinct(members, "entities"),
         "first_event_at": members[0]["event_at"],
     }
 
 
-def _each(members: list[dict[str, Any]], column: str) -> list[str]:
+def _distinct(members: list[dict[str, Any]], column: str) -> list[str]:
     """Returns each item of the lists in the column once, in order."""
     return list(dict.fromkeys(chain.from_iterable(row[column] or () for row in members)))
 

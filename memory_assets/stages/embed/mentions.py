@@ -1,8 +1,8 @@
-"""Reads the names in each memory and the relations that its words state: the table `mentions`.
+"""Builds the table `mentions`: the names in each memory, and the relations that its texts state.
 
-Only memories whose words changed are read again. Names are resolved to entities with all memories
-in view: `syncer.go` is the only file of the project with that ending, `git-sync` is a project if
-memories come from one of that name.
+Only memories whose texts changed are read again. Names are resolved to entities by the names in all
+memories. For instance, `syncer.go` stands for the only file of the project whose path ends so, and
+`git-sync` for a project if memories come from a project of that name.
 """
 
 import re
@@ -48,7 +48,7 @@ _ROOT_FILES = re.compile(
     r"|package\.json|go\.mod)",
     re.I,
 )
-"""Files of many folders: the bare name means the one at the root, or is ambiguous."""
+"""Names of files that many folders have; a bare name of these is not resolved to a longer path."""
 
 
 def read_mentions(memories: pl.DataFrame, earlier: pl.DataFrame) -> pl.DataFrame:
@@ -75,9 +75,10 @@ def _read(memory: Mapping[str, Any], read_from: str) -> list[dict[str, Any]]:
     rows: dict[str, dict[str, Any]] = {}
     for kind, name, spelling in _spellings(memory):
         if f"{kind}/{name}" not in rows:
-            about = {"memory_id": memory["id"], "kind": kind, "name": name, "entity_id": ""}
+            origin = {"memory_id": memory["id"], "read_from": read_from}
+            entity = {"kind": kind, "name": name, "entity_id": ""}
             lists = {"said": [], "uses": [], "part_of": [], "replaced_by": []}
-            rows[f"{kind}/{name}"] = {**about, "read_from": read_from, **lists}
+            rows[f"{kind}/{name}"] = origin | entity | lists
         spellings = rows[f"{kind}/{name}"]["said"]
         if spelling not in (name, *spellings) and len(spellings) < MOST_SPELLINGS:
             spellings.append(spelling)
@@ -95,8 +96,8 @@ def _spellings(memory: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
         if memory[kind]:
             yield kind, memory[kind], memory[kind]
     texts = memory["wordings"]
-    together = "\n".join(texts)
-    unmentioned = (name for name in memory["entities"] if name not in together)
+    all_texts = "\n".join(texts)
+    unmentioned = (name for name in memory["entities"] if name not in all_texts)
     for mentions in (*map(mentions_in, texts), *map(entities.mentions_of_name, unmentioned)):
         for mention in mentions:
             yield mention.kind, mention.name, mention.said
@@ -121,10 +122,10 @@ def _stated(text: str, project: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _parts_of_wholes(text: str, mentions: Sequence[Name]) -> Iterator[tuple[str, str, str]]:
-    """Yields what is named as a part of the next name: "`run` in `cli.py`"."""
+    """Yields pairs of which the text says that one is part of the other: "`run` in `cli.py`"."""
     for part, whole in pairwise(mentions):
-        are_such = part.kind in _PARTS and whole.kind in _WHOLES
-        if are_such and _BETWEEN_PART_AND_WHOLE.fullmatch(text, part.end, whole.start):
+        have_kinds = part.kind in _PARTS and whole.kind in _WHOLES
+        if have_kinds and _BETWEEN_PART_AND_WHOLE.fullmatch(text, part.end, whole.start):
             yield part.key, "part_of", whole.key
 
 
@@ -138,9 +139,7 @@ def _commands_with_flags(text: str, mentions: Sequence[Name]) -> Iterator[tuple[
 
 
 def _are_alike(replaced: str, replacement: str) -> bool:
-    """Returns whether one can replace the other: a flag a flag, but a package also a tool or a
-    service.
-    """
+    """Returns whether things of these kinds can replace each other, such as a package a tool."""
     kinds = {name.split("/")[0] for name in (replaced, replacement)}
     return len(kinds) == 1 or kinds <= {"service", "tool", "package", "command", "host"}
 
@@ -151,8 +150,8 @@ def resolve_entities(mentions: pl.DataFrame, memories: pl.DataFrame) -> pl.DataF
     Adds `entity_id` and its parts `entity_kind`, `entity_name` and `entity_project`.
     """
     from_project = memories.select(memory_id="id", project="project")
-    placed = mentions.drop("entity_id").join(from_project, on="memory_id")
-    names = placed.select("kind", "name", "project").unique()
+    with_project = mentions.drop("entity_id").join(from_project, on="memory_id")
+    names = with_project.select("kind", "name", "project").unique()
     projects = {name.lower() for name in names.filter(pl.col("kind") == "project")["name"]}
     longer = _longer_names(names)
     rows = []
@@ -162,7 +161,7 @@ def resolve_entities(mentions: pl.DataFrame, memories: pl.DataFrame) -> pl.DataF
     key = ["kind", "name", "project"]
     columns = [*key, "entity_kind", "entity_name", "entity_project", "entity_id"]
     resolved = pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
-    return placed.join(resolved, on=key)
+    return with_project.join(resolved, on=key)
 
 
 Longer = Mapping[tuple[str, str, str], str]
@@ -174,7 +173,7 @@ def _resolve(
 ) -> tuple[str, str, str]:
     """Returns kind, name and project of the entity behind a name in a memory of the project."""
     plain = name.rstrip("/").lower()
-    # What is no word means the project everywhere.
+    # A name that is not a plain word means the project everywhere.
     is_project = kind == "project" or (kind in _NAMED_AS_PROJECTS and not plain.isalpha())
     if plain in projects and is_project:
         return "project", plain, ""
@@ -184,18 +183,20 @@ def _resolve(
 
 
 def _longer_names(names: pl.DataFrame) -> dict[tuple[str, str, str], str]:
-    """Returns the short names of files and identifiers with exactly one longer name in the project
-    that ends with them.
+    """Returns the longer names of files and identifiers that stand for short ones.
+
+    A short name is resolved if exactly one longest name in the project ends with it.
     """
     ends: dict[tuple[str, str, str], set[str]] = defaultdict(set)
     marks = {"file": "/", "identifier": "."}
-    named = names.filter(pl.col("kind").is_in(list(marks))).select("project", "kind", "name")
-    for project, kind, name in named.iter_rows():
+    has_parts = pl.col("kind").is_in(list(marks))
+    divisible = names.filter(has_parts).select("project", "kind", "name")
+    for project, kind, name in divisible.iter_rows():
         parts = [] if name.startswith(("/", "~")) else name.split(marks[kind])
         for cut in range(1, len(parts)):
             ends[project, kind, marks[kind].join(parts[cut:])].add(name)
     longer_names = {}
-    for project, kind, name in named.iter_rows():
+    for project, kind, name in divisible.iter_rows():
         wholes = ends.get((project, kind, name), set())
         longest = [whole for whole in wholes if not ends.get((project, kind, whole))]
         if len(longest) == 1 and not _ROOT_FILES.match(name):

@@ -1,7 +1,7 @@
-"""Recognises listed names (`names.toml`): services, tools and packages, and commands by their
-programs.
+"""Recognises the names that `names.toml` lists: services, tools, packages, and the programs of
+commands.
 
-Also has the record of a name in a text, which every recogniser returns.
+`Name` is the record of a name in a text, which all recognisers return.
 """
 
 import re
@@ -27,11 +27,13 @@ _BEFORE_COMMAND = re.compile(r"^(?:\$\s+|sudo\s+|[A-Z_]+=\S+\s+)+")
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name in a text: its usual spelling and the one used here."""
+    """A name in a text."""
 
     kind: EntityKind
     name: str
+    """Its usual spelling."""
     said: str
+    """Its spelling in the text."""
     start: int
     end: int
 
@@ -60,8 +62,9 @@ def inside(position: int, spans: tuple[Span, ...]) -> bool:
 
 
 def find_known(text: str) -> Iterator[Name]:
-    """Yields services, tools and packages; names that are English words only in their spelling and
-    within a sentence.
+    """Yields services, tools and packages.
+
+    A name that is also an English word needs its exact spelling, not at the start of a sentence.
     """
     names = known_names()
     exact = _exact_names()
@@ -88,21 +91,20 @@ def find_commands(text: str, code: tuple[Span, ...]) -> Iterator[Name]:
 
 
 def _command(words: str) -> str | None:
-    """Returns the program at the beginning of the words between backticks, with its subcommand if
-    it has one.
-    """
-    program, *rest = words.split() or [""]
+    """Returns the program that begins the words, with its subcommand; None if there is none."""
+    program, *arguments = words.split() or [""]
     if not _PROGRAM.fullmatch(program):
         return None
     programs = _programs()
     is_excluded = program in excluded("programs")
     if program not in programs:
-        has_flags = any(map(_FLAG.fullmatch, rest))
+        has_flags = any(map(_FLAG.fullmatch, arguments))
         return program if has_flags and not is_excluded else None
-    if programs[program] and rest and _SUBCOMMAND.fullmatch(rest[0]):
-        return words[: words.index(rest[0], len(program)) + len(rest[0])]
+    if programs[program] and arguments and _SUBCOMMAND.fullmatch(arguments[0]):
+        subcommand = arguments[0]
+        return words[: words.index(subcommand, len(program)) + len(subcommand)]
     is_other = is_excluded or program in known_names()
-    return program if rest or not is_other else None
+    return program if arguments or not is_other else None
 
 
 @cache
@@ -121,7 +123,7 @@ def known_names() -> dict[str, tuple[EntityKind, str]]:
 
 @cache
 def excluded(kind: str) -> frozenset[str]:
-    """Returns the words that look like an entity of the kind and are none."""
+    """Returns the words that look like an entity of the kind but are not."""
     return frozenset(_table()["no"][kind])
 
 
@@ -146,12 +148,13 @@ def _programs() -> dict[str, bool]:
 
 @cache
 def _prose_commands() -> re.Pattern[str]:
+    """Returns the pattern of commands that are also recognised outside of backticks."""
     prose = _table()["prose"].items()
-    ways = (
+    commands = (
         rf"{program}\s+(?:{'|'.join(map(re.escape, subcommands))})"
         for program, subcommands in prose
     )
-    return re.compile(rf"(?<![\w./-])(?:{'|'.join(ways)})\b(?![\w/-])")
+    return re.compile(rf"(?<![\w./-])(?:{'|'.join(commands)})\b(?![\w/-])")
 
 
 @cache

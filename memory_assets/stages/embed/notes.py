@@ -1,10 +1,10 @@
 """Notes, corrections and forgotten memories, which people and agents wrote directly to the ledger.
 
-A note, and the new wording of a correction, becomes an observation without a session: the owner is
-its author, its id is made from its event, and there is no transcript. It gets a vector, merges and
-conflicts like any other. What a correction replaces, and what is forgotten, is identified by the
-memory's observations, by their texts, and, if they were reworded since, by their messages:
-observing a session again brings nothing back. Noting the same again afterwards does.
+A note, and the new wording of a correction, becomes an observation without a session or transcript.
+The owner is its author, and its id is made from its event. It gets a vector, merges and conflicts
+like any other observation. The memory that a correction replaces, or that is forgotten, is found by
+its observations, by their texts, and by their messages if they were reworded. So observing a
+session again does not bring it back, but a later note with the same text does.
 """
 
 import uuid
@@ -31,8 +31,7 @@ CONFIDENCE = 0.9
 """The initial confidence of an explicit statement."""
 
 Moment = tuple[datetime, str]
-"""Position of an event in fold order."""
-
+"""Position of an event: its time, and its id for events of the same time."""
 
 _FIRST: Moment = (datetime.min.replace(tzinfo=UTC), "")
 
@@ -43,7 +42,7 @@ def note_id(event: Event) -> str:
 
 
 def note_rows(events: Iterable[Event], zone: tzinfo = UTC) -> pl.DataFrame:
-    """Returns the observations of notes and corrections, in fold order, with local days."""
+    """Returns the observations of notes and corrections, in order, with days in the zone."""
     notes = [event for event in events if event.kind in (NOTED, CORRECTED)]
     notes.sort(key=lambda event: event.moment)
     return schemas.frame_of("observations", [_row(event, zone) for event in notes])
@@ -64,9 +63,10 @@ def without_corrected(merges: pl.DataFrame, events: Iterable[Event]) -> pl.DataF
     ]
     if not pairs:
         return merges
-    ends = [*pairs, *((older, newer) for newer, older in pairs)]
-    apart = pl.DataFrame(ends, schema={"newer_id": pl.String, "older_id": pl.String}, orient="row")
-    same = merges.filter(relation=SAME).join(apart, on=["newer_id", "older_id"], how="anti")
+    columns = ["newer_id", "older_id"]
+    both_ways = [*pairs, *((older, newer) for newer, older in pairs)]
+    removed = pl.DataFrame(both_ways, schema=dict.fromkeys(columns, pl.String), orient="row")
+    same = merges.filter(relation=SAME).join(removed, on=columns, how="anti")
     return pl.concat([same, merges.filter(pl.col("relation") != SAME)])
 
 
@@ -84,7 +84,7 @@ class NoteEffects:
             for event in notes
             if event.kind == CORRECTED
         ]
-        """When, the new note, and the observations that it replaces; in fold order."""
+        """The time, the new note, and the observations that it replaces, of each correction."""
         self._forgotten: dict[str, Moment] = {}
         for event in notes:
             if event.kind == FORGOTTEN:
@@ -92,21 +92,17 @@ class NoteEffects:
                 self._forgotten |= dict.fromkeys(ids, event.moment)
 
     def is_forgotten(self, observations: Collection[str]) -> bool:
-        """Returns whether a memory of these observations is forgotten and was not noted again
-        since.
-        """
+        """Returns whether a memory of these observations was forgotten, and not noted again."""
         forgotten_at = max((self._forgotten.get(id, _FIRST) for id in observations), default=_FIRST)
         noted_at = max((self._noted.get(id, _FIRST) for id in observations), default=_FIRST)
         return forgotten_at > noted_at
 
     def _named_by(self, event: Event) -> list[str]:
-        """Returns the observations that the event names, or those that took their place."""
+        """Returns the observations that the event names; a reworded one by its new observation."""
         return list(chain.from_iterable(map(self._locator.nearest, references(event))))
 
     def _worded_as(self, event: Event) -> list[str]:
-        """Returns the observations with the exact text that the event forgets, except later
-        notes.
-        """
+        """Returns the observations with a text that the event forgets, without later notes."""
         has_text = pl.col("text_hash").is_in(event.payload["text_hashes"])
         same = self._observations.filter(has_text)["id"]
         return [id for id in same if self._noted.get(id, _FIRST) < event.moment]
@@ -114,37 +110,38 @@ class NoteEffects:
 
 @dataclass
 class Correction:
-    """The corrections of one memory: the last one replaces it and the earlier ones."""
+    """The last correction of a memory; it replaces the memory and earlier corrections."""
 
     at: datetime
     by: str
+    """The memory of the correction's note."""
     earlier: set[str] = field(default_factory=set)
+    """The memories of earlier corrections."""
 
 
 def apply_corrections(
     corrections: Iterable[tuple[datetime, str, Iterable[str]]], memory_of: Mapping[str, str]
 ) -> dict[str, Correction]:
-    """Returns the correction of each memory.
+    """Returns the last correction of each corrected memory, by the memory's id.
 
-    `corrections` are (when, note, corrected observations) in order, `memory_of` the memories of
-    notes and observations.
+    `corrections` are (time, note, corrected observations) in order. `memory_of` has the memory of
+    each note and observation.
     """
-    settled: dict[str, Correction] = {}
+    last_corrections: dict[str, Correction] = {}
     for at, note, observations in corrections:
         by = memory_of[note]
         for target in {memory_of[id] for id in observations if id in memory_of} - {by}:
-            previous = settled.get(target)
+            previous = last_corrections.get(target)
             earlier = previous.earlier | {previous.by} if previous else set()
-            settled[target] = Correction(at, by, earlier - {by})
-    for correction in settled.values():
-        correction.earlier -= set(settled)  # a corrected correction is replaced by its own
-    return settled
+            last_corrections[target] = Correction(at, by, earlier - {by})
+    for correction in last_corrections.values():
+        # A correction that was itself corrected is replaced by its own correction.
+        correction.earlier -= set(last_corrections)
+    return last_corrections
 
 
 def hidden_sources(events: Iterable[Event]) -> frozenset[str]:
-    """Returns the ids of messages and segments with forgotten content, which deep recall leaves
-    out.
-    """
+    """Returns the ids of messages and segments with forgotten content, which are not recalled."""
     ids: set[str] = set()
     for event in events:
         if event.kind == FORGOTTEN:
@@ -178,8 +175,9 @@ def _row(event: Event, zone: tzinfo) -> dict[str, Any]:
 
 
 def row_without_session(source: str, text: str) -> dict[str, Any]:
-    """Returns the columns common to all observations without a session; `source` is their window
-    and segment.
+    """Returns the common columns of observations without a session.
+
+    `source` stands for their window and segment.
     """
     return {
         "window_id": source,

@@ -1,9 +1,9 @@
 """Asks a model about pairs of facts that the rules leave in doubt, and reads its stored answers.
 
-Takes the edges of `merge` and the observations; returns one question for each doubtful pair without
-an answer, and the edges with the doubtful ones decided. An answer is found by the two texts,
-whichever model gave it, so a pair is paid for once. A pair without a usable answer stays in doubt:
-it neither merges nor conflicts.
+Takes the edges of `merge` and the observations. `plan_questions` returns one question for each
+doubtful pair without an answer; `decide` returns the edges, with the doubtful ones decided by the
+answers. An answer is found by the two texts, whichever model gave it, so that a pair is paid for
+once. A pair without a usable answer stays in doubt: it neither merges nor conflicts.
 """
 
 import re
@@ -44,13 +44,13 @@ class PairQuestion:
 
     @property
     def key(self) -> AnswerKey:
-        """What the answer depends on: the two texts, the prompt and the model."""
+        """The key of the answer: the two texts, the prompt and the model."""
         content = _content(self.older, self.newer)
-        how = f"max_tokens={MAX_TOKENS}"
-        return AnswerKey(content, prompt_hash(), self.model, how, SERIALISER_VERSION)
+        options = f"max_tokens={MAX_TOKENS}"
+        return AnswerKey(content, prompt_hash(), self.model, options, SERIALISER_VERSION)
 
     def request(self) -> ModelRequest:
-        """Returns what the model is sent."""
+        """Returns the request to the model."""
         material = f"{fenced('older fact', self.older)}\n\n{fenced('newer fact', self.newer)}"
         return ModelRequest(read_prompt("embed", "pair_questions"), material, MAX_TOKENS)
 
@@ -62,8 +62,9 @@ def plan_questions(
     answers: AnswerStore,
     may_send: Callable[[str], bool],
 ) -> list[PairQuestion]:
-    """Returns the questions about doubtful pairs of allowed facts that have no answer and may be
-    sent.
+    """Returns the questions about doubtful pairs of allowed facts that have no answer yet.
+
+    `may_send` says whether facts of a project may be sent to the model.
     """
     facts = observations.filter(gate="allow").select("id", "text", "project")
     texts = {id: text for id, text, project in facts.iter_rows() if may_send(project)}
@@ -98,8 +99,9 @@ def _decided(row: dict, texts: Mapping[str, str], verdicts: Mapping[str, str]) -
 
 
 def _verdicts(answers: Iterable[StoredAnswer]) -> Iterator[tuple[str, str]]:
-    """Yields the content of each question with its verdict, the latest answer last; what is no
-    single verdict is left out.
+    """Yields the content hash of each question with its verdict, the latest answer last.
+
+    Answers without exactly one verdict are left out.
     """
     for stored in sorted(answers, key=lambda stored: stored.asked_at):
         verdicts = {verdict.lower() for verdict in _VERDICT.findall(stored.answer.text)}
@@ -112,5 +114,5 @@ def _content(older: str, newer: str) -> str:
 
 
 def prompt_hash() -> str:
-    """Returns the hash of the prompt that travels with what it produced."""
+    """Returns the hash of the prompt, which is part of the key of its answers."""
     return text_hash(read_prompt("embed", "pair_questions"))[:12]

@@ -1,9 +1,9 @@
-"""The present memories: those of the last fold, with every later note of the ledger applied.
+"""The present memories: the table `memories`, with all notes of the ledger applied.
 
-Every process recalls a note at once. No watermark is kept: the observations of the memories show
-which notes they contain. So events of the same moment, and events that arrive late from elsewhere,
-are applied exactly once, and applying them again changes nothing. A note with the meaning of an
-older memory stays beside it until the next fold merges them.
+So every process recalls a note at once, before the table is rebuilt. Which notes the table already
+contains is seen from the observations of its memories, not from a time. So events of the same time,
+and events that arrive late from other machines, are applied exactly once. A note with the same
+meaning as an older memory is a memory of its own until the table is rebuilt.
 """
 
 from collections.abc import Container, Iterable, Mapping, Sequence
@@ -26,29 +26,32 @@ def overlay(memories: pl.DataFrame, events: Iterable[Event]) -> pl.DataFrame:
     notes.sort(key=lambda event: event.moment)
     if not notes:
         return memories
-    # The fold takes a while to import.
+    # Imported only if needed, because it takes a while.
     from memory_assets.stages.embed.memories import memories_of_notes
 
     rows_of_notes = memories_of_notes(notes)
-    named = {id for event in notes for id in event.payload.get("observation_ids", ())}
-    homes = _homes(memories, named | rows_of_notes.keys())
-    fresh = {id: row for id, row in rows_of_notes.items() if id not in homes}
-    homes |= {id: id for id in fresh}
+    named_ids = {id for event in notes for id in event.payload.get("observation_ids", ())}
+    memory_of = _memory_of(memories, named_ids | rows_of_notes.keys())
+    new_notes = {id: row for id, row in rows_of_notes.items() if id not in memory_of}
+    memory_of |= {id: id for id in new_notes}
     rows = memories
-    if fresh:
-        new_rows = schemas.frame_of("memories", fresh.values())
+    if new_notes:
+        new_rows = schemas.frame_of("memories", new_notes.values())
         rows = pl.concat([memories, new_rows.select(memories.columns)])
-    replaced = _replaced(notes, homes, fresh)
-    forgotten = _forgotten_since(rows, notes, homes)
+    replaced = _replaced(notes, memory_of, new_notes)
+    forgotten = _forgotten_since(rows, notes, memory_of)
     states = dict.fromkeys(replaced, "superseded") | dict.fromkeys(forgotten, "forgotten")
-    newer = _changed("superseded_by", replaced)
-    return rows.with_columns(state=_changed("state", states), superseded_by=newer)
+    superseded_by = _changed("superseded_by", replaced)
+    return rows.with_columns(state=_changed("state", states), superseded_by=superseded_by)
 
 
 def _replaced(
-    notes: Sequence[Event], homes: Mapping[str, str], fresh: Container[str]
+    notes: Sequence[Event], memory_of: Mapping[str, str], new_notes: Container[str]
 ) -> dict[str, str]:
-    """Returns what the corrections replace, those aside that the memories were folded with."""
+    """Returns the memories that corrections replace, each with its replacement.
+
+    Corrections that the table already contains are left out.
+    """
     from memory_assets.stages.embed.notes import apply_corrections, note_id
 
     corrections = [
@@ -57,36 +60,36 @@ def _replaced(
         if event.kind == CORRECTED
     ]
     replaced: dict[str, str] = {}
-    for target, correction in apply_corrections(corrections, homes).items():
+    for target, correction in apply_corrections(corrections, memory_of).items():
         for id in (target, *sorted(correction.earlier)):
-            if any(end in fresh for end in (target, correction.by, id)):
+            if any(memory_id in new_notes for memory_id in (target, correction.by, id)):
                 replaced[id] = correction.by
     return replaced
 
 
 def _changed(column: str, values: Mapping[str, str]) -> pl.Expr:
-    """Returns the column with the values of these memories."""
+    """Returns the column with its values replaced for the memories in `values`."""
     return pl.col("id").replace_strict(values, default=pl.col(column), return_dtype=pl.String)
 
 
-def _homes(memories: pl.DataFrame, wanted: Iterable[str]) -> dict[str, str]:
-    """Returns the memory of each observation."""
+def _memory_of(memories: pl.DataFrame, ids: Iterable[str]) -> dict[str, str]:
+    """Returns the memory of each of these observations, if it has one."""
     pairs = memories.select("observation_ids", "id").explode("observation_ids")
-    return dict(pairs.filter(pl.col("observation_ids").is_in(sorted(wanted))).iter_rows())
+    return dict(pairs.filter(pl.col("observation_ids").is_in(sorted(ids))).iter_rows())
 
 
 def _forgotten_since(
-    rows: pl.DataFrame, notes: Sequence[Event], homes: Mapping[str, str]
+    rows: pl.DataFrame, notes: Sequence[Event], memory_of: Mapping[str, str]
 ) -> set[str]:
     """Returns the memories that were forgotten and not noted again since."""
     from memory_assets.stages.embed.notes import note_id
 
-    noted = {homes[note_id(event)]: event.moment for event in notes if event.kind != FORGOTTEN}
+    noted = {memory_of[note_id(event)]: event.moment for event in notes if event.kind != FORGOTTEN}
     forgotten: set[str] = set()
     for event in notes:
         if event.kind == FORGOTTEN:
-            named = {homes[id] for id in event.payload["observation_ids"] if id in homes}
-            worded = rows.filter(pl.col("text_hash").is_in(event.payload["text_hashes"]))["id"]
-            affected = {*named, *worded}
+            by_id = {memory_of[id] for id in event.payload["observation_ids"] if id in memory_of}
+            by_text = rows.filter(pl.col("text_hash").is_in(event.payload["text_hashes"]))["id"]
+            affected = {*by_id, *by_text}
             forgotten |= {id for id in affected if id not in noted or noted[id] < event.moment}
     return forgotten

@@ -1,7 +1,7 @@
-"""Plans the content of the indexes: the vectors of memories, and the terms of memories and
+"""Plans the changes of the indexes: the vectors of memories, and the texts of memories and
 messages.
 
-Only differences are planned, by comparing ids and hashes; an empty plan publishes nothing.
+A plan has only differences, found by comparing ids and hashes. An empty plan publishes nothing.
 """
 
 import re
@@ -60,7 +60,7 @@ CONCEPTS: dict[str, str] = {
     "logging logs": "structlog, loguru, log4j, zap, logback, serilog",
     "alerts monitoring metrics": "grafana, prometheus, datadog, sentry, pagerduty, opentelemetry",
 }
-"""Words of a question → the tools it is about."""
+"""Words of questions → the tools that such questions are about."""
 
 _WORDS_OF: dict[str, str] = {}
 for _words, _tools in CONCEPTS.items():
@@ -78,19 +78,18 @@ def concept_words(text: str) -> str:
 
 
 RETRIEVABLE = ("active", "held", "stale", "archived", "cold", "superseded")
-"""States with vectors; the question decides which of them it sees."""
-
+"""States of memories that are in the indexes; each question says which of them it searches."""
 
 LABELS = pl.col("category", "kind", "state")
 """Columns of a memory that Chroma gets with its vector."""
 
 TEXT_HASH = pl.col("text_hash")
 LABELLED_HASH = pl.concat_str(TEXT_HASH, LABELS, separator=" ")
-"""Hash of a row without and with its labels."""
+"""What is compared of a row: its text, and its text and labels."""
 
 PASSAGES_A_LINE = 4_096
-"""More passages than a message can have; those of one transcript line are adjacent in the session's
-order.
+"""Positions for the passages of one transcript line in the order of a session; more than a message
+can have passages.
 """
 
 _KEY = pl.concat_str("corpus", "id", separator="/")
@@ -115,24 +114,24 @@ def plan_vectors(
     published: Mapping[str, str],
     row_hash: pl.Expr = TEXT_HASH,
 ) -> IndexPlan:
-    """Returns the change of the vector index; `published` maps its ids to the hashes of their
-    rows.
-    """
-    wanted = memories.filter(pl.col("state").is_in(RETRIEVABLE)).select("id", "text_hash", LABELS)
+    """Returns the changes of the vector index; `published` maps its ids to hashes of rows."""
+    is_retrievable = pl.col("state").is_in(RETRIEVABLE)
+    retrievable = memories.filter(is_retrievable).select("id", "text_hash", LABELS)
     published_hash = pl.col("id").replace_strict(published, default=None, return_dtype=pl.String)
-    changed = wanted.filter(row_hash.ne_missing(published_hash))
+    changed = retrievable.filter(row_hash.ne_missing(published_hash))
     vectors = matrix_of(changed["text_hash"], embeddings)
     has_vector = np.any(vectors, axis=1)
-    if not has_vector.all():  # else the copies are spared
+    if not has_vector.all():  # if all have vectors, nothing is copied
         changed = changed.filter(has_vector)
         vectors = vectors[has_vector]
     upserts = changed.with_columns(pl.Series("vector", vectors))
-    return IndexPlan(upserts, sorted(set(published) - set(wanted["id"])))
+    return IndexPlan(upserts, sorted(set(published) - set(retrievable["id"])))
 
 
 def memory_rows(memories: pl.DataFrame) -> pl.DataFrame:
-    """Returns the rows of memories: all their wordings, and the purposes of the tools that they
-    name.
+    """Returns the rows of memories in the text index.
+
+    Their texts are all wordings, and the question words for the tools that they name.
     """
     retrievable = memories.filter(pl.col("state").is_in(RETRIEVABLE))
     wordings = retrievable["wordings"].list.join("\n")
@@ -150,7 +149,7 @@ def memory_rows(memories: pl.DataFrame) -> pl.DataFrame:
 
 
 def passage_rows(passages: pl.DataFrame) -> pl.DataFrame:
-    """Returns the rows of passages, whose frame also has their text; some have no vector."""
+    """Returns the rows of passages in the text index; `passages` also has texts and vectors."""
     order = pl.col("line").cast(pl.Int64) * PASSAGES_A_LINE
     return passages.select(
         "id",
@@ -165,7 +164,7 @@ def passage_rows(passages: pl.DataFrame) -> pl.DataFrame:
 
 
 def plan_texts(rows: pl.DataFrame, published: Mapping[str, str]) -> IndexPlan:
-    """Returns the change of the text index; `published` maps `corpus/id` to the hash of its row."""
+    """Returns the changes of the text index; `published` maps `corpus/id` to hashes of rows."""
     changed, deletes = changes_of(hashes_of(rows), published)
     return IndexPlan(rows_named(rows, changed), deletes)
 
@@ -173,9 +172,7 @@ def plan_texts(rows: pl.DataFrame, published: Mapping[str, str]) -> IndexPlan:
 def changes_of(
     hashes: Mapping[str, str], published: Mapping[str, str]
 ) -> tuple[list[str], list[str]]:
-    """Returns which `corpus/id` are new or have another hash than the published one, and the ids
-    that are no longer there.
-    """
+    """Returns the `corpus/id` that are new or changed, and the ids that no longer exist."""
     changed = [key for key, hashed in hashes.items() if published.get(key) != hashed]
     return changed, sorted(key.split("/", 1)[1] for key in set(published) - set(hashes))
 
@@ -187,15 +184,16 @@ def rows_named(rows: pl.DataFrame, keys: Iterable[str]) -> pl.DataFrame:
 
 def hashes_of(rows: pl.DataFrame) -> dict[str, str]:
     """Returns `corpus/id` → hash of the row, to store with the published generation."""
-    # Enough to distinguish models.
+    # The beginnings of vector and codes are enough to tell models apart.
     model = pl.col("vector").list.head(4).cast(pl.List(pl.String)).list.join(" ")
     codes = pl.col("words").bin.head(16).bin.encode("hex")
     return _hashes(rows.select("corpus", "id", "parent", "group", "order", model, codes, "text"))
 
 
 def hashes_of_heads(heads: pl.DataFrame) -> dict[str, str]:
-    """Returns the same of passages, from what is known without their texts and vectors
-    (`corpus.passage_heads`).
+    """Returns hashes of passages from columns other than texts and vectors, which need not be read.
+
+    `heads` come from `corpus.passage_heads`.
     """
     place = ["corpus", "id", "message_id", "session_id", "line", "number"]
     return _hashes(heads.select(*place, "text_hash", "encoded_by"))

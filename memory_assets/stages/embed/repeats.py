@@ -1,9 +1,8 @@
 """Finds memories that repeat one another, with a measure independent of merging.
 
-Takes a frame of memories, returns pairs: two memories of one scope whose sets of words overlap by
-four fifths, with equal numbers and the same polarity. It uses no vectors, claims or merge rules, so
-the share of repeats measures how well those work. Only rare words are indexed, so memories without
-a common rare word are never compared.
+Takes a frame of memories. Returns pairs of memories of one scope whose sets of words overlap by
+four fifths, with equal numbers, and both negated or neither. It uses no vectors, claims or merge
+rules, so that the share of repeats measures how well these work.
 """
 
 import math
@@ -21,10 +20,10 @@ from memory_assets.schema.records import VALID_STATES
 from memory_assets.text.words import word_set
 
 SAME = Fraction(4, 5)
-"""Jaccard overlap from which two sets of words are one statement."""
+"""Least Jaccard overlap of two sets of words that are the same statement."""
 
 MOST_SHARE = 0.02
-"""Repeats per allowed memory above which merging fails."""
+"""Most repeats per allowed memory while merging works well enough."""
 
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 _NUMBER = re.compile(r"\d+(?:\.\d+)*")
@@ -38,7 +37,7 @@ class Repeats:
     """The repeating pairs, and the number of memories compared."""
 
     pairs: pl.DataFrame
-    """id, repeats_id and overlap, in order of the ids."""
+    """Columns id, repeats_id and overlap, in order of the ids."""
     allowed: int
 
     @property
@@ -67,20 +66,21 @@ def _scope_of(row: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _pairs(words_of: Mapping[str, frozenset[str]]) -> Iterator[tuple[str, str, float]]:
-    """Yields the pairs of one scope, with equal numbers and the same polarity.
+    """Yields the repeating pairs among memories, given as id → words.
 
-    Two sets that overlap by the share must have a word in common among the rarest `n - share * n +
-    1` of either (the prefix filter of set-similarity joins), so only memories that meet there are
-    compared.
+    Two sets of words that overlap by `SAME` have a common word among the rarest `n - SAME * n + 1`
+    words of each, where n is its number of words (the prefix filter of set-similarity joins). So
+    only memories with such a common word are compared.
     """
     frequency = Counter(chain.from_iterable(words_of.values()))
-    met: dict[str, list[str]] = defaultdict(list)
+    ids_by_word: dict[str, list[str]] = defaultdict(list)
     for id, words in words_of.items():
         rarest = sorted(words, key=lambda word: (frequency[word], word))
         prefix = rarest[: len(rarest) - math.ceil(SAME * len(rarest)) + 1]
-        for other in {other for word in prefix for other in met[word]}:
-            overlap = Fraction(len(words & words_of[other]), len(words | words_of[other]))
+        for earlier_id in {earlier_id for word in prefix for earlier_id in ids_by_word[word]}:
+            earlier_words = words_of[earlier_id]
+            overlap = Fraction(len(words & earlier_words), len(words | earlier_words))
             if overlap >= SAME:
-                yield min(id, other), max(id, other), round(float(overlap), 4)
+                yield min(id, earlier_id), max(id, earlier_id), round(float(overlap), 4)
         for word in prefix:
-            met[word].append(id)
+            ids_by_word[word].append(id)

@@ -1,16 +1,15 @@
-"""Detects what sessions did with the memories that they were shown: used, ignored or only repeated
-them.
+"""Detects whether sessions used, ignored or only repeated the memories that they were shown.
 
-A memory that recurs in the session's own words (its id, a run of its words, or most of them in one
-line) was used; one that does not recur, although the session went on, was ignored. Each is an
-event, written once per session and memory; a later use outweighs an earlier ignored one, and
-explicit feedback (`memory data feedback`) outweighs both. The nightly run adds an event for the
-facts of each day. Together these events give the boost of a memory's rank. Probes leave no trace of
-what they recalled, and a session without a person's turn proves nothing.
+A memory was used if the session's own words have its id, a run of its words, or most of its words
+in one line. It was ignored if the session went on without that. Both are events, written once per
+session and memory. A use outweighs an earlier ignored event, and explicit feedback (`memory data
+feedback`) outweighs both. The nightly run adds an event for the facts of each day. The boost of a
+memory's rank is computed from these events. Sessions without a turn of a person do not count.
 
 An observation that only repeats a memory that its session was shown (injected, or read from
-MEMORY.md or `memory recall`) is an echo and no second source: a predecessor fed 668 copies of one
-hallucination to itself this way. The owner's own words are never an echo.
+MEMORY.md or `memory recall`) is an echo: it does not confirm the memory. A predecessor of this
+program fed 668 copies of one hallucination to itself this way. The owner's own words are never an
+echo.
 """
 
 import re
@@ -27,19 +26,19 @@ from memory_assets.store.ledger import BOOSTED, FEEDBACK, IGNORED, RECALLED, USE
 from memory_assets.text.short_ids import short_id
 
 USED_ADDS, IGNORED_TAKES, MOST = 0.1, 0.05, 0.3
-"""What one session adds to a memory's boost or subtracts from it, and the limit in both directions.
-"""
+"""Change of a memory's boost by a session that used or ignored it, and the boost's limit, up or
+down."""
 
 SAID_ADDS = 0.1
-"""What a day on which a memory was said adds to its boost (A77, nightly)."""
+"""Change of a memory's boost by a day on which it was said (A77, nightly)."""
 
 RUN = 6
-"""Consecutive words from which a line quotes a memory."""
+"""Fewest consecutive words of a memory in a line that quotes it."""
 
 _WORD = re.compile(r"\w+")
 
 REPEATED = 0.8
-"""Share of a memory's words from which a line shows that memory."""
+"""Least share of a memory's words in a line that has the memory."""
 
 SHOWING = ("injected", "tool", "file", "web")
 _OURS = re.compile(
@@ -60,8 +59,8 @@ def plan_uses(
 ) -> list[Planned]:
     """Returns the events for each memory and each session that was shown it: used or ignored.
 
-    `wordings` are those of each memory; `messages` (session_id, author, event_at, text) those of
-    the sessions.
+    `wordings` has the wordings of each memory. `messages` are the sessions' messages (session_id,
+    author, event_at, text).
     """
     by_session = _by_session(messages.sort("event_at", maintain_order=True))
     planned: list[Planned] = []
@@ -96,9 +95,7 @@ def _first_shown(events: Iterable[Event]) -> dict[tuple[str, str], datetime]:
 
 
 def uses_memory(text: str, memory_id: str, wordings: Sequence[str]) -> bool:
-    """Returns whether the text cites the memory, quotes it, or has most of its words in one
-    line.
-    """
+    """Returns whether the text cites the memory, quotes it, or has most of its words in a line."""
     if short_id(memory_id) in text:
         return True
     runs = {run for wording in wordings for run in _runs(wording)}
@@ -123,8 +120,9 @@ def _plan(kind: str, session: str, memory_id: str, at: datetime) -> Planned:
 
 
 def boosts(events: Sequence[Event], roots: Mapping[str, str]) -> dict[str, float]:
-    """Returns the boost of each memory, between -0.3 and 0.3; per session, or per day, the clearest
-    signal counts.
+    """Returns the boost of each memory, between -0.3 and 0.3.
+
+    Of each session, or day, the clearest signal counts; of equally clear ones the last.
     """
     signals: dict[str, dict[str, tuple[int, float]]] = defaultdict(dict)
     for event in events:
@@ -143,7 +141,7 @@ def boosts(events: Sequence[Event], roots: Mapping[str, str]) -> dict[str, float
 
 
 def _signal_of(event: Event) -> tuple[int, float] | None:
-    """Returns how clear the signal is, and what it changes."""
+    """Returns how clear the signal of the event is, and its change of the boost; None for none."""
     payload: Mapping[str, Any] = event.payload
     if event.kind == FEEDBACK:
         return 2, USED_ADDS if payload["used"] else -IGNORED_TAKES
@@ -155,8 +153,9 @@ def _signal_of(event: Event) -> tuple[int, float] | None:
 
 
 def suspects(planned: Iterable[Planned], observations: pl.DataFrame) -> pl.DataFrame:
-    """Returns (id, older_id, session_id, event_at) of the planned events' newer observations that
-    are not the owner's.
+    """Returns the newer observations of the planned events that are not the owner's.
+
+    The columns are id, older_id, session_id and event_at.
     """
     pairs = [tuple(event.payload["observation_ids"]) for event in planned]
     ends = pl.DataFrame(pairs, schema={"older_id": pl.String, "id": pl.String}, orient="row")
@@ -169,8 +168,8 @@ def find_echoes(
 ) -> frozenset[str]:
     """Returns the ids of the suspects whose session was shown the older observation before.
 
-    `shown` are messages (session_id, author, event_at, text) of those sessions that neither owner
-    nor assistant wrote.
+    `shown` are messages of these sessions (session_id, author, event_at, text) that neither the
+    owner nor an assistant wrote.
     """
     older = observations.filter(pl.col("id").is_in(suspected["older_id"].implode()))
     texts = dict(older.select("id", "text").iter_rows())
