@@ -64,6 +64,32 @@ def message(text: str = "Use uv, never pip.", ordinal: int = 0, **changes: Any) 
     return _row(defaults, changes)
 
 
+PLAIN = {
+    "kind": "fact",
+    "gate": "allow",
+    "priority": "medium",
+    "author": "assistant",
+    "category": "operations",
+}
+"""What the rows of a plain fact hold."""
+
+
+def forty_facts(day: date) -> list[dict[str, Any]]:
+    """Returns rows of `observations` that do not fit into a reflection."""
+    return [
+        row(
+            "observations",
+            id=f"{port:08x}-0000-5000-8000-000000000000",
+            text=f"Service number {port} listens on port {port} of the harbor.",
+            event_at=START,
+            day=day,
+            tokens=20,
+            **PLAIN,
+        )
+        for port in range(6380, 6420)
+    ]
+
+
 def frame(table: str, *rows: dict[str, Any]) -> pl.DataFrame:
     """The rows as a frame of the table."""
     return tables.frame_of(table, rows)

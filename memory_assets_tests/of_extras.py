@@ -1,10 +1,23 @@
-"""What tests of the core take from those of optional capabilities, whose folder may be deleted: their `cases.py`."""
+"""What tests of the core know of optional capabilities, whose folder may be deleted with its tests."""
 
+from collections.abc import Iterable
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
+import pytest
+
 from memory_assets.schema.extra_folders import extra_names
+
+DELETED = {"lab", "library", "replay", "scaling", "service", "sharing"} - {*extra_names()}
 
 NAMES = [f"memory_assets_tests.extras.{name}.cases" for name in extra_names()]
 CASES: list[Any] = [import_module(name) for name in NAMES if find_spec(name)]
+"""The `cases.py` of their tests."""
+
+needs_all = pytest.mark.skipif(bool(DELETED), reason=f"docs describe {sorted(DELETED)} too")
+
+
+def commands_there(commands: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Returns the commands that are not those of a deleted capability, which are named after it."""
+    return [words for words in commands if words[0] not in DELETED]

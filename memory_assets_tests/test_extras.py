@@ -1,6 +1,7 @@
 """An optional capability is a folder: without it the package works, and the core does not miss it."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from memory_assets.schema.extra_folders import extra_names
 from memory_assets.schema.extras import extras
 from memory_assets.schema.tables import TABLES
 from memory_assets_tests.conftest import REPOSITORY
-from memory_assets_tests.once import sampled
+from memory_assets_tests.once import TEST_ALL, sampled
 
 RUN = "import sys; from memory_assets.interfaces.entry import main; sys.exit(main())"
 LOAD = (
@@ -34,33 +35,41 @@ def test_a_declaration_has_the_name_of_its_folder_and_names_what_is_there():
     assert {table.before for table in TABLES.values()} <= {*TABLES, ""}
 
 
+QUICK = "schema interfaces/test_verbs.py interfaces/test_completion.py interfaces/cli runs/test_record.py"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("absent", sampled(extra_names(), 1))
-def test_without_its_folder_the_core_works(absent: str, tmp_path: Path):
-    package = tmp_path / "memory_assets"
-    shutil.copytree(REPOSITORY / "memory_assets", package)
-    shutil.rmtree(package / "extras" / absent)
-    (tmp_path / "data").symlink_to(REPOSITORY / "data")
+def test_without_its_folder_the_core_works_and_its_tests_pass(absent: str, tmp_path: Path):
+    project = tmp_path / "main"
+    ignored = shutil.ignore_patterns(".git", ".venv", ".*cache", "__pycache__")
+    shutil.copytree(REPOSITORY, project, ignore=ignored)
+    for package in ("memory_assets", "memory_assets_tests"):
+        shutil.rmtree(project / package / "extras" / absent)
 
-    def python(code: str, *words: str) -> str:
+    environ = {**os.environ, "PYTHONPATH": str(project), "TEST_ALL": ""}
+
+    def python(*words: str) -> str:
         done = subprocess.run(
-            [sys.executable, "-c", code, *words], cwd=tmp_path, capture_output=True, text=True
+            [sys.executable, *words], cwd=project, env=environ, capture_output=True, text=True
         )
-        assert done.returncode == 0, (words, done.stdout, done.stderr)
+        assert done.returncode == 0, (words, done.stdout[-5_000:], done.stderr)
         return done.stdout
 
     def answer(*words: str) -> dict:
-        return json.loads(python(RUN, *words, "--json"))["data"]
+        return json.loads(python("-c", RUN, *words, "--json"))["data"]
 
-    assert not {f"memory_assets.extras.{absent}"} & set(python(LOAD + IMPORTED).split())
-    assert "recall" in python(RUN, "--help")
+    assert not {f"memory_assets.extras.{absent}"} & set(python("-c", LOAD + IMPORTED).split())
+    assert "recall" in python("-c", RUN, "--help")
     assert answer("up", "--no-ui")["learnt"]["memories"] > 10
     assert answer("status")["rows"]["memories"] > 10
     (first, *_) = answer("recall", "which package manager do we use")["results"]
     assert answer("forget", first["memory_id"], "--apply")["is_gone"]
     assert answer("ingest")["reason"]
     assert answer("doctor")["is_well"]
-    assert python(SERVE).split() == ["200", "200"]
+    assert python("-c", SERVE).split() == ["200", "200"]
+    tests = [f"memory_assets_tests/{name}" for name in ("" if TEST_ALL else QUICK).split()]
+    python("-m", "pytest", "-q", "-m", "not slow", f"--basetemp={tmp_path / 'temp'}", *tests)
 
 
 SERVE = """

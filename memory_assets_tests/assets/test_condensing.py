@@ -16,7 +16,7 @@ from memory_assets.stages.distill.model.answers import AnswerStore
 from memory_assets.stages.reflect.subjects import DAY
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
-from memory_assets_tests.factories import START, row
+from memory_assets_tests.factories import forty_facts
 from memory_assets_tests.messages_api import KEY, MessagesApi, serve
 from memory_assets_tests.small_store import write
 
@@ -51,26 +51,7 @@ def store(api: MessagesApi, monkeypatch: pytest.MonkeyPatch) -> Store:
         monkeypatch.setenv(f"MEMORY_{name}", value)
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
     store = open_store(read_settings())
-    plain = {
-        "kind": "fact",
-        "gate": "allow",
-        "priority": "medium",
-        "author": "assistant",
-        "category": "operations",
-        "tokens": 20,
-    }
-    facts = [
-        row(
-            "observations",
-            id=f"{port:08x}-0000-5000-8000-000000000000",
-            text=f"Service number {port} listens on port {port} of the harbor.",
-            event_at=START,
-            day=ON,
-            **plain,
-        )
-        for port in range(6380, 6420)
-    ]
-    write(store, "observations", ON.isoformat(), *facts)
+    write(store, "observations", ON.isoformat(), *forty_facts(ON))
     write(store, "merges", "all")
     return store
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from memory_assets.errors import MemoryAssetsError
-from memory_assets.extras.lab import what_if
 from memory_assets.memory import MemoryAgent
 from memory_assets.runs import launch
 from memory_assets.runs.build import rebuild
@@ -84,6 +83,8 @@ def adopt(settings: Settings) -> None:
     """Adopts a branch, or finishes that."""
     store = open_store(settings)
     if (store.root / "branches" / BRANCH).is_dir():
+        from memory_assets.extras.lab import what_if
+
         what_if.adopt(store, BRANCH)
     ingest(settings_at(settings.data, Path(str(settings.sources))))
 

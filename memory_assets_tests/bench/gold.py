@@ -24,10 +24,9 @@ from memory_assets.store.settings import Settings
 from memory_assets.store.store import open_store
 from memory_assets_tests.bench import gold_baselines
 from memory_assets_tests.bench.row import Row
-from memory_assets_tests.bench.transcripts import LABELS, SHARED, folder
+from memory_assets_tests.bench.transcripts import LABELS, RECORDED, folder
 from memory_assets_tests.stages.capture.pipeline import capture
 
-RECORDED = SHARED / "recorded"
 MOST_ON_AVERAGE = 10
 """Allowed facts of the rules per session: they keep few."""
 

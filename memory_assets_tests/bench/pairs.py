@@ -24,9 +24,8 @@ from memory_assets.stages.distill.model.parser import parse_answer
 from memory_assets.stages.embed.merge import find_edges
 from memory_assets.text.sentences import split_message
 from memory_assets.text.words import text_hash
-from memory_assets_tests.bench.gold import RECORDED
 from memory_assets_tests.bench.row import Row
-from memory_assets_tests.bench.transcripts import LABELS, folder
+from memory_assets_tests.bench.transcripts import LABELS, RECORDED, folder
 from memory_assets_tests.factories import START, frame, row
 
 HERE = Path(__file__).parent

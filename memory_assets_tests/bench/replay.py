@@ -23,9 +23,9 @@ from memory_assets.stages.distill.model.parser import ParsedFact, parse_answer
 from memory_assets.stages.distill.standards import MOST_ALLOWED
 from memory_assets.stages.distill.write_gate import GateResult
 from memory_assets.stages.maintain.text_agreement import likeness
-from memory_assets_tests.bench.gold import RECORDED, capture_labelled
+from memory_assets_tests.bench.gold import capture_labelled
 from memory_assets_tests.bench.row import Row
-from memory_assets_tests.bench.transcripts import LABELS
+from memory_assets_tests.bench.transcripts import LABELS, RECORDED
 from memory_assets_tests.factories import frame, row
 
 FLOORS = {"recall": 0.75, "recall_owner_rules": 0.75, "precision": 0.90}

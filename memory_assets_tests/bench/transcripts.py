@@ -20,6 +20,7 @@ from memory_assets.stages.capture.sample import lay_out, sample_root
 REPOSITORY = Path(__file__).resolve().parents[2]
 SHARED = REPOSITORY.parent / "shared" / "data"
 LABELS = SHARED / "gold"
+RECORDED = SHARED / "recorded"
 FEW = 2
 """Sessions of the small folder."""
 START = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)

@@ -13,8 +13,7 @@ LABELLED = labelled(__file__)
 
 
 @pytest.mark.parametrize(
-    ("question", "wanted"),
-    LABELLED["other names are added in both directions"],
+    ("question", "wanted"), LABELLED["other names are added in both directions"]
 )
 def test_other_names_are_added_in_both_directions(question: str, wanted: str):
     assert wanted in dict(expand(words_in(question)))

@@ -15,10 +15,7 @@ def test_a_stated_change_names_what_is_gone_and_what_came(text: str, gone: str, 
     assert [(change.gone, change.came) for change in read_changes(text)] == [(gone, came)]
 
 
-@pytest.mark.parametrize(
-    "text",
-    LABELLED["an idea a denial and a figure of speech change nothing"],
-)
+@pytest.mark.parametrize("text", LABELLED["an idea a denial and a figure of speech change nothing"])
 def test_an_idea_a_denial_and_a_figure_of_speech_change_nothing(text: str):
     assert read_changes(text) == ()
 
@@ -46,8 +43,7 @@ def test_a_change_of_state_can_name_only_what_is_gone_or_what_is_back(
 
 
 @pytest.mark.parametrize(
-    "text",
-    LABELLED["a plan a denial hearsay and a fault of the moment are no change of state"],
+    "text", LABELLED["a plan a denial hearsay and a fault of the moment are no change of state"]
 )
 def test_a_plan_a_denial_hearsay_and_a_fault_of_the_moment_are_no_change_of_state(text: str):
     assert read_state_changes(text) == ()

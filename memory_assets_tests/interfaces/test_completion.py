@@ -61,7 +61,7 @@ def words(line: str) -> list[str]:
         ("config set idle", ["idle_minutes"]),
         ("hooks install c", ["claude_code", "codex"]),
         ("hooks install pi c", ["claude_code", "codex"]),
-        ("lab what-if a", ["adopt"]),
+        ("hooks ins", ["install"]),
         ("recall a question --limit ", []),
     ],
 )

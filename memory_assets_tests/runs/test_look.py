@@ -51,6 +51,11 @@ def append(path: Path, text: str = "\n") -> None:
         file.write(text)
 
 
+def add_decision_record(sources: Path) -> None:
+    pytest.importorskip("memory_assets.extras.library")
+    append(sources.parent / ADRS / "0001-use-uv.md", "# 1. Use uv\n")
+
+
 CHANGES: dict[str, Callable[[Store, Path], object]] = {
     "a longer transcript": lambda store, sources: append(sources / "session.jsonl", "{}\n"),
     "a new transcript": lambda store, sources: append(sources / "projects" / "new.jsonl", "{}\n"),
@@ -69,9 +74,7 @@ CHANGES: dict[str, Callable[[Store, Path], object]] = {
     ).unlink(),
     "a settings file": lambda store, sources: append(store.root / "memory.toml", "port = 3001\n"),
     "ignored folders": lambda store, sources: append(Path.home() / ".memoryignore", "acme/\n"),
-    "a decision record": lambda store, sources: append(
-        sources.parent / ADRS / "0001-use-uv.md", "# 1. Use uv\n"
-    ),
+    "a decision record": lambda store, sources: add_decision_record(sources),
 }
 
 

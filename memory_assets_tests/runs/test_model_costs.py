@@ -5,7 +5,7 @@ import pytest
 from memory_assets.runs.model_costs import costs_of
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store
-from memory_assets_tests.factories import START, row
+from memory_assets_tests.factories import forty_facts
 from memory_assets_tests.small_store import DAY, bring_up_to_date, small_store, write
 
 TODAY = DAY.isoformat()
@@ -16,26 +16,7 @@ PRICES = {"small": {"input": 1, "output": 1}, "large": {"input": 10, "output": 1
 def store() -> Store:
     """The small store with a day of forty facts, which do not fit into a reflection."""
     store = small_store()
-    plain = {
-        "kind": "fact",
-        "gate": "allow",
-        "priority": "medium",
-        "author": "assistant",
-        "category": "operations",
-        "tokens": 20,
-    }
-    facts = [
-        row(
-            "observations",
-            id=f"{port:08x}-0000-5000-8000-000000000000",
-            text=f"Service number {port} listens on port {port} of the harbor.",
-            event_at=START,
-            day=DAY,
-            **plain,
-        )
-        for port in range(6380, 6420)
-    ]
-    write(store, "observations", TODAY, *facts)
+    write(store, "observations", TODAY, *forty_facts(DAY))
     bring_up_to_date(store)
     return store
 

@@ -17,7 +17,7 @@ def test_tables_lag_when_rows_they_are_built_from_changed_though_no_time_has_pas
         "all",
         row("decisions", proposal_id=PROPOSAL, state="rejected", reason="too vague"),
     )
-    assert lagging_sources(store, TABLES["calibration"]) == ["decisions"]
+    assert lagging_sources(store, TABLES["trust"]) == ["decisions"]
     assert has_failed(store, "triage")
     note_builds(store, tables_in("triage"))
     assert not has_failed(store, "triage")
@@ -28,7 +28,7 @@ def test_tables_lag_when_a_killed_run_built_their_sources_again_though_no_row_of
     store = small_store()
     note_builds(store, tables_in("triage"))
     note_builds(store, [TABLES["decisions"]])
-    assert lagging_sources(store, TABLES["calibration"]) == ["decisions"]
+    assert lagging_sources(store, TABLES["trust"]) == ["decisions"]
     assert has_failed(store, "triage")
     note_builds(store, tables_in("triage"))
     assert not has_failed(store, "triage")

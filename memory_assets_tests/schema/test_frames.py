@@ -8,8 +8,10 @@ from memory_assets.schema import frames as tables
 from memory_assets.schema.tables import table_names
 from memory_assets_tests.factories import frame, row
 from memory_assets_tests.generated import TABLES_MD, columns_of, render_dictionary
+from memory_assets_tests.of_extras import needs_all
 
 
+@needs_all
 def test_the_dictionary_in_docs_is_true():
     """Made by `make docs`."""
     assert TABLES_MD.read_text("utf-8") == render_dictionary()

@@ -10,10 +10,7 @@ from memory_assets_tests.labelled import labelled
 LABELLED = labelled(__file__)
 
 
-@pytest.mark.parametrize(
-    ("text", "query"),
-    LABELLED["what is written is found by what is asked"],
-)
+@pytest.mark.parametrize(("text", "query"), LABELLED["what is written is found by what is asked"])
 def test_what_is_written_is_found_by_what_is_asked(text: str, query: str):
     assert set(query_terms(query)) & set(text_terms(text))
 

@@ -163,8 +163,16 @@ def _print_schema(words: Sequence[str]) -> int:
 
 def answer_sources() -> list[Callable[[], Mapping[str, Any]]]:
     """Returns the function `answer_types` of each module with commands, in the core and extras."""
-    sources = [module.answer_types for module in (*PANELS, *CORE_GROUPS.values())]
-    return sources + [extra.load(extra.answers) for extra in extras() if extra.answers]
+    modules = (*PANELS, *CORE_GROUPS.values())
+    of_extras = [extra.load(extra.answers) for extra in extras() if extra.answers]
+    return [types_of_unplaced, *(module.answer_types for module in modules), *of_extras]
+
+
+def types_of_unplaced() -> Mapping[str, Any]:
+    """Returns the type of the verb that is a first command where `lab` is not there."""
+    from memory_assets.memory.verb_answers import Triggers
+
+    return {} if "triggers" in placed_verb_names() else {"triggers": Triggers}
 
 
 def fail(error: BaseException, *, as_json: bool) -> int:

@@ -3,20 +3,12 @@
 import polars as pl
 
 from memory_assets.extras.lab.compare import compare_memories, compare_observations
-from memory_assets_tests.factories import frame, row
+from memory_assets_tests.factories import PLAIN, frame, row
 
 
 def fact(id: str, text: str = "Use uv, never pip.", **changes) -> dict:
-    usual = {
-        "kind": "fact",
-        "gate": "allow",
-        "gate_reason": "",
-        "window_id": "w",
-        "message_ids": ["m1"],
-        "priority": "medium",
-    }
-    told = {**usual, "category": "operations", "confidence": 0.7, **changes}
-    return row("observations", id=id, text=text, **told)
+    usual = {"gate_reason": "", "window_id": "w", "message_ids": ["m1"], "confidence": 0.7}
+    return row("observations", id=id, text=text, **{**PLAIN, **usual, **changes})
 
 
 def memory(id: str, state: str = "active", **changes) -> dict:

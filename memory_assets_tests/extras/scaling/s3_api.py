@@ -12,8 +12,8 @@ from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
 from xml.sax.saxutils import escape, unescape
 
+from memory_assets_tests.extras.scaling.servers import moto_server
 from memory_assets_tests.once import TEST_ALL
-from memory_assets_tests.servers import moto_server
 
 KEY_ID, BUCKET = "testing", "memories"
 SERVERS = ("own", "moto") if TEST_ALL else ("own",)

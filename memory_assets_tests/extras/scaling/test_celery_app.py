@@ -14,6 +14,7 @@ import yaml
 
 from memory_assets.extras.scaling.deployment import CELERY_URL
 from memory_assets_tests import story
+from memory_assets_tests.extras.scaling.servers import POSTGRES_PASSWORD, celery_worker, free_port
 from memory_assets_tests.extras.scaling.workers import (
     celery_servers,
     failed_jobs,
@@ -24,7 +25,6 @@ from memory_assets_tests.extras.scaling.workers import (
     wait_until,
 )
 from memory_assets_tests.once import only_whole
-from memory_assets_tests.servers import POSTGRES_PASSWORD, celery_worker, free_port
 
 NOBODY = f"redis://:{POSTGRES_PASSWORD}@127.0.0.1:{free_port()}/0"
 SHOW = """

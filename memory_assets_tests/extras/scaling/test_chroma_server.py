@@ -12,8 +12,8 @@ from memory_assets.errors import IndexFailedError
 from memory_assets.extras.scaling import chroma_server
 from memory_assets.extras.scaling.chroma_server import ChromaServerIndex, connect, delete_unused
 from memory_assets_tests.adapters.test_array_index import found, rows
-from memory_assets_tests.servers import chroma_server as served
-from memory_assets_tests.servers import free_port
+from memory_assets_tests.extras.scaling.servers import chroma_server as served
+from memory_assets_tests.extras.scaling.servers import free_port
 
 pytestmark = pytest.mark.slow
 

@@ -11,8 +11,8 @@ from memory_assets.memory import MemoryAgent
 from memory_assets.services.forget import erase
 from memory_assets.services.forget import whole_store as erasing
 from memory_assets_tests import story
+from memory_assets_tests.extras.scaling.servers import chroma_server, free_port
 from memory_assets_tests.once import only_whole
-from memory_assets_tests.servers import chroma_server, free_port
 from memory_assets_tests.small_store import FACT, MEMORY, index, small_store
 
 pytestmark = pytest.mark.slow

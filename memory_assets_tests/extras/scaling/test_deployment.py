@@ -21,13 +21,13 @@ from memory_assets.runs.liveness import fail_dead_runs, holding
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests import story
-from memory_assets_tests.once import only_whole
-from memory_assets_tests.servers import (
+from memory_assets_tests.extras.scaling.servers import (
     POSTGRES_PASSWORD,
     free_port,
     needs_postgres,
     postgres_server,
 )
+from memory_assets_tests.once import only_whole
 
 
 @pytest.fixture

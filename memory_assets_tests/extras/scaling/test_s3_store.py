@@ -15,9 +15,9 @@ from memory_assets.store.store import Store
 from memory_assets.text.files import write_atomically
 from memory_assets_tests import story
 from memory_assets_tests.extras.scaling.s3_api import BUCKET, variables
+from memory_assets_tests.extras.scaling.servers import Gate, moto_server
 from memory_assets_tests.journeys.test_forgotten_for_good import found_in, normal
 from memory_assets_tests.once import only_whole
-from memory_assets_tests.servers import Gate, moto_server
 
 pytest.importorskip("obstore")
 pytestmark = [

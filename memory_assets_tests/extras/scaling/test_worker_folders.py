@@ -10,6 +10,12 @@ import pytest
 
 from memory_assets_tests import story
 from memory_assets_tests.extras.scaling.s3_api import variables
+from memory_assets_tests.extras.scaling.servers import (
+    celery_worker,
+    chroma_server,
+    moto_server,
+    needs_celery,
+)
 from memory_assets_tests.extras.scaling.test_s3_store import answers
 from memory_assets_tests.extras.scaling.workers import (
     celery_servers,
@@ -21,7 +27,6 @@ from memory_assets_tests.extras.scaling.workers import (
     wait_until,
 )
 from memory_assets_tests.once import only_whole
-from memory_assets_tests.servers import celery_worker, chroma_server, moto_server, needs_celery
 
 pytest.importorskip("obstore")
 pytestmark = [

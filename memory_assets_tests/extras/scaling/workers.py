@@ -12,7 +12,7 @@ from memory_assets.runs.instance import open_instance
 from memory_assets.runs.liveness import UNFINISHED
 from memory_assets.store.store import Store
 from memory_assets_tests import story
-from memory_assets_tests.servers import needs_celery, postgres_server, redis_server
+from memory_assets_tests.extras.scaling.servers import needs_celery, postgres_server, redis_server
 
 
 @contextmanager

@@ -10,8 +10,6 @@ import polars as pl
 import pytest
 import typer
 
-from memory_assets.extras.lab import branches
-from memory_assets.extras.lab.branches import Branch, BranchFolder
 from memory_assets.interfaces.cli import app
 from memory_assets.interfaces.json_schema import schema_for as find_schema
 from memory_assets.memory import MemoryAgent
@@ -20,12 +18,16 @@ from memory_assets.services.health.status import status_of
 from memory_assets.services.review.proposals import Reviewed
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store
+from memory_assets_tests.of_extras import DELETED, commands_there
 from memory_assets_tests.small_store import DAY, FACT, MEMORY, PROPOSAL, index, small_store
 
 Run = Callable[..., tuple[int, str, str]]
 
 
 SOURCES = app.answer_sources()
+
+
+TRIGGERS = ("triggers",) if "lab" in DELETED else ("lab", "triggers")
 
 
 def schema_for(words: Sequence[str]) -> dict[str, Any]:
@@ -57,41 +59,43 @@ def validate(run: Run, *words: str) -> dict[str, object]:
 
 @pytest.mark.parametrize(
     "words",
-    [
-        ("recall", "how do we install packages"),
-        ("recall", "how do we install packages", "--deep", "--probe"),
-        ("recall", "how do we install packages", "--answer"),
-        ("recall", "sourdough hydration of rye"),
-        ("remember", "Herons nest beside the reactor."),
-        ("review",),
-        ("review", "list"),
-        ("explain", MEMORY),
-        ("explain", "herons nest beside the reactor"),
-        ("explain", FACT, "--question", "how do herons nest"),
-        ("forget", FACT),
-        ("forget", MEMORY, "--apply"),
-        ("status",),
-        ("brief",),
-        ("doctor",),
-        ("hooks", "status"),
-        ("hooks", "install", "--dry-run"),
-        ("model",),
-        ("model", "list"),
-        ("model", "use", "rules"),
-        ("config",),
-        ("config", "ttl_days"),
-        ("config", "set", "port", "4000"),
-        ("data", "show", "observations"),
-        ("data", "show", "embeddings"),
-        ("data", "sample"),
-        ("data", "export", "observations"),
-        ("data", "feedback", MEMORY, "--used"),
-        ("lab", "what-if", "list"),
-        ("lab", "triggers"),
-        ("lab", "calibration"),
-        ("uninstall", "--dry-run"),
-        ("service", "uninstall", "--dry-run"),
-    ],
+    commands_there(
+        [
+            ("recall", "how do we install packages"),
+            ("recall", "how do we install packages", "--deep", "--probe"),
+            ("recall", "how do we install packages", "--answer"),
+            ("recall", "sourdough hydration of rye"),
+            ("remember", "Herons nest beside the reactor."),
+            ("review",),
+            ("review", "list"),
+            ("explain", MEMORY),
+            ("explain", "herons nest beside the reactor"),
+            ("explain", FACT, "--question", "how do herons nest"),
+            ("forget", FACT),
+            ("forget", MEMORY, "--apply"),
+            ("status",),
+            ("brief",),
+            ("doctor",),
+            ("hooks", "status"),
+            ("hooks", "install", "--dry-run"),
+            ("model",),
+            ("model", "list"),
+            ("model", "use", "rules"),
+            ("config",),
+            ("config", "ttl_days"),
+            ("config", "set", "port", "4000"),
+            ("data", "show", "observations"),
+            ("data", "show", "embeddings"),
+            ("data", "sample"),
+            ("data", "export", "observations"),
+            ("data", "feedback", MEMORY, "--used"),
+            ("lab", "what-if", "list"),
+            TRIGGERS,
+            ("lab", "calibration"),
+            ("uninstall", "--dry-run"),
+            ("service", "uninstall", "--dry-run"),
+        ]
+    ),
     ids=" ".join,
 )
 def test_what_a_command_prints_is_valid(words: tuple[str, ...], run: Run):
@@ -100,7 +104,7 @@ def test_what_a_command_prints_is_valid(words: tuple[str, ...], run: Run):
     assert reply["ok"]
 
 
-def test_builds_reviews_and_branches_are_valid(run: Run, monkeypatch: pytest.MonkeyPatch):
+def test_builds_and_reviews_are_valid(run: Run, monkeypatch: pytest.MonkeyPatch):
     store = small_store()
 
     def built(**_: object) -> Built:
@@ -125,8 +129,14 @@ def test_builds_reviews_and_branches_are_valid(run: Run, monkeypatch: pytest.Mon
             lambda *_: (Reviewed(PROPOSAL, "pending", "Rules", "Use uv.", "said"),),
         )
         assert validate(run, *words)["ok"]
-    place = BranchFolder(store, "mine")
-    branches.begin(place, Branch("mine", DAY, DAY, {"least_useful": "0.8"}, 0.0, "-", state="made"))
+
+
+def test_branches_are_valid(run: Run):
+    branches = pytest.importorskip("memory_assets.extras.lab.branches")
+    store = small_store()
+    place = branches.BranchFolder(store, "mine")
+    changes = {"least_useful": "0.8"}
+    branches.begin(place, branches.Branch("mine", DAY, DAY, changes, 0.0, "-", state="made"))
     observed = store.tables.read("observations").with_columns(
         gate=pl.lit("hold"), gate_reason=pl.lit("usefulness below 0.8")
     )

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+from memory_assets_tests.of_extras import commands_there
 from memory_assets_tests.small_store import FACT, MEMORY, PROPOSAL, index, small_store
 
 Run = Callable[..., tuple[int, str, str]]
@@ -52,8 +53,8 @@ def test_help_has_boxes_on_a_terminal_and_none_in_a_pipe(on_screen: Run, run: Ru
 @pytest.mark.parametrize("width", [60, 80, 200])
 @pytest.mark.parametrize(
     "words",
-    [("--help",), ("config",), ("status",), ("doctor",), ("review", "list"), ("explain", MEMORY), ("model",), ("data", "--help"),
-     ("data", "show", "observations"), ("data", "show", "observations", "--all"), ("recall", "packages"), ("lab", "--help")],
+    commands_there([("--help",), ("config",), ("status",), ("doctor",), ("review", "list"), ("explain", MEMORY), ("model",), ("data", "--help"),
+     ("data", "show", "observations"), ("data", "show", "observations", "--all"), ("recall", "packages"), ("lab", "--help")]),
     ids=" ".join,
 )  # fmt: skip
 def test_no_line_is_longer_than_the_terminal(words: tuple[str, ...], width: int, on_screen: Run):

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from memory_assets.extras.service import login_service
 from memory_assets.interfaces.cli import app as cli
 from memory_assets.interfaces.cli.uninstall import CONFIRMATION
+from memory_assets.schema.extra_folders import extra_names
 from memory_assets.store.store import Store
 from memory_assets_tests.services.transfer.stores import everything_below
 from memory_assets_tests.small_store import small_store
@@ -16,13 +16,16 @@ from memory_assets_tests.small_store import small_store
 
 @pytest.fixture
 def store(monkeypatch: pytest.MonkeyPatch) -> Store:
-    """A store with hooks in a harness and a service at login."""
-    monkeypatch.setattr(login_service, "run_command", lambda words: (0, ""))
+    """A store with hooks in a harness and, where that can be installed, a service at login."""
     store = small_store()
     (Path.home() / ".claude").mkdir()
     (Path.home() / ".claude" / "settings.json").write_text('{"theme": "dark"}\n')
     assert cli.main(["hooks", "install"]) == 0
-    assert login_service.install(store.root).path.is_file()
+    if "service" in extra_names():
+        from memory_assets.extras.service import login_service
+
+        monkeypatch.setattr(login_service, "run_command", lambda words: (0, ""))
+        assert login_service.install(store.root).path.is_file()
     return store
 
 

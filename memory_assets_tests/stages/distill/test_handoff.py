@@ -66,16 +66,14 @@ def test_items_of_a_list_are_not_joined_with_the_line_that_introduces_it():
 
 
 @pytest.mark.parametrize(
-    "reply",
-    LABELLED["a finished task and what ends with the session leave nothing open"],
+    "reply", LABELLED["a finished task and what ends with the session leave nothing open"]
 )
 def test_a_finished_task_and_what_ends_with_the_session_leave_nothing_open(reply: str):
     assert end_of("Rename the event tide.turned.", reply).open_text == ""
 
 
 @pytest.mark.parametrize(
-    ("reply", "left"),
-    LABELLED["only the sentences that leave something open are quoted"],
+    ("reply", "left"), LABELLED["only the sentences that leave something open are quoted"]
 )
 def test_only_the_sentences_that_leave_something_open_are_quoted(reply: str, left: str):
     found = end_of("Rename the event tide.turned.", reply)

@@ -55,18 +55,12 @@ def test_what_is_taken_back_in_the_same_session_is_no_lesson():
     ]
 
 
-@pytest.mark.parametrize(
-    ("said", "wanted", "unwanted"),
-    LABELLED["what a lesson sounds like"],
-)
+@pytest.mark.parametrize(("said", "wanted", "unwanted"), LABELLED["what a lesson sounds like"])
 def test_what_a_lesson_sounds_like(said: str, wanted: str, unwanted: str):
     (lesson,) = taught(said).to_dicts()
     assert (lesson["wanted"], lesson["unwanted"]) == (wanted, unwanted)
 
 
-@pytest.mark.parametrize(
-    "said",
-    LABELLED["what teaches nothing"],
-)
+@pytest.mark.parametrize("said", LABELLED["what teaches nothing"])
 def test_what_teaches_nothing(said: str):
     assert taught(said).is_empty()

@@ -49,10 +49,7 @@ def test_names_of_which_nothing_is_said_are_held(text: str):
     assert verdict(text=f"{text} covers the prune filter")[0] == "allow"
 
 
-@pytest.mark.parametrize(
-    ("changes", "expected"),
-    LABELLED["each rule of the table"],
-)
+@pytest.mark.parametrize(("changes", "expected"), LABELLED["each rule of the table"])
 def test_each_rule_of_the_table(changes: dict, expected: list[str]):
     assert list(verdict(**changes)) == expected
 

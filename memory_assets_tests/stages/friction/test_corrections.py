@@ -31,8 +31,7 @@ def found(*corrections: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "third", "rule"),
-    LABELLED["three wordings of a correction are one"],
+    ("first", "second", "third", "rule"), LABELLED["three wordings of a correction are one"]
 )
 def test_three_wordings_of_a_correction_are_one(first: str, second: str, third: str, rule: str):
     (said,) = found(first, second, third)

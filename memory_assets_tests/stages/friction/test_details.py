@@ -17,8 +17,7 @@ LABELLED = labelled(__file__)
 
 
 @pytest.mark.parametrize(
-    ("output", "line"),
-    LABELLED["the line that tells is found and work tells nothing"],
+    ("output", "line"), LABELLED["the line that tells is found and work tells nothing"]
 )
 def test_the_line_that_tells_is_found_and_work_tells_nothing(output: str, line: str | None):
     assert error_line(output) == line
@@ -63,8 +62,7 @@ def test_a_restart_names_its_service(command: str, service: str | None):
 
 
 @pytest.mark.parametrize(
-    ("line", "said", "new"),
-    LABELLED["another name contradicts a line if it is said to be new"],
+    ("line", "said", "new"), LABELLED["another name contradicts a line if it is said to be new"]
 )
 def test_another_name_contradicts_a_line_if_it_is_said_to_be_new(
     line: str, said: str, new: str | None

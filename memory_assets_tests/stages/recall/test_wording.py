@@ -13,17 +13,13 @@ RECENT = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("asked", "searched"),
-    LABELLED["manners are left out and names stay"],
-)
+@pytest.mark.parametrize(("asked", "searched"), LABELLED["manners are left out and names stay"])
 def test_manners_are_left_out_and_names_stay(asked: str, searched: str):
     assert clean(asked) == searched
 
 
 @pytest.mark.parametrize(
-    ("question", "vague"),
-    LABELLED["a vague question points at what it does not name"],
+    ("question", "vague"), LABELLED["a vague question points at what it does not name"]
 )
 def test_a_vague_question_points_at_what_it_does_not_name(question: str, vague: bool):
     assert is_vague(question) is vague

@@ -18,21 +18,14 @@ from memory_assets.stages.reflect.subjects import (
     subjects_of_period,
 )
 from memory_assets.text.words import count_tokens
-from memory_assets_tests.factories import START, frame, row
+from memory_assets_tests.factories import PLAIN, START, frame, row
 
 MONDAY = date(2026, 8, 3)
 NOTHING_KNOWN = Background.of(frame("memories"))
 
 
 def fact(number: int, text: str, day: date = MONDAY, **changes) -> dict:
-    plain = {
-        "kind": "fact",
-        "gate": "allow",
-        "priority": "medium",
-        "author": "assistant",
-        "category": "operations",
-    }
-    plain |= {"project": "tidewatch", "person": "mira", "tokens": count_tokens(text)}
+    plain = PLAIN | {"project": "tidewatch", "person": "mira", "tokens": count_tokens(text)}
     at = START + (day - START.date()) + timedelta(minutes=number % 600)
     return row(
         "observations",

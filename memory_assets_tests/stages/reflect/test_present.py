@@ -9,18 +9,12 @@ from memory_assets_tests.labelled import labelled
 LABELLED = labelled(__file__)
 
 
-@pytest.mark.parametrize(
-    ("text", "holds"),
-    LABELLED["reports of what was done are cut"],
-)
+@pytest.mark.parametrize(("text", "holds"), LABELLED["reports of what was done are cut"])
 def test_reports_of_what_was_done_are_cut(text: str, holds: str):
     assert what_holds(text) == holds
 
 
-@pytest.mark.parametrize(
-    ("text", "holds"),
-    LABELLED["what the owner wants is said as a rule"],
-)
+@pytest.mark.parametrize(("text", "holds"), LABELLED["what the owner wants is said as a rule"])
 def test_what_the_owner_wants_is_said_as_a_rule(text: str, holds: str):
     assert what_holds(text) == holds
 

@@ -20,7 +20,7 @@ from memory_assets.stages.reflect.questions import (
 from memory_assets.stages.reflect.reflector import condense_subjects, weigh
 from memory_assets.stages.reflect.subjects import DAY, WEEK, Subject, subjects_of_day
 from memory_assets.text.short_ids import short_id
-from memory_assets_tests.factories import START, frame, row
+from memory_assets_tests.factories import PLAIN, START, frame, row
 
 ON = date(2026, 8, 3)
 NOW = datetime(2026, 9, 1, 12, 0, tzinfo=UTC)
@@ -29,14 +29,13 @@ PORTS = range(6380, 6420)
 
 
 def fact(number: int, text: str, **changes) -> dict:
-    plain = {
-        "kind": "fact",
-        "gate": "allow",
-        "priority": "medium",
-        "author": "assistant",
-        "category": "operations",
+    plain = PLAIN | {
+        "project": "tidewatch",
+        "person": "mira",
+        "tokens": 20,
+        "event_at": START,
+        "day": ON,
     }
-    plain |= {"project": "tidewatch", "person": "mira", "tokens": 20, "event_at": START, "day": ON}
     return row(
         "observations", id=f"{number:08x}-0000-5000-8000-000000000000", text=text, **plain | changes
     )

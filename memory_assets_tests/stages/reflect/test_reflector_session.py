@@ -15,7 +15,7 @@ from memory_assets.stages.reflect.reflector import (
     session_target,
 )
 from memory_assets.text.words import CHARS_A_TOKEN
-from memory_assets_tests.factories import START, frame, row
+from memory_assets_tests.factories import PLAIN, START, frame, row
 
 LONG, OTHER = "0a000001-1111-4222-8333-444455556666", "0a000002-1111-4222-8333-444455556666"
 CONTEXT = 200_000
@@ -47,17 +47,10 @@ def fact(number: int, session: str = LONG, text: str = "", **changes: Any) -> di
     said = (
         text or f"`make dock{number}` moors the barge {number} at the pier of the northern harbor."
     )
-    plain = {
-        "kind": "fact",
-        "gate": "allow",
-        "priority": "medium",
-        "author": "assistant",
-        "category": "operations",
-    }
     id = f"{number:08x}-{session[4:8]}-5000-8000-000000000000"
     at = START + timedelta(minutes=number)
     return row(
-        "observations", id=id, session_id=session, text=said, event_at=at, **{**plain, **changes}
+        "observations", id=id, session_id=session, text=said, event_at=at, **{**PLAIN, **changes}
     )
 
 

@@ -13,16 +13,14 @@ LABELLED = labelled(__file__)
 
 
 @pytest.mark.parametrize(
-    ("said", "line"),
-    LABELLED["a line says what holds and not who agreed or how it came up"],
+    ("said", "line"), LABELLED["a line says what holds and not who agreed or how it came up"]
 )
 def test_a_line_says_what_holds_and_not_who_agreed_or_how_it_came_up(said: str, line: str):
     assert line_of(said) == line
 
 
 @pytest.mark.parametrize(
-    ("said", "line"),
-    LABELLED["words about one spot or task are no general line"],
+    ("said", "line"), LABELLED["words about one spot or task are no general line"]
 )
 def test_words_about_one_spot_or_task_are_no_general_line(said: str, line: str):
     assert general_line(said) == line

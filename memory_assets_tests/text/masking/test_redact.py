@@ -224,8 +224,7 @@ def test_a_key_longer_than_the_reach_around_a_colour_is_masked_to_its_end() -> N
 
 
 @pytest.mark.parametrize(
-    "text",
-    LABELLED["what looks like code by chance is masked where a secret must stand"],
+    "text", LABELLED["what looks like code by chance is masked where a secret must stand"]
 )
 def test_what_looks_like_code_by_chance_is_masked_where_a_secret_must_stand(text: str) -> None:
     assert len(find(text)) == 1
@@ -258,10 +257,7 @@ def test_a_value_is_masked_behind_every_name_of_a_secret_however_it_is_written(
         ]
 
 
-@pytest.mark.parametrize(
-    "text",
-    LABELLED["what only looks like a secret is left alone"],
-)
+@pytest.mark.parametrize("text", LABELLED["what only looks like a secret is left alone"])
 def test_what_only_looks_like_a_secret_is_left_alone(text: str) -> None:
     assert masked_text(text) == text
     assert find(text) == []

@@ -49,7 +49,7 @@ def test_a_correction_is_kept_in_the_owners_words():
 
 @pytest.mark.parametrize(
     ("turn", "kind", "text"),
-    LABELLED["what the owner lays down or states is kept"],
+    LABELLED["what the owner lays down or states is kept"]
 )  # fmt: skip
 def test_what_the_owner_lays_down_or_states_is_kept(turn: str, kind: str, text: str | None):
     (fact,) = of_owner(ASKED, WITH_PIP, ("owner", turn))
@@ -59,7 +59,7 @@ def test_what_the_owner_lays_down_or_states_is_kept(turn: str, kind: str, text: 
 
 @pytest.mark.parametrize(
     "turn",
-    LABELLED["errands questions doubts stories and words of others teach nothing"],
+    LABELLED["errands questions doubts stories and words of others teach nothing"]
 )  # fmt: skip
 def test_errands_questions_doubts_stories_and_words_of_others_teach_nothing(turn: str):
     assert of_owner(ASKED, WITH_PIP, ("owner", turn), ("assistant", "Done.")) == []
@@ -162,7 +162,7 @@ def test_an_option_is_taken_back_by_a_later_choice_about_its_subject_or_by_a_com
 
 @pytest.mark.parametrize(
     "turn",
-    LABELLED["tasks and words without their referent are dropped"],
+    LABELLED["tasks and words without their referent are dropped"]
 )  # fmt: skip
 def test_tasks_and_words_without_their_referent_are_dropped(turn: str):
     reply = "You're right: the retry in `client.py` is not needed, and the integration tests cache prices in `redis`."
@@ -171,7 +171,7 @@ def test_tasks_and_words_without_their_referent_are_dropped(turn: str):
 
 @pytest.mark.parametrize(
     ("turn", "kind", "text"),
-    LABELLED["bans wishes and repetitions are kept"],
+    LABELLED["bans wishes and repetitions are kept"]
 )  # fmt: skip
 def test_bans_wishes_and_repetitions_are_kept(turn: str, kind: str, text: str | None):
     (fact,) = of_owner(ASKED, WITH_PIP, ("owner", turn), ("assistant", "Ok."))
