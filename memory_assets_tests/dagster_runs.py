@@ -8,7 +8,7 @@ import dagster as dg
 
 from memory_assets.definitions import assemble
 from memory_assets.runs.days import range_tags
-from memory_assets.runs.scopes import register_scopes
+from memory_assets.runs.scopes import SCOPE, register_keys
 from memory_assets.schema.tables import TABLES
 from memory_assets.store.store import Store
 
@@ -39,7 +39,7 @@ def run_assets(
     named = range_tags(*map(str, days)) if days else {}
     with nullcontext(instance) if instance else dg.DagsterInstance.ephemeral() as opened:
         if not named and any(TABLES[name].grain == "scope" for name in names):
-            scopes = register_scopes(opened, store)
+            scopes = register_keys(opened, store, SCOPE)
             named = range_tags(scopes[0], scopes[-1])
         return definitions.resolve_job_def("chosen").execute_in_process(
             tags={**named, **(tags or {})}, raise_on_error=raise_on_error, instance=opened

@@ -9,8 +9,8 @@ from typing import Any, get_args
 from memory_assets.runs.days import Stretch
 from memory_assets.runs.due import due_runs
 from memory_assets.runs.materialise import materialise
-from memory_assets.runs.scopes import KEYS
-from memory_assets.schema.tables import JOBS, WHOLE, Table, built_together, tables_in
+from memory_assets.runs.scopes import keys_of
+from memory_assets.schema.tables import DYNAMIC, JOBS, WHOLE, Table, built_together, tables_in
 from memory_assets.schema.vocabulary import Category
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
@@ -92,8 +92,8 @@ def run(
 def _partitions(store: Store, table: Table, stretch: Stretch | None) -> list[str]:
     if table.grain == "category":
         return list(get_args(Category))
-    if table.grain in KEYS:
-        return KEYS[table.grain](store)
+    if table.grain in DYNAMIC:
+        return keys_of(store, table.grain)
     if not table.is_partitioned:
         return [WHOLE]
     assert stretch is not None

@@ -12,16 +12,22 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 import dagster as dg
-from dagster._core.storage.tags import ASSET_PARTITION_RANGE_START_TAG
 from dagster._utils.schedules import get_latest_completed_cron_tick
 
 from memory_assets.assets.checks.deliver_checks import SPOOL_CHECK, spool_is_read
 from memory_assets.runs import due
-from memory_assets.runs.days import STARTED_BY, buildable, dynamic_grain, stretches, tags_of
+from memory_assets.runs.days import (
+    RANGE_START,
+    STARTED_BY,
+    buildable,
+    dynamic_grain,
+    stretches,
+    tags_of,
+)
 from memory_assets.runs.due import DueRun, due_runs, next_runs, night_runs, runs_of_days
 from memory_assets.runs.liveness import WORKER, fail_dead_runs, is_alive
 from memory_assets.runs.record import begin_night, is_missed, last_run, note_slot
-from memory_assets.runs.scopes import register_keys, register_scopes
+from memory_assets.runs.scopes import SCOPE, register_keys
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.tables import JOBS, Grain, tables_in
 from memory_assets.services.review.open_triage import read_task_snapshot, task_decisions_hash
@@ -90,7 +96,7 @@ def _loaded(context: Context, requests: Sequence[dg.RunRequest]) -> list[dg.RunR
 
 
 def _is_loaded(loaded: dg.RepositoryDefinition | None, request: dg.RunRequest) -> bool:
-    first = request.tags.get(ASSET_PARTITION_RANGE_START_TAG)
+    first = request.tags.get(RANGE_START)
     if loaded is None or first is None or request.job_name is None:
         return True
     for table in tables_in(request.job_name):
@@ -185,7 +191,7 @@ def review_changes(
         state = task_decisions_hash(store, looked)
     if not state:
         return _result([], problem or "No proposal, decision or edit since the last triage.")
-    scopes = register_scopes(context.instance, store)
+    scopes = register_keys(context.instance, store, SCOPE)
     request = _request(
         DueRun("triage", None, state), _hour(store), by="review_changes", keys=scopes
     )

@@ -6,7 +6,6 @@ There is a scope for the owner and one for each project. It is named after its f
 """
 
 import hashlib
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -68,26 +67,22 @@ def briefing_is_whole(store: Store, scope: str) -> bool:
     return store.note_of(briefing_note(scope)) in (None, hashlib.sha256(content).hexdigest())
 
 
-KEYS: Mapping[Grain, Callable[[Store], list[str]]] = {
-    "scope": scopes_of,
-    **{grain: extra.load(keys) for extra in extras() for grain, (_, keys) in extra.grains.items()},
-}
-"""By grain, whose name is that of the dynamic partitions in Dagster: the partitions of the store.
-"""
+def keys_of(store: Store, grain: Grain) -> list[str]:
+    """Returns the partitions that the store has of a grain whose partitions come and go."""
+    for extra in extras():
+        if grain in extra.grains:
+            _, function = extra.grains[grain]
+            return extra.load(function)(store)
+    return scopes_of(store)
 
 
 def register_keys(instance: "dg.DagsterInstance", store: Store, grain: Grain) -> list[str]:
     """Makes Dagster's partitions of the grain those of the store, and returns them in Dagster's
     order.
     """
-    wanted = KEYS[grain](store)
+    wanted = keys_of(store, grain)
     present = instance.get_dynamic_partitions(grain)
     for key in set(present).difference(wanted):
         instance.delete_dynamic_partition(grain, key)
     instance.add_dynamic_partitions(grain, [key for key in wanted if key not in present])
     return list(instance.get_dynamic_partitions(grain))
-
-
-def register_scopes(instance: "dg.DagsterInstance", store: Store) -> list[str]:
-    """Does so for scopes."""
-    return register_keys(instance, store, SCOPE)
