@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,13 +21,16 @@ if TYPE_CHECKING:
     import dagster as dg
 
 
-LOCAL = files("memory_assets.runs").joinpath("dagster.yaml").read_text("utf-8")
-"""Dagster's configuration with SQLite in the store's folder."""
-
 EVENT_LOG = "# Keeps the event log open"
 """The line of dagster.yaml where the event log on SQLite begins, which a file with another storage
 lacks.
 """
+
+
+@cache
+def local_configuration() -> str:
+    """Returns Dagster's configuration with SQLite in the store's folder."""
+    return files("memory_assets.runs").joinpath("dagster.yaml").read_text("utf-8")
 
 
 @contextmanager
@@ -78,7 +82,7 @@ def make_home(store: Store) -> Path:
     """
     home = make_folder(store.dagster_home)
     path = home / "dagster.yaml"
-    content = LOCAL
+    content = local_configuration()
     if not path.is_file():
         import dagster as dg
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from memory_assets.errors import SettingsError
-from memory_assets.runs.instance import EVENT_LOG, LOCAL
+from memory_assets.runs.instance import EVENT_LOG, local_configuration
 from memory_assets.store.settings import Settings
 from memory_assets.store.store import Store
 from memory_assets.text.files import make_folder, text_of, write_atomically
@@ -78,10 +78,11 @@ def configure(
 
 def dagster_yaml(deployment: Deployment) -> str:
     """Returns the text of `dagster.yaml` for the deployment."""
+    local = local_configuration()
     if deployment == "local":
-        return LOCAL
+        return local
     postgres = files("memory_assets.extras.scaling").joinpath("postgres.yaml").read_text("utf-8")
-    return LOCAL[: LOCAL.index(EVENT_LOG)] + postgres
+    return local[: local.index(EVENT_LOG)] + postgres
 
 
 def _diff(path: Path, content: str) -> str:
