@@ -160,7 +160,7 @@ def _since_of_table(store: Store, table: Table, due_jobs: Set[str]) -> datetime 
         changed = changed_since(store, table, table.made_from) if job.name in due_jobs else None
         return max(changed, due.time_of(store, job.name) or changed) if changed else None
     lagging = lagging_sources(store, table)
-    if not lagging and (table.follows or job.name not in due_jobs):
+    if not lagging and (not table.every_run or job.name not in due_jobs):
         return None
     return changed_since(store, table, lagging) or _changed(store, table)
 
@@ -206,8 +206,10 @@ def _leads(table: Table) -> list[str]:
     """Returns the tables that decide when a table is built that is built along with others: the one
     that it is built with, else those made from it.
     """
-    if table.built_with or not table.follows:
-        return [table.built_with] if table.built_with else []
+    if table.built_with:
+        return [table.built_with]
+    if not table.follows:
+        return []
     return [
         other.name
         for other in TABLES.values()

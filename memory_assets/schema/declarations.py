@@ -94,7 +94,7 @@ class Table:
     @property
     def is_judged(self) -> bool:
         """Whether it makes its job due when its input version changes."""
-        return not (self.every_run or self.follows)
+        return not (self.every_run or self.follows or self.built_with)
 
     @property
     def is_partitioned(self) -> bool:
