@@ -26,6 +26,7 @@ from memory_assets.schema.tables import DYNAMIC, JOBS, TABLES, WHOLE, tables_in
 from memory_assets.services.review.open_triage import (
     proposals_to_review,
     read_task_snapshot,
+    shows_more_than_proposals,
     task_decisions_hash,
 )
 from memory_assets.services.search.corpus import open_texts, open_vectors
@@ -152,8 +153,12 @@ def capture_is_due(store: Store) -> bool:
 
 def _read_by_capture() -> list[str]:
     """Returns the tables that a capture builds from other files than transcripts."""
-    added = [table.name for table in tables_in("capture") if table.is_added]
-    return [*added, "harness_memories"]
+    return [*_tables_added_to("capture"), "harness_memories"]
+
+
+def _tables_added_to(job: str) -> list[str]:
+    """Returns the tables of the job that optional capabilities declare."""
+    return [table.name for table in tables_in(job) if table.is_added]
 
 
 def events_wait(store: Store) -> bool:
@@ -287,13 +292,11 @@ def review_is_stale(store: Store) -> bool:
     triage, or what an optional capability adds to it.
     """
     parts = store.tables.parts
-    is_added = any(map(store.tables.has_rows, further_sources("review_md")))
-    if not (parts("proposals") or parts("friction") or is_added):
+    if not (parts("proposals") or parts("friction") or shows_more_than_proposals(store)):
         return False
     if WHOLE not in parts("decisions") or store.note_of("review_md") != triage_state(store):
         return True
-    added = [table.name for table in tables_in("triage") if table.is_added]
-    if has_failed(store, "triage") or is_stale(store, added):
+    if has_failed(store, "triage") or is_stale(store, _tables_added_to("triage")):
         return True
     decisions = store.tables.read("decisions", columns=["state", "expires_at"])
     is_over = pl.col("expires_at") <= store.settings.clock()

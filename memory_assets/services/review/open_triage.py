@@ -216,11 +216,17 @@ def take_along(store: Store, memory_id: str, *, text: str = "") -> None:
         else:
             rejection = {"state": "rejected", "tier": 1, "reason": GIVEN_UP["forgotten"]}
             store.append_event(DECIDED, id, rejection)
-    has_items = proposal_ids or any(map(store.tables.has_rows, further_sources("review_md")))
+    if not store.tables.parts("decisions"):
+        return
     # A forgetting may have erased proposals, so it always changes the file.
-    if store.tables.parts("decisions") and (has_items or not text):
+    if proposal_ids or not text or shows_more_than_proposals(store):
         with suppress(StoreBusyError), store.lock(wait_seconds=0):
             write_review(store)
+
+
+def shows_more_than_proposals(store: Store) -> bool:
+    """Returns whether REVIEW.md also shows rows of tables of optional capabilities."""
+    return any(map(store.tables.has_rows, further_sources("review_md")))
 
 
 def _proposals_of(store: Store, memory_id: str) -> list[str]:
