@@ -106,9 +106,11 @@ def verdict(
     return dg.AssetCheckResult(passed=passed, metadata=metadata)
 
 
-def unknown(cited: pl.DataFrame, store: Store, table: str, column: str = "id") -> pl.DataFrame:
-    """Returns the rows whose id of a row of the table is none."""
-    return cited.join(store.tables.read(table, columns=[column]), on=column, how="anti")
+def unknown(
+    cited: pl.DataFrame, store: Store, table: str, column: str = "id", days: Days = None
+) -> pl.DataFrame:
+    """Returns the rows whose id in the column is the id of no row of the table, or of its days."""
+    return cited.join(store.tables.read(table, days, columns=[column]), on=column, how="anti")
 
 
 def problems(**rows_by_problem: pl.DataFrame) -> pl.DataFrame:

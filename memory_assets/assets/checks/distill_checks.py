@@ -5,7 +5,14 @@ from functools import partial
 import polars as pl
 
 from memory_assets.assets.checks.capture_checks import closed_windows, messages_of_windows
-from memory_assets.assets.checks.common import REGISTERED, Days, TableCheck, check, problems
+from memory_assets.assets.checks.common import (
+    REGISTERED,
+    Days,
+    TableCheck,
+    check,
+    problems,
+    unknown,
+)
 from memory_assets.schema.frames import empty
 from memory_assets.services.models.open_models import sendable
 from memory_assets.store.settings import RULES
@@ -122,9 +129,7 @@ def not_before_the_message(store: Store, days: Days) -> pl.DataFrame:
 
 def _without_message(table: str, key: str, store: Store, days: Days) -> pl.DataFrame:
     rows = store.tables.read(table, days, columns=[key, "message_id"])
-    return rows.join(
-        store.tables.read("messages", days, columns=["message_id"]), on="message_id", how="anti"
-    )
+    return unknown(rows, store, "messages", "message_id", days)
 
 
 for _table, _key in (("triggers", "trigger_id"), ("lessons", "lesson_id")):
