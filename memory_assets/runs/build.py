@@ -156,7 +156,9 @@ def rebuild(part: RebuiltPart = "all") -> Built:
             remove_derived(store)
     what, source = _REBUILT[part]
     choice = StoreChoice(settings, f"{what}, rebuilt from {store.root / source}")
-    return fill(choice, None if part == "reflections" else launch.rebuild)
+    if part == "reflections":
+        return fill(choice)
+    return fill(choice, partial(launch.ingest, with_chroma=True))
 
 
 def restore(path: Path) -> Built:

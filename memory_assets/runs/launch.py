@@ -76,9 +76,11 @@ class RunSummary:
     seconds: float = 0.0
 
 
-def ingest(store: Store, *, reflect: bool = True) -> RunSummary:
-    """Updates every table from the transcripts, then reflects and triages; does nothing when
-    nothing is new.
+def ingest(store: Store, *, reflect: bool = True, with_chroma: bool = False) -> RunSummary:
+    """Updates every table from the transcripts, then reflects and triages.
+
+    Does nothing when nothing is new. With `with_chroma`, Chroma's copy of the vectors is updated
+    now; else the next nightly run does that.
     """
     finish(store)  # what other machines forgot
     notice = OF_SAMPLE if is_sample(store.settings) else ""
@@ -90,8 +92,12 @@ def ingest(store: Store, *, reflect: bool = True) -> RunSummary:
             settle(store)
             if housekeeping.is_due(store):
                 housekeeping.keep_house(store)
+        jobs = [*runner.summary().jobs]
+        if with_chroma:
+            # A part of a nightly run: not among the jobs of the summary.
+            runner.run("nightly", only=["chroma"])
         keep_waiting(store)
-        return runner.summary()
+        return RunSummary(jobs, runner.summary().seconds)
 
 
 def update(runner: "Runner", jobs: Sequence[str], *, recall_first: bool = False) -> None:
@@ -116,14 +122,6 @@ def update(runner: "Runner", jobs: Sequence[str], *, recall_first: bool = False)
             is_put_aside = any(isinstance(cause, DamagedError) for cause in causes_of(error))
             if attempt == MOST_ATTEMPTS or not (damages or is_put_aside):
                 raise
-
-
-def rebuild(store: Store) -> RunSummary:
-    """Updates everything like `ingest`, and Chroma's copy of the vectors at once, too."""
-    summary = ingest(store)
-    with Runner(store) as runner:
-        runner.run("nightly", only=["chroma"])
-    return RunSummary(summary.jobs, summary.seconds + runner.summary().seconds)
 
 
 def backfill(store: Store, days: Iterable[date]) -> RunSummary:

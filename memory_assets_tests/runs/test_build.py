@@ -10,6 +10,7 @@ from memory_assets.runs import build as building
 from memory_assets.runs import launch
 from memory_assets.runs.build import build, choose, fill, rebuild
 from memory_assets.runs.due import memories_are_stale
+from memory_assets.runs.freshness import first_seen
 from memory_assets.runs.launch import RunSummary
 from memory_assets.schema.progress import report_to, works
 from memory_assets.services.settings.which_store import sample_settings
@@ -24,7 +25,7 @@ def ingested(monkeypatch: pytest.MonkeyPatch) -> list[Store]:
     """The stores that were brought up to date; each time one more observation is learnt."""
     stores: list[Store] = []
 
-    def learn(store: Store) -> RunSummary:
+    def learn(store: Store, **_: bool) -> RunSummary:
         stores.append(store)
         write(
             store,
@@ -95,16 +96,17 @@ def test_a_rebuild_cuts_the_days_in_the_present_zone(
     assert rebuild().store.settings.timezone == "Europe/Berlin"
 
 
-def test_the_indexes_alone_can_be_rebuilt(ingested: list[Store]):
+def test_the_indexes_alone_can_be_rebuilt(monkeypatch: pytest.MonkeyPatch):
     store = small_store()
     index(store)
     bring_up_to_date(store)
     assert not memories_are_stale(store)
-    assert rebuild("indexes").store.tables.parts("messages").keys() == {"2026-08-03"}
+    monkeypatch.setattr(launch, "update", lambda runner, jobs: None)
+    built = rebuild("indexes")
+    assert built.store.tables.parts("messages").keys() == {"2026-08-03"}
     assert ChromaIndex(store.root / "index").generation() is not None
-    store.tables.drop(
-        "observations", "2026-08-01"
-    )  # what `ingested` learnt, which makes memories stale by itself
+    assert built.jobs == ()
+    assert "chroma" not in first_seen(store)
     assert memories_are_stale(store)
 
 
