@@ -158,8 +158,7 @@ def is_missed(store: Store, schedule: str, job: str, slot: datetime) -> bool:
     If the job never ran, only times after the first capture count: a new store has missed nothing.
     """
     evaluated = store.note_of(f"slot-{schedule}")
-    ran = last_run(store, job)
-    ran = ran or last_run(store, "capture")
+    ran = last_run(store, job) or last_run(store, "capture")
     return (
         ran is not None
         and ran < slot
