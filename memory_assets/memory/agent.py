@@ -20,8 +20,9 @@ from memory_assets.memory.opening import despite_damage
 from memory_assets.memory.review import ReviewVerbs
 from memory_assets.schema import requests
 from memory_assets.schema.announcements import announced_since, moment, take
-from memory_assets.schema.extras import extras, loaded, notify
+from memory_assets.schema.extras import extras, first_of, notify
 from memory_assets.schema.requests import AnswerRequest, RecallRequest
+from memory_assets.schema.vocabulary import MEMORY_KINDS
 from memory_assets.services.search.latest_briefing import Briefing, latest_briefing
 from memory_assets.store.places import present_root
 
@@ -34,9 +35,6 @@ if TYPE_CHECKING:
     from memory_assets.services.search.shown_at_prompts import NearPrompt
     from memory_assets.store.settings import Settings
 
-
-MEMORIES = ("fact", "narrative")
-"""Kinds of results that are memories; segments and messages are not counted as used."""
 
 AN_ID = re.compile(r"mem_\S*|p-\d[\d-]*|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 """Targets that are taken as ids, known or not, and not as words."""
@@ -75,9 +73,10 @@ class MemoryAgent(ReviewVerbs, HealthVerbs):
         """
         if not url:
             return super().__new__(cls)
-        for client in loaded("client"):
-            return client(url, token)
-        raise QuestionError("No optional capability asks servers here; leave url out.")
+        client = first_of("client", url, token)
+        if client is None:
+            raise QuestionError("No optional capability asks servers here; leave url out.")
+        return client
 
     def __init__(
         self, settings: "Settings | None" = None, *, url: str = "", token: str = ""
@@ -141,7 +140,7 @@ class MemoryAgent(ReviewVerbs, HealthVerbs):
         dependencies = dependencies_of(store, readable, request.project)
         recalled = answer(request, readable.corpus, who, dependencies)
         if not request.probe:
-            ids = [result.memory_id for result in recalled.results if result.kind in MEMORIES]
+            ids = [result.memory_id for result in recalled.results if result.kind in MEMORY_KINDS]
             payload = payload_of(recalled, is_budget=request.budget)
             self._log_recall(request.question, ids, payload, session)
         return replace(recalled, notes=(*recalled.notes, *readable.missing))
@@ -193,7 +192,7 @@ class MemoryAgent(ReviewVerbs, HealthVerbs):
         asker = Asker(self.settings.clock(), request.project, self.settings.owner)
         cited = answer_from_all(self.store, self._readable(), request, asker, model)
         if not request.probe:
-            ids = [citation.ref for citation in cited.citations if citation.kind in MEMORIES]
+            ids = [citation.ref for citation in cited.citations if citation.kind in MEMORY_KINDS]
             self._log_recall(request.question, ids, payload_of_cited(cited))
         return cited
 

@@ -23,4 +23,7 @@ Relation = Literal["same", "conflict", "doubtful"]
 SAME, CONFLICT, DOUBTFUL = get_args(Relation)
 """The relations of a merge edge."""
 
+MEMORY_KINDS = ("fact", "narrative")
+"""Kinds of results that are memories. The others are segments and messages."""
+
 FileFormat = Literal["jsonl", "csv", "parquet"]

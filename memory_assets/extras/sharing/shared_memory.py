@@ -24,9 +24,10 @@ from memory_assets.extras.sharing.visibility import (
     visible_proposals,
 )
 from memory_assets.memory import verb_answers as types
-from memory_assets.memory.agent import AN_ID, MEMORIES, Asking, MemoryAgent
+from memory_assets.memory.agent import AN_ID, Asking, MemoryAgent
 from memory_assets.schema import requests
 from memory_assets.schema.protocols import Model
+from memory_assets.schema.vocabulary import MEMORY_KINDS
 from memory_assets.services.notes import remember as notes
 from memory_assets.services.review.open_triage import read_pending, take_along
 from memory_assets.services.review.proposals import Reviewed, pending_from
@@ -190,7 +191,7 @@ class SharedMemory(MemoryAgent):
         result = answers.find_result(self.recall(words, probe=True), words)
         if result is None:
             return types.WhyNot(words, "not captured", NOT_READABLE)
-        if result.kind in MEMORIES:
+        if result.kind in MEMORY_KINDS:
             return self._explained_memory(words, result.memory_id, question)
         says = shortened(result.text, 200)
         return types.WhyNot(words, "not observed", OWN_MESSAGE, says=says, session=result.session)

@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from memory_assets.schema.vocabulary import MEMORY_KINDS
 from memory_assets.text.short_ids import short_id
 
 if TYPE_CHECKING:
@@ -11,9 +12,6 @@ if TYPE_CHECKING:
 
 MOST_CHARS = 60
 """Most characters of a text that is repeated in a command."""
-
-MEMORIES = ("fact", "narrative")
-"""Kinds of results that are memories, so that `memory explain` takes their ids."""
 
 SHOWS_ORIGIN = "shows where it comes from, down to the transcript."
 
@@ -28,14 +26,14 @@ def _after_recall(answer: "types.Answer") -> str:
     if not answer.results:
         why = f"`memory explain {question}` says why nothing is remembered"
         return f"{why}; `memory remember` saves it."
-    ids = [result.memory_id for result in answer.results if result.kind in MEMORIES]
+    ids = [result.memory_id for result in answer.results if result.kind in MEMORY_KINDS]
     if not ids:
         return f"`memory recall {question} --answer` quotes the sentences that answer it."
     return f"`memory explain {short_id(ids[0])}` {SHOWS_ORIGIN}"
 
 
 def _after_answer(answer: "types.CitedAnswer") -> str:
-    ids = [citation.id for citation in answer.citations if citation.kind in MEMORIES]
+    ids = [citation.id for citation in answer.citations if citation.kind in MEMORY_KINDS]
     return f"`memory explain {ids[0]}` {SHOWS_ORIGIN}" if ids else ""
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memory_assets.schema.requests import RecallRequest
+from memory_assets.schema.vocabulary import MEMORY_KINDS
 from memory_assets.stages.deliver.shown_context import add_ids, read_shown_ids
 from memory_assets.stages.recall.results import Answer, Recalled, render_block
 from memory_assets.store.projects import find_repository, project_of
@@ -28,8 +29,6 @@ word with a prompt have at most 0.46.
 
 LEAST_WORDS = 3
 """Words of a prompt; a shorter one, such as "go on", is about what was said before."""
-
-KINDS = ("fact", "narrative")
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,7 @@ def choose(answer: Answer, root: str, session: str, folder: str) -> tuple[Recall
 
 def _is_near(memory: Recalled) -> bool:
     nearness = memory.score / memory.weights.get("decay", 1.0)
-    return memory.kind in KINDS and nearness >= LEAST_SCORE
+    return memory.kind in MEMORY_KINDS and nearness >= LEAST_SCORE
 
 
 def block_of(results: Collection[Recalled]) -> str:
