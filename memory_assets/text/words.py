@@ -49,6 +49,11 @@ def truncated(text: str, longest: int) -> str:
     return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
 
 
+def counted(count: int, noun: str) -> str:
+    """Returns the count with its noun: 1 file, 2 files."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
 def text_hash(text: str) -> str:
     """Returns the hash that identifies a text."""
     return hashlib.sha256(text.encode()).hexdigest()

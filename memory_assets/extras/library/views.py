@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memory_assets.interfaces.views.lines import Parts, bold, counted, dim, warning
-from memory_assets.text.words import squeezed
+from memory_assets.interfaces.views.lines import Parts, bold, dim, warning
+from memory_assets.text.words import counted, squeezed
 
 if TYPE_CHECKING:
     from memory_assets.extras.library.adrs import AdrRow

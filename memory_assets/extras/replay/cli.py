@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memory_assets.interfaces.cli.commands import Json, completing
-from memory_assets.interfaces.views.lines import counted
 from memory_assets.interfaces.views.terminal import Reply
 from memory_assets.memory import MemoryAgent
+from memory_assets.text.words import counted
 
 if TYPE_CHECKING:
     from memory_assets.extras.replay.replay import Replay

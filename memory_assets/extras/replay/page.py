@@ -21,10 +21,9 @@ from memory_assets.extras.replay.views import (
     recalled_when,
     state_of,
 )
-from memory_assets.interfaces.views.lines import counted
 from memory_assets.text import html_page
 from memory_assets.text.visible import visible
-from memory_assets.text.words import shortened, squeezed
+from memory_assets.text.words import counted, shortened, squeezed
 
 SHOWN_LINES = 12
 """Lines of a tool's output that are shown before a reader unfolds it."""

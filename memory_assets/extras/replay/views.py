@@ -13,14 +13,13 @@ from memory_assets.interfaces.views.lines import (
     Part,
     Parts,
     bold,
-    counted,
     dim,
     line,
     render_fields,
     warning,
 )
 from memory_assets.schema.vocabulary import MARKS
-from memory_assets.text.words import shortened, squeezed
+from memory_assets.text.words import counted, shortened, squeezed
 
 if TYPE_CHECKING:
     from memory_assets.extras.replay import results

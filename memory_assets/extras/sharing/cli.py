@@ -14,9 +14,10 @@ from memory_assets.extras.sharing import tokens
 from memory_assets.extras.sharing.tokens import SCOPES, AccessToken, AccessTokens
 from memory_assets.interfaces.cli.commands import Json, completing, group, view_reply
 from memory_assets.interfaces.ports import is_loopback
-from memory_assets.interfaces.views.lines import Parts, bold, counted, dim, table
+from memory_assets.interfaces.views.lines import Parts, bold, dim, table
 from memory_assets.interfaces.views.terminal import Reply
 from memory_assets.memory import MemoryAgent
+from memory_assets.text.words import counted
 
 if TYPE_CHECKING:
     from memory_assets.extras.sharing.push import Pushed, Pusher, SessionToPush

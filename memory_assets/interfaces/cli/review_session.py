@@ -16,11 +16,12 @@ from rich.rule import Rule
 from rich.text import Text
 
 from memory_assets.errors import ReviewError
-from memory_assets.interfaces.views.lines import bold, counted
+from memory_assets.interfaces.views.lines import bold
 from memory_assets.interfaces.views.memories import render_conflicts
 from memory_assets.interfaces.views.terminal import show
 from memory_assets.memory import MemoryAgent
 from memory_assets.schema.records import MEMORY_MD
+from memory_assets.text.words import counted
 
 if TYPE_CHECKING:
     from memory_assets.memory.verb_answers import Pending

@@ -69,11 +69,6 @@ def ranges(lines: Sequence[int]) -> str:
     return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in spans)
 
 
-def counted(count: int, noun: str) -> str:
-    """Returns the count with its noun: 1 file, 2 files."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
-
-
 def render_fields(result: Any) -> Parts:
     """Renders the fields of a result, one name and value per line."""
     grid = Table(box=None, show_header=False, pad_edge=False)

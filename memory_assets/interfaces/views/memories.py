@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from memory_assets.interfaces.views.lines import Parts, bold, counted, dim, ranges, warning
+from memory_assets.interfaces.views.lines import Parts, bold, dim, ranges, warning
 from memory_assets.text.short_ids import short_id
-from memory_assets.text.words import squeezed
+from memory_assets.text.words import counted, squeezed
 
 if TYPE_CHECKING:
     from memory_assets.memory import verb_answers as types

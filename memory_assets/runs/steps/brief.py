@@ -42,7 +42,7 @@ from memory_assets.store.ready import file_name, full_path
 from memory_assets.store.store import Store
 from memory_assets.text.files import write_atomically, write_where_changed
 from memory_assets.text.masking.records import mask_record
-from memory_assets.text.words import count_tokens, text_hash
+from memory_assets.text.words import count_tokens, counted, text_hash
 
 SESSIONS = "sessions"
 """Folder below it: what long sessions established, added to the briefing when they are resumed."""
@@ -59,7 +59,7 @@ def lessons_md(store: Store, _: Run) -> Report:
             # What a person wrote stays in the history.
             workspace.commit_by_hand([LESSONS_MD], store.settings.owner)
             write_atomically(path, text.encode())
-            count = f"{len(lessons)} lesson{'' if len(lessons) == 1 else 's'}"
+            count = counted(len(lessons), "lesson")
             workspace.commit(f"Learn: {count} from corrections", [LESSONS_MD])
     return Report({"lessons": len(lessons), "path": path})
 

@@ -38,6 +38,7 @@ from memory_assets.stages.distill.standards import plan_allowances, standards_of
 from memory_assets.store.store import Store
 from memory_assets.text.files import write_atomically
 from memory_assets.text.masking.redact import mask_frame
+from memory_assets.text.words import counted
 
 
 def observer_answers(store: Store, run: Run) -> Report:
@@ -146,7 +147,7 @@ def daily_log(store: Store, run: Run) -> Report:
     with store.lock():
         workspace = workspace_of(store)
         changed = [f"memory/{day}.md" for day in run.partitions if _write_log(store, day)]
-        workspace.commit(f"Log {len(changed)} day{'' if len(changed) == 1 else 's'}", changed)
+        workspace.commit(f"Log {counted(len(changed), 'day')}", changed)
     return Report({"days_changed": len(changed)})
 
 

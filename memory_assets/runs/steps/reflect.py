@@ -21,6 +21,7 @@ from memory_assets.stages.reflect.subjects import SPANS, TABLE_OF, WEEK, Span
 from memory_assets.stages.reflect.timeline import build_timeline, name_of_chapter, render_chapter
 from memory_assets.store.store import Store
 from memory_assets.text.files import write_where_changed
+from memory_assets.text.words import counted
 
 DROPPED = "dropped_facts"
 
@@ -154,8 +155,7 @@ def write_chapters(store: Store, table: str, partitions: Sequence[str]) -> Repor
         written = [_write_chapter(store, date.fromisoformat(part)) for part in partitions]
         changed = [path for path in written if path]
         if changed:
-            weeks = f"{len(changed)} week{'' if len(changed) == 1 else 's'}"
-            workspace_of(store).commit(f"Tell {weeks}", changed)
+            workspace_of(store).commit(f"Tell {counted(len(changed), 'week')}", changed)
     return Report({"chapters_changed": len(changed)})
 
 

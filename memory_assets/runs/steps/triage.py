@@ -34,6 +34,7 @@ from memory_assets.stages.triage.tasks import KINDS as TASK_KINDS
 from memory_assets.stages.triage.tasks import apply_task_changes, open_tasks
 from memory_assets.store.store import Store
 from memory_assets.text.files import bytes_of, write_atomically
+from memory_assets.text.words import counted
 
 
 @per_partition
@@ -157,7 +158,7 @@ def reflected_log(store: Store, _: Run) -> Report:
                 write_atomically(path, updated.encode("utf-8", "surrogateescape"))
                 changed.append(f"memory/{path.name}")
         if changed:
-            days = f"{len(changed)} day{'' if len(changed) == 1 else 's'}"
+            days = counted(len(changed), "day")
             workspace_of(store).commit(f"Log the reflections of {days}", changed)
     return Report({"days_changed": len(changed)})
 
