@@ -7,22 +7,22 @@
                  reflect ─▶ reflections ▶ weekly, monthly distillates; proposals
                  triage  ─▶ decisions ▶ REVIEW.md, MEMORY.md
 
-`scan` hands out any table as a polars frame; `MemoryAgent` answers what a person or an agent would
-ask. Both are fetched when first used: importing this package imports nothing else, and switches off
-what libraries report to their vendors.
+`scan` returns any table as a polars frame. `MemoryAgent` answers what a person or an agent asks.
+Both are imported at their first use, so that importing this package imports nothing else.
 """
 
 import os
 
+# ONNX Runtime, Chroma and the Hugging Face libraries would otherwise report to their vendors that
+# they are used.
 os.environ |= {
     "ORT_DISABLE_TELEMETRY": "1",
     "ANONYMIZED_TELEMETRY": "False",
     "HF_HUB_DISABLE_TELEMETRY": "1",
 }
-# ONNX Runtime, Chroma and the Hugging Face libraries would otherwise report their use to their
-# vendors, in every process.
 
-# what type checkers take for true; importing `typing` for it would cost as much as all of `brief`
+# Type checkers take a variable of this name for true. Importing it from `typing` would take as long
+# as the whole command `memory brief`.
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:

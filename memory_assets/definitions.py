@@ -1,7 +1,6 @@
-"""Dagster's entry: the assets made from the declared tables, their checks, the store, and what
-starts runs.
+"""The definitions that Dagster loads: assets, their checks, jobs, sensors, schedules and the store.
 
-Assembled inside a function, so that importing this module reads no setting and opens nothing.
+They are made inside functions, so that importing this module reads no setting and opens nothing.
 """
 
 import warnings
@@ -9,8 +8,8 @@ from datetime import date
 
 import dagster as dg
 
-# The parameters that Dagster still calls beta or preview are used on purpose; their notices are not
-# for users.
+# We use parameters that Dagster calls beta or preview. Its warnings about them would only confuse
+# users.
 for notice in (dg.BetaWarning, dg.PreviewWarning):
     warnings.filterwarnings("ignore", category=notice, module="memory_assets")
 
@@ -28,8 +27,9 @@ from memory_assets.store.store import Store  # noqa: E402
 def assemble(
     settings: Settings, first_day: date = FIRST_DAY, store: Store | None = None
 ) -> dg.Definitions:
-    """Returns everything that Dagster shows and runs, on the given store or the one of the settings
-    when a run starts.
+    """Returns everything that Dagster shows and runs.
+
+    Without `store`, each run opens the store that the settings name when it starts.
     """
     return dg.Definitions(
         assets=make_assets(settings, first_day),
@@ -44,8 +44,9 @@ def assemble(
 
 @dg.definitions
 def defs() -> dg.Definitions:
-    """Everything, in the zone that the settings name, from the first day of the store on."""
+    """Everything that Dagster shows and runs, with partitions from the store's first day on."""
     settings = read_settings()
     store = Store(settings, settings.data)
-    is_known = (store.root / "VERSION").is_file()
-    return assemble(settings, first_day_of(store) if is_known else FIRST_DAY)
+    has_store = (store.root / "VERSION").is_file()
+    first_day = first_day_of(store) if has_store else FIRST_DAY
+    return assemble(settings, first_day)

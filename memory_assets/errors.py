@@ -18,25 +18,24 @@
     │   └── ModelRequestError   this one question cannot be asked as it is
     ├── TaskListError       a person's list of tasks cannot be read or written
     ├── IndexFailedError    a projection (vectors, texts) cannot be read or built
-    ├── QuestionError       a recall cannot be made of what was asked
+    ├── QuestionError       a question, its filters or its profile cannot be used
     ├── LedgerError         the ledger holds a line that cannot be understood
     ├── LabelsError         labelled sessions, or facts to compare with, cannot be used
     ├── HooksError          the settings of a harness cannot be edited
-    │   └── NotOursError        what is in the place of ours is somebody else's, and stays
+    │   └── NotOursError        a file or entry that we would replace is not ours, and stays
     ├── ReviewError         a decision about a proposal cannot be carried out
-    │   └── UnknownIdError      nothing is known by the name that was given
+    │   └── UnknownIdError      nothing has the given id or name
     ├── NoteError           something cannot be remembered, corrected or forgotten as it was said
     │   ├── UnknownMemoryError  there is no such memory
     │   └── MemoryGoneError     the memory was replaced or forgotten already
     ├── DocumentError       a document cannot be added to the library
-    │   ├── UnknownDocumentError    no document is known by the name that was given
+    │   ├── UnknownDocumentError    no document has the given name, or several have it
     │   └── FetchError          an address or a repository must not be fetched, or cannot be
     └── AccessError         a shared memory refuses a request, or cannot be reached
         ├── TokenError          there is no token, or it is wrong or revoked
         ├── ScopeError          the token may not do this
         ├── TooManyWritesError  the token wrote too much within a minute
-        ├── PushError           what is pushed does not fit what the server has, or is not as it
-                                says
+        ├── PushError           pushed bytes contradict their description or the server's copy
         │   └── QuotaError          the person has as much on the server as its setting allows
         └── UnreachableError    the server does not answer, or too many requests wait there
 
@@ -108,7 +107,7 @@ class ModelLimitError(ModelSetupError):
 
 
 class ModelBusyError(ModelError):
-    """The model did not answer in time, or asked to be left alone for a while."""
+    """The model did not answer in time, or asks us to wait before the next question."""
 
     def __init__(self, message: str, retry_after_seconds: float | None = None) -> None:
         super().__init__(message)
@@ -136,7 +135,7 @@ class LedgerError(MemoryAssetsError):
 
 
 class LabelsError(MemoryAssetsError):
-    """Labelled sessions, or facts to be scored against them, cannot be used as they are."""
+    """Labelled sessions, or facts to compare with them, cannot be used."""
 
 
 class HooksError(MemoryAssetsError):
@@ -144,7 +143,7 @@ class HooksError(MemoryAssetsError):
 
 
 class NotOursError(HooksError):
-    """What is in the place of ours is somebody else's, and stays."""
+    """A file or entry that we would replace was not written by us, and stays."""
 
 
 class ReviewError(MemoryAssetsError):
@@ -152,11 +151,11 @@ class ReviewError(MemoryAssetsError):
 
 
 class UnknownIdError(ReviewError):
-    """Nothing is known by the name that was given."""
+    """Nothing has the given id or name."""
 
 
 class NoteError(MemoryAssetsError):
-    """Something cannot be remembered, corrected or forgotten as it was said."""
+    """A fact cannot be remembered, corrected or forgotten with the given words."""
 
 
 class UnknownMemoryError(NoteError):
@@ -168,11 +167,11 @@ class MemoryGoneError(NoteError):
 
 
 class DocumentError(MemoryAssetsError):
-    """A document cannot be read, or not be added to the library."""
+    """A document cannot be read, or cannot be added to the library."""
 
 
 class UnknownDocumentError(DocumentError):
-    """No document of the library is known by the name that was given, or several are."""
+    """No document of the library has the given name, or several have it."""
 
 
 class FetchError(DocumentError):
@@ -196,7 +195,7 @@ class TooManyWritesError(AccessError):
 
 
 class PushError(AccessError):
-    """What is pushed does not fit what the server has, or is not as it says."""
+    """Pushed bytes do not continue what the server has, or differ from their own description."""
 
 
 class QuotaError(PushError):

@@ -47,11 +47,11 @@ class Built:
 
     store: Store
     reason: str
-    """Which transcripts were read, as a text."""
+    """Which transcripts were read, or which other work was done, as a sentence for people."""
     jobs: tuple[str, ...]
     seconds: float
     learnt: dict[str, int]
-    """Rows added to the tables that people ask about."""
+    """By table that people ask about, the rows that the update added to it."""
     status: Status
     warnings: tuple[str, ...] = ()
 
@@ -61,9 +61,10 @@ class Built:
         return not self.jobs
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns it for programs."""
-        shown = ("is_unchanged", "reason", "jobs", "seconds", "learnt", "status")
-        return {name: getattr(self, name) for name in shown} | {"seconds": round(self.seconds, 3)}
+        """Returns what `--json` prints."""
+        names = ("is_unchanged", "reason", "jobs", "seconds", "learnt", "status")
+        fields = {name: getattr(self, name) for name in names}
+        return fields | {"seconds": round(self.seconds, 3)}
 
 
 def build(*, since: str | None = None) -> Built:
@@ -72,38 +73,45 @@ def build(*, since: str | None = None) -> Built:
 
 
 def choose(*, since: str | None = None, may_show_sample: bool = False) -> StoreChoice:
-    """Returns the store to fill; on a machine without transcripts it may be that of the sample,
-    which is laid out.
+    """Returns the store to fill: the owner's, or the sample's on a machine without transcripts.
+
+    `since` makes older transcripts readable from now on. The transcripts of the sample are copied.
+    Raises `StoreError` if the sample's store would be the first one and `may_show_sample` is not
+    set.
     """
     settings = read_settings()
     if since is not None:
         widen_since(settings, since)
-    filling = store_to_fill(settings)
-    if is_sample(filling.settings):
-        _prepare_sample(filling.settings, settings, may_create=may_show_sample)
-    return filling
+    choice = store_to_fill(settings)
+    if is_sample(choice.settings):
+        _prepare_sample(choice.settings, settings, may_create=may_show_sample)
+    return choice
 
 
-def fill(filling: StoreChoice, work: Callable[[Store], launch.RunSummary] | None = None) -> Built:
-    """Opens the store, creating it where there is none, and runs what is due, or the given work."""
-    store = open_store(filling.settings)
+def fill(choice: StoreChoice, work: Callable[[Store], launch.RunSummary] | None = None) -> Built:
+    """Opens or creates the store and runs what is due, or `work` instead of that.
+
+    Where nothing was due, notes this, so that the next call finds it out faster (`runs.look`).
+    """
+    store = open_store(choice.settings)
     for extra in extras():
         if extra.before_update:
             store = extra.load(extra.before_update)(store)
-    counts = despite_damage(store, partial(status_of, store)).rows
+    old_counts = despite_damage(store, partial(status_of, store)).rows
     look = None if work else despite_damage(store, partial(Look.begin, store))
-    ran = (work or launch.ingest)(store)
-    status = keep_status(store, is_sample=is_sample(filling.settings))
+    summary = work(store) if work else launch.ingest(store)
+    status = keep_status(store, is_sample=is_sample(choice.settings))
     warnings = _warnings(store, status)
-    if look and not ran.jobs and not warnings:
+    if look and not summary.jobs and not warnings:
         look.end(store)
-    learnt = {table: count - counts[table] for table, count in status.rows.items()}
-    changed = {table: count for table, count in learnt.items() if count}
-    return Built(store, filling.reason, tuple(ran.jobs), ran.seconds, changed, status, warnings)
+    added = {table: count - old_counts[table] for table, count in status.rows.items()}
+    learnt = {table: count for table, count in added.items() if count}
+    jobs = tuple(summary.jobs)
+    return Built(store, choice.reason, jobs, summary.seconds, learnt, status, warnings)
 
 
 def _warnings(store: Store, status: Status) -> tuple[str, ...]:
-    """Returns what to say where the named folders have no transcripts."""
+    """Returns a warning if the folders that the settings name have no transcripts."""
     if not store.settings.source_folders():
         return ()
     if status.unread or status.left_out or find_sources(store.settings):
@@ -126,19 +134,23 @@ def backfill(store: Store, first: date | None, last: date | None) -> Built:
 
 RebuiltPart = Literal["all", "indexes", "reflections"]
 CONDENSED = (*TABLE_OF.values(), "dropped_facts", "timeline")
+"""The tables that a rebuild of the reflections deletes."""
+
 _REBUILT: dict[RebuiltPart, tuple[str, str]] = {
     "all": ("Everything derived", "resources"),
     "indexes": ("All indexes", "tables"),
     "reflections": ("All reflections and distillates", "tables"),
 }
+"""What a person is told for each part: what was rebuilt, and from which folder of the store."""
 
 
 def rebuild(part: RebuiltPart = "all") -> Built:
-    """Deletes what is derived, or the named part of it, and rebuilds it from the archive, the
-    ledger and stored answers.
+    """Deletes everything derived, or only one part, and rebuilds it.
+
+    Rebuilds from the archive, the ledger and the stored answers of models.
     """
     settings = present_settings()
-    # Not `open_store`: a changed zone is a reason to rebuild.
+    # `open_store` would refuse a store with another time zone. That is a reason to rebuild it.
     store = Store(settings, settings.data)
     if not (store.root / "VERSION").is_file():
         raise StoreError(
@@ -188,12 +200,16 @@ def _time_of(placed: Placed) -> str:
 
 
 def _fill_placed(placed: Placed, reason: str) -> Built:
-    settings = read_settings()  # the store brought a file of settings
+    settings = read_settings()  # read again: the backup or export holds a file of settings
     built = fill(StoreChoice(sample_settings(settings) if placed.is_sample else settings, reason))
     return replace(built, warnings=(*placed.warnings, *built.warnings))
 
 
 def _prepare_sample(sample: Settings, settings: Settings, *, may_create: bool) -> None:
+    """Copies the sample's transcripts; raises `StoreError` if it may not make a missing store.
+
+    `sample` are the settings of the sample's store, `settings` those of the owner.
+    """
     from memory_assets.stages.capture.sample import lay_out, sample_root
 
     if not may_create and not (sample.data / "VERSION").is_file():

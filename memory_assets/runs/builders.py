@@ -1,8 +1,8 @@
-"""The functions that build the tables and files of `schema.tables`, by name.
+"""The functions that build the tables and files of `schema.tables`, by table.
 
-Each step lists its own, which have the names of their tables. A table that is built along with
-another one (`Table.built_with`) has none. Only what builds imports this module, because it imports
-every step.
+Each module of `runs.steps` lists its functions in `BUILDERS`; a function has the name of its table.
+A table with `Table.built_with` has no function, because that of the named table builds both. Import
+this module only to build, because it imports every step.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,13 +35,13 @@ BUILDERS: dict[str, Callable[[Store, Run], Builder | Report]] = {
 BUILDERS |= dict.fromkeys(TABLE_OF.values(), condensing.condense)
 REPORTS: dict[str, Callable[[Store, str, Sequence[str]], Report]] = {
     "observations": distill.emit_accumulated, "quality": quality.quality_report,
-    "reflections": condensing.condensed, "weekly_distillates": condensing.condensed,
-    "monthly_distillates": condensing.condensed, "timeline": reflect.write_chapters,
-    "proposals": reflect.emit_reflected, "friction": friction.worst,
-    "telemetry": quality.slowest, "insights": maintain.write_insights,
+    "reflections": condensing.sizes, "weekly_distillates": condensing.sizes,
+    "monthly_distillates": condensing.sizes, "timeline": reflect.write_chapters,
+    "proposals": reflect.emit_reflected, "friction": friction.worst_severity,
+    "telemetry": quality.slowest_steps, "insights": maintain.write_insights,
     "nightly_stats": maintain.nightly_report,
 }  # fmt: skip
-"""What returns more metadata about the written partitions of a table."""
+"""By table: the function that returns more figures about the partitions that a run wrote."""
 
 for _extra in extras():
     if _extra.builders:

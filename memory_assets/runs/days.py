@@ -1,5 +1,4 @@
-"""The days of a run: contiguous stretches of them, those between two days that a person names, and
-the tags of a run.
+"""The days of a run: groups them into stretches of neighbouring days, and makes its tags.
 
 The command line and the sensors start the same jobs with the same tags.
 """
@@ -19,39 +18,37 @@ from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.store.store import Store
 
 BY_DAY = ("process_days", "encode_messages")
-"""Jobs whose days need no other day: the latest are built first, and several processes may build
-different ones at once.
+"""Jobs that build each day without the other days. The latest days are built first, and several
+processes may build different days at the same time.
 """
 
 LONGEST_STRETCH = 31
-"""Days in one run."""
+"""Most days in one run."""
 
 RECENT_DAYS = 3
-"""Days with sessions that are read before all others if there are many: in seconds, recall knows
-the latest work.
+"""The latest days are built in a first short run if many are due, so that recall knows the latest
+work after seconds.
 """
 
 BRIDGED_GAP = 3
-"""Idle days inside a stretch that cost less to materialise than a run of their own (0.1 s a day
-against 0.5 s a run).
-"""
-
+"""Most days without sessions inside a stretch: three such days take 0.3 s, a second run 0.5 s."""
 
 RANGE_START = "dagster/asset_partition_range_start"
 RANGE_END = "dagster/asset_partition_range_end"
 """Dagster's tags for the first and last partition of a run."""
 
 ASK_AGAIN = "memory/ask_again"
-"""Tag of runs that start by themselves (`false`): a model is asked only about what no model was
-ever asked about.
+"""Tag of a run, which is `false` if a sensor, a schedule or `memory ingest` started it. Such a run
+asks a model only about what no model was ever asked about.
 """
 
 STARTED_BY = "memory/started_by"
 """Tag that names what started a run: `command line`, a sensor or a schedule."""
 
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
-"""Run configuration that keeps Dagster's log of a run, and the stack trace of a failed step, out of
-the terminal; the UI shows both, and a command prints the error as one line."""
+"""Run configuration that keeps Dagster's log and stack traces out of the terminal. The UI shows
+both, and a command prints an error as one line.
+"""
 
 
 @dataclass(frozen=True)
@@ -63,65 +60,66 @@ class Stretch:
 
     def days(self) -> list[date]:
         """Returns its days in order."""
-        return [self.first + timedelta(n) for n in range((self.last - self.first).days + 1)]
+        count = (self.last - self.first).days + 1
+        return [self.first + timedelta(days) for days in range(count)]
 
 
 def stretches(days: Iterable[date]) -> list[Stretch]:
-    """Returns the days as contiguous stretches of at most 31 days, small gaps included."""
+    """Returns the days as stretches of at most `LONGEST_STRETCH` days, with small gaps filled."""
     joined: list[Stretch] = []
     for day in sorted(set(days)):
-        last = joined[-1] if joined else None
-        near = last is not None and (day - last.last).days <= BRIDGED_GAP + 1
-        if last is not None and near and (day - last.first).days < LONGEST_STRETCH:
-            joined[-1] = Stretch(last.first, day)
+        if joined and _may_extend(joined[-1], day):
+            joined[-1] = Stretch(joined[-1].first, day)
         else:
             joined.append(Stretch(day, day))
     return joined
 
 
-def newest_first(days: Iterable[date], sessions: Iterable[tuple[date, date]]) -> list[Stretch]:
-    """Returns the days as stretches, the latest first; the first one is short, so that recent
-    sessions are read soon.
+def _may_extend(stretch: Stretch, day: date) -> bool:
+    """Returns whether a later day is near the stretch, and the two together are short enough."""
+    gap = (day - stretch.last).days - 1
+    return gap <= BRIDGED_GAP and (day - stretch.first).days < LONGEST_STRETCH
 
-    `sessions` are the first and last days of sessions. Where it can be done, a session's days are
-    in one stretch: its later parts are read in the light of the earlier ones.
+
+def newest_first(days: Iterable[date], sessions: Iterable[tuple[date, date]]) -> list[Stretch]:
+    """Returns the days as stretches, the latest first; the first stretch is short.
+
+    So the latest sessions can be recalled soon. `sessions` are the first and the last day of each
+    session. Where possible, all days of a session are in one stretch, because its later parts are
+    understood with the help of the earlier ones.
     """
     remaining = sorted(set(days))
     spans = list(sessions)
     ordered = list[Stretch]()
-    wanted = RECENT_DAYS
+    day_count = RECENT_DAYS
     while remaining:
-        first = _start_of(remaining[-wanted:], remaining, spans)
+        latest = remaining[-day_count:]
+        first = _start_of(latest[0], remaining[0], spans)
         ordered += reversed(stretches(day for day in remaining if day >= first))
         remaining = [day for day in remaining if day < first]
-        wanted = LONGEST_STRETCH
+        day_count = LONGEST_STRETCH
     return ordered
 
 
-def _start_of(
-    wanted: Sequence[date], remaining: Sequence[date], sessions: Sequence[tuple[date, date]]
-) -> date:
-    """Returns the first of the wanted days, or an earlier one of the remaining ones where a session
-    began that goes on then.
-    """
-    first = wanted[0]
+def _start_of(first: date, earliest: date, spans: Sequence[tuple[date, date]]) -> date:
+    """Moves the first day back until no session is cut there, but not before the earliest day."""
     while True:
-        begun = [begin for begin, end in sessions if remaining[0] <= begin < first <= end]
-        if not begun:
+        starts = [begin for begin, end in spans if earliest <= begin < first <= end]
+        if not starts:
             return first
-        first = min(begun)
+        first = min(starts)
 
 
 def first_day_of(store: Store) -> date:
-    """Returns the first day of the store: of its windows, its notes and every table by day; today
-    where there is nothing.
-    """
+    """Returns the first day with windows, notes or rows of a table by day; today without any."""
     days = [
         store.tables.read("windows", columns=["day"])["day"].min(),
         *map(date.fromisoformat, inputs.notes_by_day(store)),
     ]
-    by_day = [table.name for table in TABLES.values() if table.grain == "day" and table.record]
-    days += [date.fromisoformat(part) for name in by_day for part in store.tables.parts(name)]
+    by_day = [table for table in TABLES.values() if table.grain == "day"]
+    for table in by_day:
+        if table.record:
+            days += map(date.fromisoformat, store.tables.parts(table.name))
     return min((day for day in days if day is not None), default=store.settings.today())
 
 
@@ -134,11 +132,16 @@ def session_days(store: Store) -> list[tuple[date, date]]:
 
 
 def days_between(tables: ParquetTables, first: date | None, last: date | None) -> list[date]:
-    """Returns the days with messages, from the first to the last of them or of those given."""
+    """Returns the days with messages from `first` to `last`; None is no limit.
+
+    Raises `SettingsError` where `first` lies after `last`.
+    """
     if first and last and first > last:
         raise SettingsError(f"--from {first} lies after --to {last}; give the earlier day first.")
     days = [date.fromisoformat(part) for part in tables.parts("messages")]
-    return [day for day in days if (not first or first <= day) and (not last or day <= last)]
+    earliest = first or date.min
+    latest = last or date.max
+    return [day for day in days if earliest <= day <= latest]
 
 
 def tags_of(
@@ -149,30 +152,34 @@ def tags_of(
     ask_again: bool = False,
     started_by: str,
 ) -> dict[str, str]:
-    """Returns the run tags that make one run of the job materialise all partitions of the stretch,
-    all categories or keys.
+    """Returns the tags of one run of the job for all days of the stretch, all categories or `keys`.
 
-    `keys` are those that Dagster knows, in its order (`runs.scopes.register_keys`).
+    `keys` are the scopes or other dynamic partitions, in Dagster's order
+    (`runs.scopes.register_keys`).
     """
     tags = {ASK_AGAIN: str(ask_again).lower(), STARTED_BY: started_by}
-    if "category" in {table.grain for table in tables_in(job)}:
-        keys = get_args(Category)
     if stretch:
         keys = [str(stretch.first), str(stretch.last)]
-    return tags | range_tags(keys[0], keys[-1]) if keys else tags
+    elif "category" in {table.grain for table in tables_in(job)}:
+        keys = get_args(Category)
+    if keys:
+        tags |= range_tags(keys[0], keys[-1])
+    return tags
 
 
 def dynamic_grain(job: str) -> Grain | None:
-    """Returns the grain of what the job builds with partitions that come and go (scopes,
-    documents); None for other jobs.
+    """Returns the grain of the job's tables whose partitions come and go (scopes, documents).
+
+    Returns None if the job has no such table.
     """
     grains = {table.grain for table in tables_in(job)}
     return next((grain for grain in DYNAMIC if grain in grains), None)
 
 
 def buildable(job: str, keys: Sequence[str]) -> list[str] | None:
-    """Returns the tables of the job that a run can build: without any of these keys, none of their
-    partitions; None for all.
+    """Returns the tables of the job that a run can build; None if it can build all of them.
+
+    Without `keys`, the tables whose partitions come and go have no partition to build.
     """
     if keys or dynamic_grain(job) is None:
         return None

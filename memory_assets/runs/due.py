@@ -1,8 +1,8 @@
 """Which runs the state of a store requires, in one order for the command line and the sensors.
 
-Level-triggered: each function compares the present state with the one that the next step was built
-from, so a lost tick, a failed run or a killed process loses nothing. Reads file sizes, manifests
-and the ledger, never transcripts.
+Each function compares the present state with the state that the tables were built from. It needs no
+record of earlier checks, so that a missed check, a failed run or a killed process loses nothing.
+Reads file sizes, manifests and the ledger, never transcripts.
 """
 
 import hashlib
@@ -44,10 +44,12 @@ from memory_assets.store.store import Store
 from memory_assets.text.files import bytes_of
 
 FRICTION_REQUESTED = "friction.requested"
-DAY_ACCUMULATED, DAY_REFLECTED = (name.removeprefix("memory/") for name in (ACCUMULATED, REFLECTED))
+DAY_ACCUMULATED = ACCUMULATED.removeprefix("memory/")
+DAY_REFLECTED = REFLECTED.removeprefix("memory/")
+"""Kinds of events in the ledger."""
+
 ACCUMULATED_TOKENS = 40_000
-"""Tokens of observations of one day that are reflected on at once, without waiting for the morning.
-"""
+"""A day with so many tokens of observations is reflected on at once and not in the next morning."""
 
 
 @dataclass(frozen=True)
@@ -66,49 +68,53 @@ def due_runs(store: Store, job: str) -> list[DueRun]:
         return _late_runs(store, job) if is_overdue(store, job) else []
     if JOBS[job].is_partitioned:
         days = stale_days(store, job)
-        return runs_of_days(job, days or (_last_day(store, job) if has_failed(store, job) else {}))
-    is_due, state = DUE.get(job, (partial(_is_stale_job, job), partial(_job_state, job)))
-    return [DueRun(job, None, state(store))] if is_due(store) or _lacks_tables(job, store) else []
+        if not days and has_failed(store, job):
+            days = _last_day(store, job)
+        return runs_of_days(job, days)
+    is_due, state = DUE.get(job, (partial(_has_stale, job), partial(_job_state, job)))
+    if not is_due(store) and not _lacks_tables(store, job):
+        return []
+    return [DueRun(job, None, state(store))]
 
 
 def is_overdue(store: Store, job: str) -> bool:
-    """Returns whether the last run of a scheduled job is too long ago and the input of its tables
-    changed since.
-    """
-    at = time_of(store, job)
-    if at is None or store.settings.clock() < at:
+    """Returns whether a scheduled job should have run by now, with changed input for its tables."""
+    run_at = next_time_of(store, job)
+    if run_at is None or store.settings.clock() < run_at:
         return False
     tables = [table for table in tables_in(job) if table.jobs[0] == job]
     return any(changed_since(store, table, table.made_from) for table in tables)
 
 
-def time_of(store: Store, job: str) -> datetime | None:
-    """Returns when a job that the clock starts should run next.
+def next_time_of(store: Store, job: str) -> datetime | None:
+    """Returns when a scheduled job should run next; None before the first capture.
 
-    The first time counts from the first capture, and is None before it.
+    That is `Job.every_days` after its last run, or after the first capture if it never ran.
     """
-    ran = last_run(store, job)
-    if ran is None:
-        ran = store.tables.read("resources", columns=["created_at"])["created_at"].min()
-    return ran + timedelta(days=JOBS[job].every_days) if isinstance(ran, datetime) else None
+    since = last_run(store, job)
+    if since is None:
+        since = store.tables.read("resources", columns=["created_at"])["created_at"].min()
+    return since + timedelta(days=JOBS[job].every_days) if isinstance(since, datetime) else None
 
 
 def _late_runs(store: Store, job: str) -> list[DueRun]:
+    """Returns the runs of a scheduled job that is overdue."""
     today = store.settings.today()
     if JOBS[job].is_partitioned:
         return night_runs(store, today - timedelta(days=1))
     return [DueRun(job, None, str(today))]
 
 
-def _lacks_tables(job: str, store: Store) -> bool:
+def _lacks_tables(store: Store, job: str) -> bool:
     """Returns whether a damaged table of the job was put aside and is not rebuilt yet."""
     missing = missing_parts(store)
     return any(table.name in missing for table in tables_in(job))
 
 
 def _last_day(store: Store, job: str) -> dict[date, str]:
-    """Returns the last partition of the job, with a hash: a run of it builds what the last run left
-    out.
+    """Returns the last partition that the job has built, with a hash of the state of all of them.
+
+    Another run for it builds the tables that a failed run did not reach.
     """
     tables = [table.name for table in tables_in(job) if table.is_partitioned and table.record]
     parts = [part for name in tables for part in store.tables.parts(name)]
@@ -116,34 +122,34 @@ def _last_day(store: Store, job: str) -> dict[date, str]:
 
 
 def runs_of_days(job: str, days: Mapping[date, str]) -> list[DueRun]:
-    """Returns runs of the job for the days, each with a hash of its state; all weeks or months are
-    one run, gaps included.
+    """Returns runs of the job for the days, each with a hash of its state.
+
+    All weeks or all months are one run, which includes the ones between them.
     """
     is_one_run = days and JOBS[job].grain != "day"
-    of_days = [Stretch(min(days), max(days))] if is_one_run else stretches(days)
+    job_stretches = [Stretch(min(days), max(days))] if is_one_run else stretches(days)
     runs = []
-    for stretch in of_days:
+    for stretch in job_stretches:
         states = (days.get(day, "") for day in stretch.days())
         runs.append(DueRun(job, stretch, hash_of(*states)))
     return runs
 
 
 def next_runs(store: Store) -> list[DueRun]:
-    """Returns the due runs of the first job that has any, leaving out jobs that wait for their
-    schedule or for a review.
+    """Returns the due runs of the first job that has any.
+
+    Jobs that have a schedule, and the triage, are left out (`Job.is_at_once`).
     """
     due = (due_runs(store, job.name) for job in JOBS.values() if job.is_at_once)
     return next(filter(None, due), [])
 
 
 def capture_is_due(store: Store) -> bool:
-    """Returns whether there is something to capture, a window to close, or an interrupted forget to
-    finish.
-    """
+    """Returns whether a capture has something to read, to close, to erase or to finish."""
     return (
         events_wait(store)
         or bool(_changed_transcripts(store))
-        or is_stale(store, _read_by_capture())
+        or is_stale(store, _tables_of_other_files())
         or pushes_wait(store)
         or windows_due(store)
         or forget_is_unfinished(store)
@@ -151,7 +157,7 @@ def capture_is_due(store: Store) -> bool:
     )
 
 
-def _read_by_capture() -> list[str]:
+def _tables_of_other_files() -> list[str]:
     """Returns the tables that a capture builds from other files than transcripts."""
     return [*_tables_added_to("capture"), "harness_memories"]
 
@@ -167,14 +173,13 @@ def events_wait(store: Store) -> bool:
 
 
 def _changed_transcripts(store: Store) -> list[TranscriptFile]:
-    """Returns the transcripts that grew, appeared or were rewritten since they were captured, by
-    sizes and times alone.
-    """
-    return changed_files(find_sources(store.settings), store.archive, store.settings.clock())
+    """Returns the transcripts whose size or time of change is not the captured one."""
+    now = store.settings.clock()
+    return changed_files(find_sources(store.settings), store.archive, now)
 
 
 def pushes_wait(store: Store) -> bool:
-    """Returns whether other machines pushed ranges that were not read yet, or words to erase."""
+    """Returns whether another machine has sent transcripts to read, or words to erase here."""
     written = store.tables.parts("resources").get(WHOLE)
     count = written.rows if written else 0
     return store.archive.range_count() != count or bool(gather("incoming", store))
@@ -188,8 +193,9 @@ def forget_is_unfinished(store: Store) -> bool:
 
 
 def windows_due(store: Store) -> bool:
-    """Returns whether captured ranges are not yet cut into windows, or an open window has been idle
-    for long enough.
+    """Returns whether captured records wait to be cut into windows, or an open window is to close.
+
+    An open window closes when it has been idle for long enough, or at a flush.
     """
     tables = store.tables
     if WHOLE not in tables.parts("windows"):
@@ -198,21 +204,20 @@ def windows_due(store: Store) -> bool:
         return True
     idle = timedelta(minutes=store.settings.idle_minutes)
     close_before = max([store.settings.clock() - idle, *inputs.flushes(store)])
-    growing = tables.read("windows", columns=["status", "ended_at"]).filter(status="open")
-    return any(ended <= close_before for ended in growing["ended_at"])
+    windows = tables.read("windows", columns=["status", "ended_at"])
+    growing = windows.filter(status="open")
+    return any(ended_at <= close_before for ended_at in growing["ended_at"])
 
 
 def capture_state(store: Store) -> str:
-    """Returns the hash of what a capture reads: the spool, the changed files, and the inputs of
-    windows.
-    """
-    others = (input_versions(store, TABLES[name]).values() for name in _read_by_capture())
+    """Returns the hash of what a capture reads: the spool, changed files, the inputs of windows."""
+    versions = (input_versions(store, TABLES[name]).values() for name in _tables_of_other_files())
     return hash_of(
         *spool.unread(str(store.root)).items(),
         *(f"{file.path}:{file.size}:{file.mtime_ns}" for file in _changed_transcripts(store)),
         *inputs.windows(store, TABLES["windows"]).values(),
         inputs.fingerprint(store.tables.parts("windows"), WHOLE),
-        *chain.from_iterable(others),
+        *chain.from_iterable(versions),
         store.archive.range_count(),
         *gather("incoming", store),
         forget_is_unfinished(store),
@@ -220,9 +225,7 @@ def capture_state(store: Store) -> str:
 
 
 def memories_are_stale(store: Store) -> bool:
-    """Returns whether memories or a table built from them is stale, or an index was deleted or
-    moved aside as unreadable.
-    """
+    """Returns whether memories, a table or an index made from them has to be built again."""
     if WHOLE not in store.tables.parts("memories"):
         return is_stale(store, ["memories"])
     return (
@@ -230,7 +233,7 @@ def memories_are_stale(store: Store) -> bool:
         or _lacks_index(store)
         or inputs.summaries_are_stale(store)
         or has_failed(store, "rebuild_memories")
-        or _is_stale_job("rebuild_memories", store)
+        or _has_stale("rebuild_memories", store)
     )
 
 
@@ -241,41 +244,39 @@ def _lacks_index(store: Store) -> bool:
 
 
 def night_runs(store: Store, day: date) -> list[DueRun]:
-    """Returns the nightly run for the day that has ended, and runs for older unread days.
+    """Returns the nightly run for the day that has ended, after runs for older unread days.
 
-    The nightly run begins with the earliest day that is unread, was not counted since the last
-    night, or with which a night began that did not end; a month back at most.
+    The nightly run begins with the earliest day, at most a month back, that is stale, has
+    transcripts to capture, was not counted by a nightly run, or began one that did not end.
     """
-    stale = {unread for unread in stale_days(store, "process_days") if unread < day}
-    unread = stale | _days_of_changed_files(store, day)
-    unread |= _uncounted_days(store, day) | _days_of_begun_night(store, day)
-    recent = [unread_day for unread_day in unread if (day - unread_day).days < LONGEST_STRETCH]
+    stale = {other for other in stale_days(store, "process_days") if other < day}
+    open_days = stale | _days_of_changed_files(store, day)
+    open_days |= _uncounted_days(store, day) | _days_of_begun_night(store, day)
+    recent = [other for other in open_days if (day - other).days < LONGEST_STRETCH]
     first = min(recent, default=day)
-    older = dict.fromkeys((stale_day for stale_day in stale if stale_day < first), str(day))
+    older = dict.fromkeys((other for other in stale if other < first), str(day))
     nightly = DueRun("nightly", Stretch(first, day), str(day))
     return [*runs_of_days("process_days", older), nightly]
 
 
 def _uncounted_days(store: Store, until: date) -> set[date]:
-    """Returns the days after the last night that was counted, up to the given one; none before the
-    first night.
-    """
-    last = max(map(date.fromisoformat, store.tables.parts("nightly_stats")), default=until)
-    return {last + timedelta(days=back + 1) for back in range((until - last).days)}
+    """Returns the days after the last of `nightly_stats`, up to `until`; none if it is empty."""
+    counted = map(date.fromisoformat, store.tables.parts("nightly_stats"))
+    last = max(counted, default=until)
+    return {until - timedelta(days=back) for back in range((until - last).days)}
 
 
 def _days_of_begun_night(store: Store, until: date) -> set[date]:
-    """Returns the first day of a night that was killed: its transcripts may be captured, and its
-    facts not boosted yet.
+    """Returns the first day of a nightly run that was killed, if it is not after `until`.
+
+    Its transcripts may be captured already, but its facts are not boosted yet.
     """
     begun = begun_night(store)
     return {begun} if begun and begun <= until else set()
 
 
 def _days_of_changed_files(store: Store, until: date) -> set[date]:
-    """Returns the local days up to the given one on which transcripts that wait for capture were
-    last written.
-    """
+    """Returns the local days, up to `until`, on which transcripts that wait for capture changed."""
     zone = store.settings.zone
     times = (file.mtime_ns / 1e9 for file in _changed_transcripts(store))
     days = {datetime.fromtimestamp(time, zone).date() for time in times}
@@ -284,12 +285,16 @@ def _days_of_changed_files(store: Store, until: date) -> set[date]:
 
 def triage_is_due(store: Store) -> bool:
     """Returns whether the store or a task that a person changed requires a triage."""
-    return review_is_stale(store) or bool(task_decisions_hash(store, read_task_snapshot(store)))
+    if review_is_stale(store):
+        return True
+    return bool(task_decisions_hash(store, read_task_snapshot(store)))
 
 
 def review_is_stale(store: Store) -> bool:
-    """Returns whether a proposal, a decision, an edit by hand, a setting or the calendar requires a
-    triage, or what an optional capability adds to it.
+    """Returns whether a triage would change something, apart from tasks in a task list.
+
+    It would after a new proposal, a decision, an edit by hand, a changed setting, or the day on
+    which a proposal expires; also if a table is stale that an optional capability adds.
     """
     parts = store.tables.parts
     if not (parts("proposals") or parts("friction") or shows_more_than_proposals(store)):
@@ -299,20 +304,19 @@ def review_is_stale(store: Store) -> bool:
     if has_failed(store, "triage") or is_stale(store, _tables_added_to("triage")):
         return True
     decisions = store.tables.read("decisions", columns=["state", "expires_at"])
-    is_over = pl.col("expires_at") <= store.settings.clock()
-    return not decisions.filter(is_over, state="pending").is_empty()
+    is_expired = pl.col("expires_at") <= store.settings.clock()
+    return not decisions.filter(is_expired, state="pending").is_empty()
 
 
 def triage_state(store: Store) -> str:
-    """Returns the hash of what a triage reads: proposals, memories, the ledger's decisions,
-    REVIEW.md, MEMORY.md, settings.
-    """
+    """Returns the hash of what a triage reads: tables, the ledger's decisions, files, settings."""
     kinds = ("proposal.", DAY_REFLECTED)
     ids = [event.id for event in store.ledger.events() if event.kind.startswith(kinds)]
     paths = [store.workspace / name for name in ("REVIEW.md", *memory_files(store.workspace))]
     tables = ("proposals", "friction", "memories", *further_sources("review_md"))
     parts = inputs.part_versions(store, tables)
     files = map(_hash_of_file, paths)
+    # Events are only appended, so that their number and the last id stand for all of them.
     return inputs.version_from(store, TABLES["decisions"], *parts, len(ids), *ids[-1:], *files)
 
 
@@ -334,15 +338,13 @@ def _job_state(job: str, store: Store) -> str:
 
 
 def review_is_due(store: Store) -> bool:
-    """Returns whether a model is configured and there are proposals that it has not reviewed and
-    may be sent.
-    """
+    """Returns whether the configured model may be asked about a proposal for the first time."""
     if store.settings.model_of("reflector") == RULES:
         return False
     return bool(proposals_to_review(store, store.tables.read("model_reviews")))
 
 
-def _is_stale_job(job: str, store: Store) -> bool:
+def _has_stale(job: str, store: Store) -> bool:
     return is_stale(store, [table.name for table in tables_in(job)])
 
 
@@ -352,34 +354,33 @@ DUE: dict[str, tuple[Callable[[Store], bool], Callable[[Store], str]]] = {
     "triage": (triage_is_due, triage_state),
     "review": (review_is_due, triage_state),
 }
-"""By job without partitions: whether it is due, and the state that requires it; other jobs are due
-when a table is stale.
+"""By job without partitions: the functions that return whether it is due, and the state that
+requires it. Jobs that are not listed are due when one of their tables is stale.
 """
 
 
 def days_asked_for(store: Store) -> dict[date, str]:
-    """Returns the days without a reflection that an event asks for (`observations.accumulated`),
-    with the event's id.
-    """
-    asked = {
+    """Returns the days to reflect on for which an event asks for it, each with the event's id."""
+    event_ids = {
         date.fromisoformat(event.target): event.id
         for event in store.ledger.events([DAY_ACCUMULATED])
     }
-    if not asked:
+    if not event_ids:
         return {}
-    return {day: asked[day] for day in stale_days(store, "reflect") if day in asked}
+    return {day: event_ids[day] for day in stale_days(store, "reflect") if day in event_ids}
 
 
 def friction_asked_for(store: Store) -> dict[date, str]:
-    """Returns the days whose frictions are requested at once, with the latest event that requests
-    them.
+    """Returns the days with stale frictions, with the id of the latest event that requests them.
+
+    Returns none without such an event.
     """
-    asked = store.ledger.events([FRICTION_REQUESTED])
-    return dict.fromkeys(stale_days(store, "find_friction"), asked[-1].id) if asked else {}
+    requests = store.ledger.events([FRICTION_REQUESTED])
+    return dict.fromkeys(stale_days(store, "find_friction"), requests[-1].id) if requests else {}
 
 
 def days_accumulated(store: Store) -> list[date]:
-    """Returns the days without a reflection that have too many tokens of observations to wait."""
+    """Returns the days to reflect on that have at least `ACCUMULATED_TOKENS` of observations."""
     due = [day.isoformat() for day in stale_days(store, "reflect")]
     rows = store.tables.read("observations", due, columns=["day", "tokens"])
     days = rows.group_by("day").agg(pl.col("tokens").sum())

@@ -1,4 +1,4 @@
-"""How long taking in transcripts may take, by table: for the bar of a long first build."""
+"""Estimates how long it takes to build each table from new transcripts, for the progress bar."""
 
 from collections.abc import Mapping
 
@@ -7,8 +7,8 @@ from memory_assets.stages.capture.intake import changed_files
 from memory_assets.store.store import Store
 
 MEGABYTE = 1_000_000
-EACH_SECONDS = 0.2
-"""For a table, whatever its size."""
+SECONDS_PER_TABLE = 0.2
+"""For each table, in addition to those for its megabytes."""
 
 SECONDS_PER_MEGABYTE: Mapping[str, float] = {
     "resources": 0.2, "records": 0.1, "messages": 0.18, "sessions": 0.04,
@@ -18,18 +18,18 @@ SECONDS_PER_MEGABYTE: Mapping[str, float] = {
     "timeline": 0.04, "monthly_distillates": 0.02, "friction": 0.02, "decisions": 0.02,
     "briefing": 0.01, "passage_vectors": 1.0,
 }  # fmt: skip
-"""Of transcripts, without a model, from the table `telemetry` after a first `memory ingest` of 142
-MB; only the proportions matter once a tenth is done."""
+"""By table, the seconds for a megabyte of transcripts, without a model. They were measured by a
+first `memory ingest` of 142 MB. Once a tenth is done, only their proportions matter.
+"""
 
 
 def expected_seconds(store: Store) -> dict[str, float]:
-    """Returns how long each table may take that is built from transcripts which wait; nothing if
-    none do.
-    """
+    """Returns the expected seconds by table; nothing if no transcript waits to be read."""
     waiting = changed_files(find_sources(store.settings), store.archive, store.settings.clock())
+    if not waiting:
+        return {}
     megabytes = sum(file.size for file in waiting) / MEGABYTE
-    if waiting:
-        return {
-            table: EACH_SECONDS + each * megabytes for table, each in SECONDS_PER_MEGABYTE.items()
-        }
-    return {}
+    return {
+        table: SECONDS_PER_TABLE + seconds * megabytes
+        for table, seconds in SECONDS_PER_MEGABYTE.items()
+    }

@@ -1,12 +1,11 @@
-"""Deadlines: how long input has been waiting for each table, file, index, log and job, and whether
-that is too long.
+"""Deadlines: how long input has been waiting for each table, file and job, and if that is too long.
 
-A deadline counts from input that waits to be processed, not from the last run: without new sessions
-nothing waits, and nothing is late. What waits is decided by the same functions as what is due
-(`runs.due`, `runs.staleness`). Since when is the time of the input itself: of a transcript's last
-change, of an event in the spool, or of the change of the table that it is made from. Where the
-input has no time (a setting, a date), it waits since it was first seen waiting
-(`built/waiting.json`).
+A deadline counts from input that waits to be processed, not from the last run. Without new sessions
+nothing waits, and nothing is late. The functions that decide what is due also decide what waits
+(`runs.due`, `runs.staleness`).
+
+Input waits since a transcript changed, an event was sent to the spool, or a source table changed.
+For input without a time (a setting, a date), `built/waiting.json` notes when it was first seen.
 """
 
 import json
@@ -35,28 +34,28 @@ REMEDY = (
 )
 INFLOWS = {table: (extra, inflow) for extra in extras() for table, inflow in extra.inflows.items()}
 """What optional capabilities take in from outside, by table."""
-OUTSIDE = {
+INCOMING = {
     "events": "sent events wait",
     "resources": "transcripts wait",
     **{table: inflow.source for table, (_, inflow) in INFLOWS.items()},
 }
-"""What comes from outside, by the table that takes it in."""
+"""By table that takes in something from outside the store: what waits for it, for people."""
 
 
 @dataclass(frozen=True)
 class Waiting:
-    """Something that input waits for."""
+    """A table, file or job for which input waits."""
 
     name: str
-    """A table or file, or `job NAME`."""
+    """Name of the table or file, or `job NAME`."""
     since: datetime
     deadline: timedelta
     source: str
-    """What waits."""
+    """What waits, for people."""
 
     @property
     def late_at(self) -> datetime:
-        """When it is too late."""
+        """The moment after which it is late."""
         return self.since + self.deadline
 
     def is_late(self, now: datetime) -> bool:
@@ -65,13 +64,13 @@ class Waiting:
 
 
 def find_waiting(store: Store) -> list[Waiting]:
-    """Returns everything that input waits for, in build order, then jobs; nothing is written."""
+    """Returns everything for which input waits: tables in build order, then jobs."""
     now = store.settings.clock()
-    seen = first_seen(store)
+    noted_times = read_noted_times(store)
     due_jobs = [job for job in JOBS.values() if _is_due(store, job)]
     since = _since_of_tables(store, {job.name for job in due_jobs})
     waiting = [
-        Waiting(name, since[name], deadline_of(table), OUTSIDE.get(name, "changed input waits"))
+        Waiting(name, since[name], deadline_of(table), INCOMING.get(name, "changed input waits"))
         for name, table in TABLES.items()
         if name in since
     ]
@@ -81,12 +80,16 @@ def find_waiting(store: Store) -> list[Waiting]:
         waiting.append(
             Waiting(f"job {job.name}", min(moments, default=now), deadline, "input waits")
         )
-    return [replace(item, since=min(now, item.since, seen.get(item.name, now))) for item in waiting]
+    return [
+        replace(item, since=min(now, item.since, noted_times.get(item.name, now)))
+        for item in waiting
+    ]
 
 
 def keep_waiting(store: Store) -> list[Waiting]:
-    """Returns the same, and keeps since when each has been waiting: for later calls, and for the
-    line in the briefing.
+    """Returns what `find_waiting` returns, and notes it in `built/waiting.json`.
+
+    Later calls and the warning in the briefing read the note.
     """
     waiting = find_waiting(store)
     rows = {item.name: [item.since.timestamp(), item.late_at.timestamp()] for item in waiting}
@@ -94,15 +97,15 @@ def keep_waiting(store: Store) -> list[Waiting]:
     return waiting
 
 
-def first_seen(store: Store) -> dict[str, datetime]:
-    """Returns since when each name waits, as far as it was kept."""
+def read_noted_times(store: Store) -> dict[str, datetime]:
+    """Returns since when input waits, by table, file or job that `keep_waiting` noted last."""
     text = text_of(store.root / WAITING)
     rows: dict[str, list[float]] = json.loads(text) if text else {}
     return {name: datetime.fromtimestamp(since, UTC) for name, (since, _) in rows.items()}
 
 
 def check_deadlines(store: Store) -> list[Check]:
-    """Returns a failed check for each name that is late, or one that passed; and Chroma's age."""
+    """Returns a failed check for everything that is late, else a passed one; then Chroma's age."""
     now = store.settings.clock()
     waiting = find_waiting(store)
     promise = "no input has waited for longer than its deadline"
@@ -113,8 +116,9 @@ def check_deadlines(store: Store) -> list[Check]:
 
 
 def _check_chroma(store: Store) -> Check:
-    """Says whether Chroma's copy is older than what it is made from: no fault before the next
-    nightly run, which is late itself if it does not come.
+    """Returns a check that always passes and tells whether Chroma's copy of the vectors is old.
+
+    The nightly run updates it. If that does not run, its own deadline fails.
     """
     table = TABLES["chroma"]
     since = changed_since(store, table, table.made_from)
@@ -124,23 +128,20 @@ def _check_chroma(store: Store) -> Check:
     )
 
 
-def _check(waiting: Waiting) -> Check:
-    hours = waiting.deadline.total_seconds() / 3600
-    promise = f"{waiting.name}: input is processed within {hours:.0f} hours"
-    return Check(
-        waiting.name,
-        promise,
-        False,
-        f"{waiting.source}, since {waiting.since:%Y-%m-%d %H:%M} UTC",
-        INFLOWS[waiting.name][1].remedy if waiting.name in INFLOWS else REMEDY,
-    )
+def _check(item: Waiting) -> Check:
+    """Returns a failed check for something late."""
+    hours = item.deadline.total_seconds() / 3600
+    promise = f"{item.name}: input is processed within {hours:.0f} hours"
+    problem = f"{item.source}, since {item.since:%Y-%m-%d %H:%M} UTC"
+    remedy = INFLOWS[item.name][1].remedy if item.name in INFLOWS else REMEDY
+    return Check(item.name, promise, False, problem, remedy)
 
 
 def _since_of_tables(store: Store, due_jobs: Set[str]) -> dict[str, datetime]:
-    """Returns since when input waits, by table; now where the input has no time."""
-    since = _since_of_outside(store)
+    """Returns since when input waits, by table for which some waits."""
+    since = _since_of_incoming(store)
     for name, table in TABLES.items():
-        moment = None if name in OUTSIDE else _since_of_table(store, table, due_jobs)
+        moment = None if name in INCOMING else _since_of_table(store, table, due_jobs)
         if moment is not None:
             since[name] = moment
     for name, table in TABLES.items():
@@ -151,14 +152,16 @@ def _since_of_tables(store: Store, due_jobs: Set[str]) -> dict[str, datetime]:
 
 
 def _since_of_table(store: Store, table: Table, due_jobs: Set[str]) -> datetime | None:
-    """Returns since when changed input waits for the table; None where none does."""
+    """Returns since when changed input waits for the table; None if none waits."""
     if table.is_judged:
         parts = stale_partitions(store, table)
-        return _ready(store, table, parts) if parts else None
+        return _since_of_parts(store, table, parts) if parts else None
     job = JOBS[table.jobs[0]]
     if job.every_days:
-        changed = changed_since(store, table, table.made_from) if job.name in due_jobs else None
-        return max(changed, due.time_of(store, job.name) or changed) if changed else None
+        if job.name not in due_jobs:
+            return None
+        changed = changed_since(store, table, table.made_from)
+        return max(changed, due.next_time_of(store, job.name) or changed) if changed else None
     lagging = lagging_sources(store, table)
     if not lagging and (not table.every_run or job.name not in due_jobs):
         return None
@@ -171,14 +174,12 @@ def _changed(store: Store, table: Table) -> datetime:
 
 
 def _is_due(store: Store, job: Job) -> bool:
-    """Returns whether the store requires a run of the job; nobody is asked about tasks
-    elsewhere.
-    """
+    """Returns whether the store requires a run of the job; asks no server of a task list."""
     return due.review_is_stale(store) if job.name == "triage" else bool(due_runs(store, job.name))
 
 
-def _since_of_outside(store: Store) -> dict[str, datetime]:
-    """Returns since when transcripts, events and others wait, by the table that takes them in."""
+def _since_of_incoming(store: Store) -> dict[str, datetime]:
+    """Returns since when something waits outside the store, by the table that takes it in."""
     now = store.settings.clock()
     files = changed_files(find_sources(store.settings), store.archive, now)
     sent_at = spool.waiting_since(str(store.root))
@@ -191,20 +192,21 @@ def _since_of_outside(store: Store) -> dict[str, datetime]:
     return {name: min(times) for name, times in moments.items() if times}
 
 
-def _ready(store: Store, table: Table, parts: Sequence[str]) -> datetime:
-    """Returns since when the partitions wait: a week or month not before it is over."""
+def _since_of_parts(store: Store, table: Table, parts: Sequence[str]) -> datetime:
+    """Returns since when the partitions can be built: a week or month not before it is over."""
     changed = _changed(store, table)
     spans = [span for span in SPANS if span.name == table.grain != "day"]
     ends = [span.last_day(date.fromisoformat(part)) for span in spans for part in parts]
     if not ends:
         return changed
-    over = datetime.combine(min(ends) + timedelta(days=1), time(), store.settings.zone)
-    return max(changed, over.astimezone(UTC))
+    end = datetime.combine(min(ends) + timedelta(days=1), time(), store.settings.zone)
+    return max(changed, end.astimezone(UTC))
 
 
 def _leads(table: Table) -> list[str]:
-    """Returns the tables that decide when a table is built that is built along with others: the one
-    that it is built with, else those made from it.
+    """Returns the other tables of its job that decide when this table is built.
+
+    That is the table that it is built with (`built_with`), or those made from it (`follows`).
     """
     if table.built_with:
         return [table.built_with]

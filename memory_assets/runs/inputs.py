@@ -1,9 +1,10 @@
-"""Input versions: what each partition of a table should be built from, as a hash.
+"""Input versions: a hash of everything from which a partition should be built.
 
-By the general rule it is a hash of the rules' version, the declared settings and the fingerprints
-of the tables that it is made from. `INPUTS` names the functions of tables for which that does not
-fit; each says why, takes the store and the table's declaration, and returns the input version of
-each partition that should exist.
+A partition is stale if it was built from another input version. In general the version is a hash of
+the rules' version, the declared settings and the fingerprints of the source tables. For some tables
+a function of their own computes it (`INPUTS`). Such a function gets the store and the table's
+declaration, and returns the version of each partition that should exist. Its docstring lists what
+the version depends on.
 """
 
 import json
@@ -46,40 +47,41 @@ from memory_assets.store.store import Store
 from memory_assets.text.moments import event_time
 
 FLUSHED = "sessions.flushed"
+"""Kind of the event that ends every open session."""
+
 UNTIL = "~"
-"""Comes before the moment in `version_until`."""
+"""Separates the version and the moment in the result of `version_until`."""
 
 REFOLDING = NOTES | MOVES | {FEEDBACK}
-"""Ledger events after which memories are folded again; recalls and uses wait for the next rebuild.
-"""
+"""Kinds of events after which memories are stale. Recalls and uses make no memory stale."""
 
-SESSION_ENDED, SESSION_COMPACTING = (
-    name.removeprefix("memory/") for name in (ENDED, COMPACTION_PENDING)
-)
+SESSION_ENDED = ENDED.removeprefix("memory/")
+SESSION_COMPACTING = COMPACTION_PENDING.removeprefix("memory/")
+"""Kinds of events in the ledger."""
 
 
 def input_versions(store: Store, table: Table) -> dict[str, str]:
     """Returns the input version of each partition that the table should have.
 
-    The part after a space (a model, a prompt) never makes a partition stale, because building with
-    another one costs money.
+    The part after a space names a model and its prompt. Another model or prompt makes no partition
+    stale, because asking again costs money.
     """
-    special = input_functions().get(table.built_with or table.name)
-    if special:
-        return special(store, table)
+    own_function = input_functions().get(table.built_with or table.name)
+    if own_function:
+        return own_function(store, table)
     sources = [name for name in table.made_from if TABLES[name].record]
     if table.grain == "whole":
         versions = part_versions(store, sources)
         return {WHOLE: version_from(store, table, *versions)} if versions else {}
-    same = [store.tables.parts(name) for name in sources if TABLES[name].grain == table.grain]
+    same_grain = [store.tables.parts(name) for name in sources if TABLES[name].grain == table.grain]
     return {
-        part: version_from(store, table, *(fingerprint(parts, part) for parts in same))
-        for part in same[0]
+        part: version_from(store, table, *(fingerprint(parts, part) for parts in same_grain))
+        for part in same_grain[0]
     }
 
 
 def part_versions(store: Store, names: Iterable[str]) -> list[str]:
-    """Returns the name and the hash of each partition of the tables."""
+    """Returns a text with the name and the hash of each partition of the tables."""
     return [
         f"{name}/{part}={info.fingerprint}"
         for name in names
@@ -117,8 +119,9 @@ def _plain(value: object) -> str:
 
 
 def windows(store: Store, table: Table) -> dict[str, str]:
-    """The rules, the flushes and the records of each source, as JSON, so that only changed sessions
-    are cut again.
+    """The rules, the flushes, and the records and signals of each source, as JSON.
+
+    From the JSON the build function sees which sources changed, and cuts only their sessions again.
     """
     moments = [moment.isoformat() for moment in flushes(store)]
     sources = {name: info.fingerprint for name, info in store.tables.parts("records").items()}
@@ -141,20 +144,20 @@ def flushes(store: Store) -> tuple[datetime, ...]:
 
 
 def hook_signals_of(store: Store) -> dict[str, HookSignals]:
-    """Returns, by session, the events that its harness sent: when it ended, and when it was about
-    to be compacted.
-    """
+    """Returns, by session, when its harness reported its end, and compactions that were to come."""
     moments: dict[str, dict[str, list[datetime]]] = {}
     for event in store.ledger.events([SESSION_ENDED, SESSION_COMPACTING]):
-        of_session = moments.setdefault(event.target, {SESSION_ENDED: [], SESSION_COMPACTING: []})
+        by_kind = moments.setdefault(event.target, {SESSION_ENDED: [], SESSION_COMPACTING: []})
         sent_at = event_time(event.payload["sent_at"]) or event.at
-        of_session[event.kind].append(min(sent_at, event.at))
-    return {id: HookSignals(*map(tuple, kinds.values())) for id, kinds in moments.items()}
+        by_kind[event.kind].append(min(sent_at, event.at))
+    return {id: HookSignals(*map(tuple, by_kind.values())) for id, by_kind in moments.items()}
 
 
 def harness_memories(store: Store, table: Table) -> dict[str, str]:
-    """The memory files of harnesses, and documents; nothing before the first transcript or
-    document, so that files alone do not start a store."""
+    """The memory files of harnesses, and documents.
+
+    Nothing before the first transcript or document, so that memory files alone do not fill a store.
+    """
     is_started = (
         store.tables.parts(table.name)
         or documented_parts(store)
@@ -164,39 +167,35 @@ def harness_memories(store: Store, table: Table) -> dict[str, str]:
 
 
 def messages(store: Store, table: Table) -> dict[str, str]:
-    """The windows that closed on the day; a day that lost its windows is built again, without
-    rows.
-    """
+    """The windows that closed on the day. A day that lost its windows is built again, as empty."""
     closed = store.tables.read("windows").filter(pl.col("day").is_not_null())
     versions = {day.isoformat(): inputs_of(group) for (day,), group in closed.group_by("day")}
     return _with_lost(store, table, versions, inputs_of(closed.clear()))
 
 
 def checkpoints(store: Store, table: Table) -> dict[str, str]:
-    """The closed windows of the day, with what the turns in them depend on
-    (`stages.capture.checkpoints`).
-    """
+    """What the turns in the day's closed windows depend on (`stages.capture.checkpoints`)."""
     versions = versions_of_days(store.tables.read("windows", columns=WINDOW_COLUMNS), table.version)
     return _with_lost(store, table, versions, hash_of(table.version))
 
 
 def _with_lost(
-    store: Store, table: Table, versions: dict[str, str], of_nothing: str
+    store: Store, table: Table, versions: dict[str, str], empty_version: str
 ) -> dict[str, str]:
-    """Returns the versions, with those of days that have rows and no windows any more."""
+    """Adds the days that still have rows and lost their windows, each with the empty version."""
     written = store.tables.parts(table.name)
-    lost = [day for day, info in written.items() if info.rows and day not in versions]
-    return versions | dict.fromkeys(lost, of_nothing)
+    lost_days = [day for day, info in written.items() if info.rows and day not in versions]
+    return versions | dict.fromkeys(lost_days, empty_version)
 
 
 def observer_answers(store: Store, table: Table) -> dict[str, str]:
-    """The windows that are read and whether their sessions are short, the model and its prompts."""
-    how = observer_and_prompt(store.settings) or RULES
+    """The messages, the windows to ask about with their statuses; the model and its prompts."""
+    model_and_prompts = observer_and_prompt(store.settings) or RULES
     parts = store.tables.parts("messages")
-    read = [_windows(store, [status]) for status in READ_STATUSES]
-    by_day = {day: ["\x1f".join(windows.get(day, ())) for windows in read] for day in parts}
+    by_status = [_windows(store, [status]) for status in READ_STATUSES]
+    by_day = {day: ["\x1f".join(windows.get(day, ())) for windows in by_status] for day in parts}
     return {
-        day: f"{hash_of(table.version, *windows, fingerprint(parts, day))} {how}"
+        day: f"{hash_of(table.version, *windows, fingerprint(parts, day))} {model_and_prompts}"
         for day, windows in by_day.items()
     }
 
@@ -221,9 +220,7 @@ def reflector_and_prompt(settings: Settings) -> str:
 
 
 def reflector_and_pair_prompt(settings: Settings) -> str:
-    """Returns the model that decides pairs in doubt and the hash of its prompt; empty without a
-    model.
-    """
+    """Returns the model that compares pairs of facts and its prompt's hash; empty without one."""
     from memory_assets.stages.embed import pair_questions
 
     model = settings.model_of("reflector")
@@ -231,15 +228,15 @@ def reflector_and_pair_prompt(settings: Settings) -> str:
 
 
 def observations(store: Store, table: Table) -> dict[str, str]:
-    """Messages, answers, the standards of the write gate, and the number of facts that each window
-    may add.
+    """The day's messages, answers of models, allowances and replaced facts, and the rules.
 
-    Also the embedding model, which decides between categories and compares answers with the owner's
-    words, and the facts that later parts of the same sessions replace.
+    An allowance is the number of facts that a window may add. Replaced facts are those that a later
+    part of the same session corrected. The rules are the standards of the write gate, and the
+    embedding model, which chooses categories and compares answers with the owner's words.
     """
     standards = standards_of(store.settings)
     allowances = plan_allowances(store.tables.read("windows"), standards.limits.most_allowed)
-    shares = {
+    allowances_by_day = {
         day: [f"{window}:{allowances[window]}" for window in ids]
         for day, ids in _windows(store, READ_STATUSES).items()
     }
@@ -250,7 +247,7 @@ def observations(store: Store, table: Table) -> dict[str, str]:
     return {
         day: hash_of(
             *rules,
-            *shares.get(day, ()),
+            *allowances_by_day.get(day, ()),
             fingerprint(messages, day),
             fingerprint(answers, day),
             *replaced.get(day, ()),
@@ -260,15 +257,13 @@ def observations(store: Store, table: Table) -> dict[str, str]:
 
 
 def replaced_by_day(store: Store) -> dict[str, list[str]]:
-    """Returns the ids of facts that answers replace, for each day on which their sessions have an
-    answer.
-    """
+    """Returns the ids of facts that answers replace, by day with an answer about their session."""
     rows = store.tables.read("observer_answers", columns=["day", "session_id", "replaced_ids"])
     pairs = rows.explode("replaced_ids").drop_nulls("replaced_ids")
     replacing = pairs.select("session_id", "replaced_ids").unique()
     days = rows.select("day", "session_id").unique().join(replacing, on="session_id")
     ids = days.sort("day", "replaced_ids").group_by("day", maintain_order=True).agg("replaced_ids")
-    return {day.isoformat(): of_day for day, of_day in ids.iter_rows()}
+    return {day.isoformat(): replaced_ids for day, replaced_ids in ids.iter_rows()}
 
 
 def _windows(store: Store, statuses: Sequence[str]) -> dict[str, list[str]]:
@@ -304,8 +299,10 @@ def passage_vectors(store: Store, table: Table) -> dict[str, str]:
 
 
 def _waiting(store: Store, table: Table, versions: Mapping[str, str]) -> dict[str, str]:
-    """Returns the input versions of the partitions that have these, and wait for a moment that has
-    not come.
+    """Returns the written versions that name a moment in the future and are current otherwise.
+
+    They replace the current versions, so that these partitions are not stale before that moment
+    (`version_until`).
     """
     now = store.settings.clock()
     waiting = dict[str, str]()
@@ -317,9 +314,7 @@ def _waiting(store: Store, table: Table, versions: Mapping[str, str]) -> dict[st
 
 
 def version_until(version: str, until: datetime | None) -> str:
-    """Returns the input version of a partition that is stale at the moment, whatever its inputs are
-    by then.
-    """
+    """Returns the version with the moment from which the partition is stale in any case."""
     return f"{version.partition(UNTIL)[0]}{UNTIL}{until.isoformat()}" if until else version
 
 
@@ -334,17 +329,16 @@ def notes_by_day(store: Store) -> dict[str, list[str]]:
 
 
 def merge_rules(store: Store) -> str:
-    """Returns the hash of the rules by which pairs are judged; with other rules all pairs are
-    judged again.
-    """
+    """Returns the hash of the rules that compare pairs of facts; a new one compares all again."""
     return hash_of(
         version_of("merges"), standards_of(store.settings).version, store.settings.embedding_model
     )
 
 
 def memories(store: Store, table: Table) -> dict[str, str]:
-    """The observations and their vectors, the ledger's notes, feedback and moves, and the day when
-    one may become stale.
+    """The tables that are folded, the events `REFOLDING`, and the moment of the next change.
+
+    At that moment a memory may become stale by its age.
     """
     events = [event.id for event in store.ledger.events(REFOLDING)]
     if not (events or store.tables.parts("observations") or store.tables.parts("harness_memories")):
@@ -357,19 +351,17 @@ def memories(store: Store, table: Table) -> dict[str, str]:
 def reflections(store: Store, table: Table) -> dict[str, str]:
     """The observations up to the day: a reflection uses the memories at the day's end."""
     model = reflector_and_prompt(store.settings)
-    versions = _running(store, table.version)
+    versions = _cumulative_versions(store, table.version)
     return {day: f"{version} {model}".rstrip() for day, version in versions.items()}
 
 
 def proposals(store: Store, table: Table) -> dict[str, str]:
-    """The reflections of the day, which depend on all earlier observations, and the settings that
-    name and place lines.
-    """
-    versions = _running(store, version_of("reflections"))
+    """The reflections of the day, so all earlier observations; the owner, sections and zone."""
+    versions = _cumulative_versions(store, version_of("reflections"))
     return {day: version_from(store, table, version) for day, version in versions.items()}
 
 
-def _running(store: Store, version: str) -> dict[str, str]:
+def _cumulative_versions(store: Store, version: str) -> dict[str, str]:
     """Returns, by day with observations, the hash of all observations up to the day."""
     versions: dict[str, str] = {}
     for day, info in store.tables.parts("observations").items():
@@ -391,7 +383,7 @@ def distillates(store: Store, table: Table) -> dict[str, str]:
 
 
 def timeline(store: Store, table: Table) -> dict[str, str]:
-    """The reflections and segments of the days of each finished week, in the zone."""
+    """The reflections and segments of the days of each finished week, and the time zone."""
     segments = _finished(store, WEEK, "segments")
     weeks = distillates(store, TABLES["weekly_distillates"])
     return {
@@ -403,8 +395,9 @@ def timeline(store: Store, table: Table) -> dict[str, str]:
 def _finished(
     store: Store, span: Span, table: str, *, is_with_inputs: bool = False
 ) -> dict[str, list[str]]:
-    """Returns the versions of the days with rows, by the first day of each finished week or
-    month.
+    """Returns the versions of the days with rows, by the first day of their week or month.
+
+    Weeks or months that are not over are left out. `is_with_inputs` adds the input versions.
     """
     today = store.settings.today()
     days: dict[str, list[str]] = {}
@@ -417,64 +410,59 @@ def _finished(
 
 
 def friction(store: Store, table: Table) -> dict[str, str]:
-    """The messages and observations of the seven days that end with the day; only the last seven
-    days can be due.
+    """The messages and observations of the seven days that end with the day.
+
+    Only the last seven days have a version, so that older ones are not built again.
     """
     today = store.settings.today()
     written = store.tables.parts(table.name)
     versions = dict[str, str]()
     for day in store.tables.parts("messages"):
         if (today - date.fromisoformat(day)).days <= FRICTION_DAYS:
-            is_found = day in written and written[day].rows > 0
-            versions[day] = friction_version(store, table, day, is_found=is_found)
+            has_friction = day in written and written[day].rows > 0
+            versions[day] = friction_version(store, table, day, has_friction=has_friction)
     return versions
 
 
-def friction_version(store: Store, table: Table, day: str, *, is_found: bool) -> str:
-    """Returns the input version of the day; if a friction was found on it, also of the messages of
-    the next six days.
-    """
-    is_enough = observed_until(store, day) >= store.settings.friction_observations
-    days = friction_days(day, is_found=is_found)
-    upstream = [store.tables.parts(name) for name in ("messages", "observations")]
-    hashes = [parts[of].fingerprint for parts in upstream for of in days if of in parts]
+def friction_version(store: Store, table: Table, day: str, has_friction: bool) -> str:
+    """Returns the input version of the day; with a friction on it, also of the six later days."""
+    is_enough = observation_count(store, day) >= store.settings.friction_observations
+    days = friction_days(day, has_friction=has_friction)
+    sources = [store.tables.parts(name) for name in ("messages", "observations")]
+    hashes = [parts[part].fingerprint for parts in sources for part in days if part in parts]
     return version_from(store, table, is_enough, *hashes)
 
 
-def friction_days(day: str, *, is_found: bool = False) -> list[str]:
-    """Returns the seven days that end with the day; where something is found, also the six days
-    after it.
-    """
-    last = date.fromisoformat(day)
-    back = range(-FRICTION_DAYS + 1, FRICTION_DAYS if is_found else 1)
-    return [(last + timedelta(days=days)).isoformat() for days in back]
+def friction_days(day: str, *, has_friction: bool = False) -> list[str]:
+    """Returns the seven days that end with the day; with a friction, also the six days after it."""
+    middle = date.fromisoformat(day)
+    end = FRICTION_DAYS if has_friction else 1
+    offsets = range(1 - FRICTION_DAYS, end)
+    return [(middle + timedelta(days=offset)).isoformat() for offset in offsets]
 
 
-def observed_until(store: Store, day: str) -> int:
+def observation_count(store: Store, day: str) -> int:
     """Returns the number of observations and segments up to the day."""
     tables = (store.tables.parts(name) for name in ("observations", "segments"))
     return sum(info.rows for parts in tables for part, info in parts.items() if part <= day)
 
 
 def summaries_version(store: Store) -> str:
-    """Returns the version of the memories that the category summaries should be built from; empty
-    without memories.
-    """
+    """Returns the version from which category summaries should be built; empty without memories."""
     info = store.tables.parts("memories").get(WHOLE)
     return hash_of(version_of("category_summaries"), info.fingerprint) if info else ""
 
 
 def summaries_are_stale(store: Store) -> bool:
-    """Returns whether the category summaries were built from other memories; the nightly run builds
-    memories without them.
+    """Returns whether the category summaries were built from other memories than the present ones.
+
+    This happens every night, because the nightly run builds memories and no summaries.
     """
     return summaries_version(store) != (store.note_of("category_summaries") or "")
 
 
 def lessons_md(store: Store, table: Table) -> dict[str, str]:
-    """The active lessons, which depend on the ledger and the memories; nothing before the first
-    one.
-    """
+    """The text of the active lessons, which depends on the ledger; nothing before the first one."""
     text = render_lessons(lessons_of(store))
     if text or (store.workspace / LESSONS_MD).is_file():
         return {WHOLE: hash_of(table.version, text)}
@@ -482,14 +470,12 @@ def lessons_md(store: Store, table: Table) -> dict[str, str]:
 
 
 def briefing(store: Store, table: Table) -> dict[str, str]:
-    """What changes without a triage: memories, windows, answers, reflections, due and expiry dates,
-    lessons, the owner.
-    """
+    """What may change a briefing without a triage: tables, lessons, due dates and expiry dates."""
     memories = store.tables.parts("memories")
     if not memories:
         return {}
-    reflected = store.tables.parts("session_reflections")
-    ends = (
+    of_sessions = store.tables.parts("session_reflections")
+    day_versions = (
         f"{day}={info.fingerprint}"
         for name in ("windows", "observer_answers", "reflections")
         for day, info in store.tables.parts(name).items()
@@ -498,10 +484,10 @@ def briefing(store: Store, table: Table) -> dict[str, str]:
         store,
         table,
         fingerprint(memories, WHOLE),
-        fingerprint(reflected, WHOLE),
+        fingerprint(of_sessions, WHOLE),
         render_lessons(lessons_of(store)),
-        *ends,
-        # The memories recalled with a date do not matter here.
+        *day_versions,
+        # The memories that are shown with a due date need not be compared: their hash is above.
         *due_lines(due_triggers(store, empty("memories"))),
         *expiring_on(store),
     )
@@ -527,14 +513,14 @@ ASKS: dict[str, Callable[[Settings], str]] = {
     "weekly_distillates": reflector_and_prompt,
     "monthly_distillates": reflector_and_prompt,
 }
-"""By table that a model answers, what returns the model and the hash of its prompt.
+"""By table that a model answers: the function that returns the model and the hash of its prompt.
 
-A change marks partitions as stale in the UI only: asking again costs money and takes a backfill.
+After a change only the UI shows partitions as stale. A backfill asks again, which costs money.
 """
 
 
 @cache
 def input_functions() -> dict[str, Inputs]:
-    """Returns the functions of all tables, with those of optional capabilities."""
+    """Returns `INPUTS` with the functions of optional capabilities."""
     added = (extra.load(extra.inputs).INPUTS for extra in extras() if extra.inputs)
     return INPUTS | {name: function for inputs in added for name, function in inputs.items()}

@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 
 
 EVENT_LOG = "# Keeps the event log open"
-"""The line of dagster.yaml where the event log on SQLite begins, which a file with another storage
-lacks.
-"""
+"""Start of the part of dagster.yaml that keeps the event log in SQLite."""
 
 
 @cache
@@ -35,16 +33,16 @@ def local_configuration() -> str:
 
 @contextmanager
 def open_instance(store: Store) -> Iterator["dg.DagsterInstance"]:
-    """Opens the store's Dagster instance, making its home first; two processes never initialise it
-    at once.
+    """Opens the store's Dagster instance; makes its home first if needed.
 
-    Raises `StoreError` if a server that dagster.yaml names cannot be used.
+    A lock keeps two processes from making the same home. Raises `StoreError` if a server that
+    dagster.yaml names cannot be used.
     """
     home = make_folder(store.dagster_home)
     with filelock.FileLock(home / "opening.lock", mode=0o600):
         make_home(store)
-        opened = _open(home)
-    with opened as instance:
+        instance = _open(home)
+    with instance:
         yield instance
 
 
@@ -65,10 +63,11 @@ def _open(home: Path) -> "dg.DagsterInstance":
     except Exception as error:
         if not re.search(r"^storage\s*:", text_of(file), re.M):
             raise
-        *_, first = causes_of(error)
-        because = mask_text(next(iter(str(first).strip().splitlines()), type(first).__name__))[0]
+        *_, cause = causes_of(error)
+        lines = [*str(cause).strip().splitlines(), type(cause).__name__]
+        reason, _ = mask_text(lines[0])
         raise StoreError(
-            f"Cannot use the storage that {file} names: {because}. Start the server, or fix "
+            f"Cannot use the storage that {file} names: {reason}. Start the server, or fix "
             f"DAGSTER_POSTGRES_URL; for missing packages run `{install_command('scaling')}`."
         ) from error
     finally:
@@ -77,8 +76,9 @@ def _open(home: Path) -> "dg.DagsterInstance":
 
 
 def make_home(store: Store) -> Path:
-    """Makes DAGSTER_HOME with its configuration and database, or adds the event log to a
-    configuration without a storage.
+    """Makes DAGSTER_HOME, the folder of the instance, with its configuration and database.
+
+    Adds our event log to a dagster.yaml that is there already and names no storage.
     """
     home = make_folder(store.dagster_home)
     path = home / "dagster.yaml"
@@ -86,22 +86,23 @@ def make_home(store: Store) -> Path:
     if not path.is_file():
         import dagster as dg
 
+        # Opening it makes the database.
         with dg.DagsterInstance.from_config(str(home)):
             pass
         write_atomically(path, content.encode())
         return home
     written = path.read_text("utf-8")
-    if not re.search(
-        r"^(storage|(event_log|run|schedule)_storage|instance_class)\s*:", written, re.M
-    ):
-        write_atomically(
-            path, (written.rstrip("\n") + "\n\n" + content[content.index(EVENT_LOG) :]).encode()
-        )
+    storage = r"^(storage|(event_log|run|schedule)_storage|instance_class)\s*:"
+    if not re.search(storage, written, re.M):
+        present = written.rstrip("\n")
+        event_log = content[content.index(EVENT_LOG) :]
+        write_atomically(path, f"{present}\n\n{event_log}".encode())
     return home
 
 
 def _missing_variables(configuration: str) -> list[str]:
     """Returns the environment variables that dagster.yaml names and this process lacks."""
-    named = re.findall(r"^\s*env:\s*(\w+)\s*$", configuration, re.MULTILINE)
-    lacking = (name for name in dict.fromkeys(named) if not os.environ.get(name))
-    return [name for name in lacking if name != "DAGSTER_HOME"]  # it is set for the opening
+    names = dict.fromkeys(re.findall(r"^\s*env:\s*(\w+)\s*$", configuration, re.MULTILINE))
+    # `_open` sets DAGSTER_HOME itself.
+    present = {"DAGSTER_HOME", *(name for name, value in os.environ.items() if value)}
+    return [name for name in names if name not in present]

@@ -1,9 +1,9 @@
-"""Lets no ctrl-C and no SIGTERM be lost during a run of Dagster in the main thread.
+"""Makes sure that no ctrl-C and no SIGTERM is lost during a run of Dagster in the main thread.
 
-Dagster takes these signals during a run and looks at them between its steps. One that arrives after
-the last look is dropped. Python writes the number of each signal to a file descriptor as well,
-whoever handles it; it is read when the run is over. So is one that arrives inside a finaliser,
-where Python prints what a handler raises and drops it.
+During a run, Dagster handles these signals and looks at them between its steps. A signal after the
+last look is lost. A signal during a finaliser (`__del__`) is lost too, because Python only prints
+the exception of its handler. But Python also writes the number of each signal to a file descriptor
+(`signal.set_wakeup_fd`). We read these numbers when the run is over.
 """
 
 import os
@@ -18,9 +18,7 @@ INTERRUPTS = frozenset({signal.SIGINT, signal.SIGTERM})
 
 @contextmanager
 def interrupted_by_signals() -> Iterator[None]:
-    """Raises `KeyboardInterrupt` for a signal that arrives during the block, at its end at the
-    latest.
-    """
+    """Raises `KeyboardInterrupt` for a signal during the block, at the latest at its end."""
     import dagster as dg
 
     try:
@@ -37,7 +35,7 @@ def interrupted_by_signals() -> Iterator[None]:
 
 @contextmanager
 def _received() -> Iterator[list[int]]:
-    """Yields a list that holds the numbers of the signals that arrived, once the block is over."""
+    """Yields an empty list; at the end of the block, adds the numbers of the signals during it."""
     numbers = list[int]()
     read, write = os.pipe()
     os.set_blocking(read, False)
@@ -53,7 +51,7 @@ def _received() -> Iterator[list[int]]:
         sys.unraisablehook = print_dropped
         signal.set_wakeup_fd(previous_fd)
         os.close(write)
-        # Bytes, each of which is a number.
+        # Each signal wrote one byte with its number.
         numbers.extend(b"".join(iter(lambda: os.read(read, 256), b"")))
         os.close(read)
 

@@ -1,8 +1,7 @@
-"""Starts runs for the command line: the same jobs that the sensors start, in this process, in
-order.
+"""Runs jobs in this process, for the command line and the worker of `memory up`.
 
-Dagster is imported only when there is something to run, so that finding nothing to do costs no
-import.
+These are the jobs that the sensors start in processes of their own. Dagster is imported only when
+there is something to run.
 """
 
 import time
@@ -52,18 +51,18 @@ if TYPE_CHECKING:
 
 
 MOST_ATTEMPTS = 4
-"""Times that an update starts again after a damaged file was put aside."""
+"""How often an update is tried if a damaged file is put aside each time."""
 
 ANSWERING = ("text_index", "vector_index")
-"""What a question is answered from."""
+"""The indexes that answer questions."""
 
 MOST_DAYS_FIRST = 2
-"""Days with new transcripts that are made recallable before their other tables are built. A longer
-backlog goes day by day.
+"""With at most so many new days, the indexes that answer questions are built first, and the other
+tables of these days after them. With more days, each is built as a whole.
 """
 
 WORKS = {"rebuild_memories": "recall works", "triage": "recall works and MEMORY.md is written"}
-"""What a person can use once the job has run."""
+"""By job: what a person can use once it has run."""
 
 OF_SAMPLE = "This is the bundled sample, not the memory of your own sessions."
 
@@ -82,7 +81,7 @@ def ingest(store: Store, *, reflect: bool = True, with_chroma: bool = False) -> 
     Does nothing when nothing is new. With `with_chroma`, Chroma's copy of the vectors is updated
     now; else the next nightly run does that.
     """
-    finish(store)  # what other machines forgot
+    finish(store)  # erases what other machines forgot
     notice = OF_SAMPLE if is_sample(store.settings) else ""
     with Runner(store) as runner, expect(partial(expected_seconds, store), notice):
         update(runner, [job.name for job in JOBS.values() if reflect or job.is_at_once])
@@ -101,10 +100,10 @@ def ingest(store: Store, *, reflect: bool = True, with_chroma: bool = False) -> 
 
 
 def update(runner: "Runner", jobs: Sequence[str], *, recall_first: bool = False) -> None:
-    """Runs what is due of these jobs, in order; with `recall_first`, what a question is answered
-    from comes before the rest.
+    """Runs what is due of these jobs, in order.
 
-    If a file is damaged, it is put aside and the update starts again from the first job.
+    With `recall_first`, the tables that answer questions are built before all others. If a file is
+    damaged, it is put aside and the update starts again with the first job.
     """
     put_damaged_aside(runner.store, is_deep=False)
     for attempt in count(1):
@@ -118,14 +117,14 @@ def update(runner: "Runner", jobs: Sequence[str], *, recall_first: bool = False)
         except (Exception, PanicException) as error:
             runner.disconnect()
             damages = put_damaged_aside(runner.store) if is_damage(error) else []
-            # By a step.
-            is_put_aside = any(isinstance(cause, DamagedError) for cause in causes_of(error))
-            if attempt == MOST_ATTEMPTS or not (damages or is_put_aside):
+            # A step that puts a damaged file aside itself raises `DamagedError`.
+            by_step = any(isinstance(cause, DamagedError) for cause in causes_of(error))
+            if attempt == MOST_ATTEMPTS or not (damages or by_step):
                 raise
 
 
 def backfill(store: Store, days: Iterable[date]) -> RunSummary:
-    """Asks the model about the days as if for the first time, then updates everything else."""
+    """Asks the model about the days again, then updates everything else."""
     with Runner(store) as runner:
         runner.run_days("process_days", days, ask_again=True)
         for job in JOBS:
@@ -134,13 +133,13 @@ def backfill(store: Store, days: Iterable[date]) -> RunSummary:
 
 
 def rematerialise(store: Store, days: Sequence[date], *, retire: Callable[[], bool]) -> RunSummary:
-    """Builds the days with the present settings, up to MEMORY.md; asks a model about these days
-    alone.
+    """Builds the days with the present settings, up to MEMORY.md, and asks a model about them.
 
-    In a branch of a store the other days stay as they are, and only what leads to MEMORY.md is
-    built; else those that the settings made stale follow, as far as that takes no model. `retire`
-    is called when memories are rebuilt and returns whether lines of MEMORY.md have to be removed:
-    these are removed before proposals for their place are decided.
+    In a branch of a store (a what-if copy), other days stay as they are. Else all other days that
+    the settings made stale are built too, without asking a model about them.
+
+    `retire` is called after the memories are built, and returns whether lines of MEMORY.md are to
+    be removed. A triage then removes them before proposals for the same places are decided.
     """
     is_branch = store.origin is not None
     with Runner(store) as runner:
@@ -155,7 +154,7 @@ def rematerialise(store: Store, days: Sequence[date], *, retire: Callable[[], bo
         has_model = store.settings.model_of("reflector") != RULES
         reflected = due.intersection(days) if has_model else due
         runner.run_days("reflect", reflected)
-        # No model is asked about other days.
+        # Reflections of the remaining days would ask the model.
         runner.run_days("reflect", due - reflected - others, only=["proposals"])
         runner.run("triage")
         if not is_branch:
@@ -171,8 +170,9 @@ def triage(store: Store) -> RunSummary:
 
 
 class Runner(ExitStack):
-    """Runs jobs in this process with the store's own Dagster instance, which the first run opens
-    and the exit closes.
+    """Runs jobs in this process, with the Dagster instance of the store.
+
+    The first run opens the instance; leaving the `with` block closes it.
     """
 
     def __init__(self, store: Store, started_by: str = "command line") -> None:
@@ -186,8 +186,9 @@ class Runner(ExitStack):
         self._instance: dg.DagsterInstance | None = None
 
     def run_due(self, job: str) -> bool:
-        """Runs the job for everything that is due, the latest days first where that matters;
-        returns whether anything was.
+        """Runs the job for everything that is due, and returns whether anything was.
+
+        Jobs that build each day by itself (`BY_DAY`) begin with the latest days.
         """
         due = due_runs(self.store, job)
         if job in BY_DAY:
@@ -204,35 +205,37 @@ class Runner(ExitStack):
             self.run(job, stretch, **options)
 
     def run_recall_first(self) -> None:
-        """Captures, and builds of the new days what a question is answered from, and the other
-        tables of these runs after it.
+        """Captures; of a few new days, builds the indexes that answer questions, then the rest.
 
-        A run that is killed in between leaves the others stale, so that the next one builds them.
+        If it is killed in between, the other tables are stale, and the next run builds them.
         """
         self.run_due("capture")
         due = due_runs(self.store, "process_days")
         days = sum(len(run.stretch.days()) for run in due if run.stretch)
         if not 0 < days <= MOST_DAYS_FIRST:
             return
-        later = self._run_for_recall(due)
-        later += self._run_for_recall(due_runs(self.store, "rebuild_memories"))
-        for run_others in later:
+        later_runs = self._run_for_recall(due)
+        later_runs += self._run_for_recall(due_runs(self.store, "rebuild_memories"))
+        for run_others in later_runs:
             run_others()
 
     def _run_for_recall(self, due: Sequence[DueRun]) -> list[Callable[[], None]]:
-        """Builds what a question is answered from; returns what builds the other tables."""
-        later = []
-        wanted = with_sources(ANSWERING)
+        """Builds what the indexes are made from; returns functions that build the other tables."""
+        later_runs = []
+        sources = with_sources(ANSWERING)
         for run in due:
             names = [table.name for table in tables_in(run.job)]
-            self.run(run.job, run.stretch, only=[name for name in names if name in wanted])
-            others = [name for name in names if name not in wanted]
-            later.append(partial(self.run, run.job, run.stretch, only=others))
-        return later
+            first = [name for name in names if name in sources]
+            others = [name for name in names if name not in sources]
+            self.run(run.job, run.stretch, only=first)
+            later_runs.append(partial(self.run, run.job, run.stretch, only=others))
+        return later_runs
 
     def _run_newest_first(self, job: str, days: Sequence[date]) -> None:
+        """Runs the job for the days, the latest first; recall works after the first stretch."""
         runs = newest_first(days, session_days(self.store)) if days else []
         for place, stretch in enumerate(runs):
+            # Tells the progress bar which share of the days comes next.
             part(len(stretch.days()) / len(days))
             self.run(job, stretch)
             if place == 0 and len(runs) > 1:
@@ -265,9 +268,9 @@ class Runner(ExitStack):
             begin_night(self.store, stretch.first)
         grain = dynamic_grain(job)
         keys = register_keys(self.instance, self.store, grain) if grain else []
-        in_branch = self.store.origin is not None
-        of_job = [table.name for table in tables_in(job, only_in_branch=in_branch)]
-        tables = only or buildable(job, keys) or of_job
+        is_branch = self.store.origin is not None
+        job_tables = [table.name for table in tables_in(job, only_in_branch=is_branch)]
+        tables = only or buildable(job, keys) or job_tables
         tags = tags_of(job, stretch, keys=keys, ask_again=ask_again, started_by=self.started_by)
         run_id = make_new_run_id()
         with holding(self.store, run_id), interrupted_by_signals():
@@ -287,9 +290,7 @@ class Runner(ExitStack):
         self._jobs.append(job)
 
     def warm_up(self) -> None:
-        """Imports and opens what a run after a session needs, so that the first one takes no longer
-        than the next.
-        """
+        """Imports and opens what a run after a session needs, so that the first one is fast too."""
         from memory_assets.services.search.corpus import open_embedder
 
         quieten()
@@ -302,9 +303,7 @@ class Runner(ExitStack):
         open_embedder(self.store.settings.embedding_model).encode(["A sentence."])
 
     def _definitions_from(self, day: date) -> "dg.Definitions":
-        """Returns the assets with partitions from the first session's day on, or from an earlier
-        one.
-        """
+        """Returns the definitions with partitions from the store's first day, or from `day`, on."""
         from memory_assets.definitions import assemble
 
         first = min(first_day_of(self.store), day)
@@ -324,7 +323,7 @@ class Runner(ExitStack):
         return self._instance
 
     def disconnect(self) -> None:
-        """Closes the instance, whose files may be damaged; the next run opens it again."""
+        """Closes the instance; the next run opens it again, so that damaged files can be moved."""
         self.close()
         self._instance = None
 

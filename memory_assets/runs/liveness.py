@@ -1,10 +1,11 @@
-"""Which processes are alive: each run, and the worker, is a lock that its process holds until it
-ends, however it ends.
+"""Finds out which runs, and which worker, still have a live process.
 
-Dagster's launcher cannot tell whether the process of a run still exists. A killed run would stay
-"started" for good: the sensors, which wait for runs in progress, would request nothing any more,
-and runs that need its slot in a pool would wait for ever. `fail_dead_runs` marks such runs as
-failed and frees their slots.
+The process of each run, and the worker of `memory up`, holds the lock of a file. The lock is free
+as soon as the process ends, however it ends.
+
+Dagster cannot tell whether the process of a run still exists. A killed run would stay "started" for
+ever. The sensors, which wait for runs in progress, would request nothing any more, and other runs
+would wait for its slot in a pool. `fail_dead_runs` marks such runs as failed and frees the slots.
 """
 
 import os
@@ -27,15 +28,15 @@ FOLDER = "running"
 WORKER = "worker"
 
 STARTING_SECONDS = 300.0
-"""A started run without a lock is importing code; after this time its process is taken for dead."""
+"""A new run holds no lock while it imports code. After this time its process is taken for dead."""
 
 BETWEEN_STEPS_SECONDS = 60.0
-"""A run whose last step took the lock less than this ago may be about to start the next one in
-another process.
+"""Each step of a run may have a process of its own. Within this time after the last step began, the
+next process may be about to start.
 """
 
 SLOT_CHECK_SECONDS = 5.0
-"""Between two looks for runs that were killed while this process waits for their slots."""
+"""How often this process looks for killed runs while it may wait for their slots."""
 
 _STATUSES = ("QUEUED", "NOT_STARTED", "STARTING", "STARTED")
 UNFINISHED = dg.RunsFilter(statuses=[dg.DagsterRunStatus(name) for name in _STATUSES])
@@ -44,8 +45,9 @@ _held: dict[Path, filelock.FileLock] = {}
 
 
 def hold(store: Store, name: str) -> bool:
-    """Takes the lock of the run or worker until this process ends; returns False if another process
-    has it.
+    """Takes the lock of the run or worker until this process ends.
+
+    Returns False if another process has it. `name` is the id of a run, or `WORKER`.
     """
     path = _path(store, name)
     if path in _held:
@@ -67,7 +69,7 @@ def release(store: Store, name: str) -> None:
     path = _path(store, name)
     lock = _held.pop(path, None)
     if lock:
-        # While it is held: nobody takes the lock of a deleted file for that of a process.
+        # Deleted before it is released, so that no other process can lock the deleted file.
         path.unlink(missing_ok=True)
         lock.release()
 
@@ -99,13 +101,12 @@ def is_alive(store: Store, name: str) -> bool:
 
 
 def fail_dead_runs(instance: dg.DagsterInstance, store: Store) -> list[str]:
-    """Marks runs as failed whose process has ended, frees their slots, and returns the ids of
-    unfinished runs that go on.
+    """Marks runs whose process has ended as failed, and frees their slots.
 
-    A run that no process has begun to execute is left to Dagster, which knows how long that may
-    take.
+    Returns the ids of the other unfinished runs. A run that no process has begun to execute is left
+    to Dagster, which knows how long that may take.
     """
-    # Before the runs: who has a slot is among them.
+    # Read before the runs, so that every run with a slot is among them.
     with_slots = instance.event_log_storage.get_concurrency_run_ids()
     alive = list[str]()
     for record in instance.get_run_records(UNFINISHED):
@@ -121,8 +122,7 @@ def fail_dead_runs(instance: dg.DagsterInstance, store: Store) -> list[str]:
 
 
 def _fail_run(instance: dg.DagsterInstance, run: dg.DagsterRun) -> None:
-    """Marks the run as failed; Dagster does not retry it."""
-    # What it left is due, and found by the sensors.
+    """Marks the run as failed, without a retry: the sensors request what it left undone."""
     instance.add_run_tags(run.run_id, {MAX_RETRIES_TAG: "0"})
     instance.report_run_failed(
         run, "The process of this run ended before the run did. What it left undone runs again."
@@ -131,7 +131,7 @@ def _fail_run(instance: dg.DagsterInstance, run: dg.DagsterRun) -> None:
 
 @contextmanager
 def failing_dead_runs(instance: dg.DagsterInstance, store: Store) -> Iterator[None]:
-    """Fails dead runs now, and while the block runs those whose slots it may wait for."""
+    """Fails dead runs now, and during the block those that hold a slot of a pool."""
     fail_dead_runs(instance, store)
     is_over = threading.Event()
 
@@ -151,26 +151,29 @@ def failing_dead_runs(instance: dg.DagsterInstance, store: Store) -> Iterator[No
 
 
 def _is_dead(store: Store, record: dg.RunRecord) -> bool:
-    """Returns whether a process began the run, none executes it, and none is about to."""
+    """Returns whether a process began the run, and none executes it or is about to."""
     run = record.dagster_run
     now = time.time()
-    has_one_process = run.remote_job_origin is None  # it was made by the process that executes it
+    # A run without an origin is executed by the process that made it.
+    has_one_process = run.remote_job_origin is None
     try:
-        last = _path(store, run.run_id).stat().st_mtime
+        active_at = _path(store, run.run_id).stat().st_mtime
         patience = 0.0 if has_one_process else BETWEEN_STEPS_SECONDS
     except FileNotFoundError:
-        last = record.start_time or now
+        active_at = record.start_time or now
         patience = STARTING_SECONDS
-    return now - last >= patience and not is_alive(store, run.run_id)
+    return now - active_at >= patience and not is_alive(store, run.run_id)
 
 
 def _remove_locks(store: Store, alive: list[str]) -> None:
-    """Deletes the files of runs that ended a while ago; a younger one may be of a run that is just
-    being made.
+    """Deletes the lock files of runs that have ended.
+
+    Leaves younger files, which may belong to a run that has no record yet.
     """
     for path in (store.dagster_home / FOLDER).glob("*.lock"):
-        is_old = _age(path) >= BETWEEN_STEPS_SECONDS and path.stem not in (*alive, WORKER)
-        if is_old and not is_alive(store, path.stem):
+        name = path.stem
+        is_old = name not in (*alive, WORKER) and _age(path) >= BETWEEN_STEPS_SECONDS
+        if is_old and not is_alive(store, name):
             path.unlink(missing_ok=True)
 
 

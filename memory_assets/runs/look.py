@@ -1,5 +1,6 @@
-"""Notes that an ingest found nothing to do, so that the next one need not look at everything
-(`store.unchanged`).
+"""Notes that an ingest found nothing to do, so that the next one ends at once if nothing changes.
+
+`store.unchanged` reads the note.
 """
 
 import os
@@ -9,7 +10,7 @@ from datetime import datetime, time, timedelta
 from pathlib import Path
 
 from memory_assets.harnesses.homes import transcript_places, unread_places
-from memory_assets.runs.due import time_of
+from memory_assets.runs.due import next_time_of
 from memory_assets.schema.extras import gather
 from memory_assets.schema.tables import JOBS
 from memory_assets.services.health.housekeeping import next_time
@@ -26,24 +27,30 @@ from memory_assets.text.files import write_json
 
 @dataclass(frozen=True)
 class Look:
-    """What an ingest is about to look at, as it was before."""
+    """The state of everything that an ingest reads, taken before the ingest."""
 
     watched: tuple[str, ...]
+    """Files and folders outside the store."""
     fingerprint: str
+    """Hash of their state, and of the store's."""
     at: datetime
 
     @classmethod
     def begin(cls, store: Store) -> "Look":
-        """Notes the state before the look."""
+        """Returns the present state."""
         watched = tuple(dict.fromkeys(map(str, _watched(store))))
         return cls(watched, fingerprint(str(store.root), watched), store.settings.clock())
 
     def end(self, store: Store) -> None:
-        """Keeps that nothing was to do, unless something changed meanwhile or may change without a
-        file of this machine.
+        """Writes the note that nothing was to do, and until when that holds.
+
+        Writes none if something changed since `begin`, or may change without a file of this
+        machine.
         """
-        until = self.at if _is_remote(store) else _valid_until(store, self.at)
-        if until <= self.at or fingerprint(str(store.root), self.watched) != self.fingerprint:
+        if _reads_elsewhere(store):
+            return
+        until = _valid_until(store, self.at)
+        if fingerprint(str(store.root), self.watched) != self.fingerprint:
             return
         span = {"from": self.at.timestamp(), "until": until.timestamp()}
         note = {**span, "watched": self.watched, "fingerprint": self.fingerprint}
@@ -63,17 +70,16 @@ def _watched(store: Store) -> Iterator[Path]:
     yield from filter(None, (settings.taxonomy, settings.observer_prompt))
 
 
-def _is_remote(store: Store) -> bool:
-    """Returns whether an ingest asks other machines, or may take in other transcripts than those of
-    the store.
-    """
+def _reads_elsewhere(store: Store) -> bool:
+    """Returns whether an ingest asks other machines, or may leave the sample for other sources."""
     settings = store.settings
     return is_sample(settings) or settings.needs_servers or tasks_of(store) is not None
 
 
 def _valid_until(store: Store, now: datetime) -> datetime:
-    """Returns when the clock next makes something due: a new day, a job, an open session, a
-    proposal, housekeeping.
+    """Returns the next moment at which something becomes due because of the time alone.
+
+    That is a new day, a job, the end of an open session, an expiring proposal, or housekeeping.
     """
     settings = store.settings
     read = store.tables.read
@@ -82,8 +88,9 @@ def _valid_until(store: Store, now: datetime) -> datetime:
     waiting = read("decisions", columns=["state", "expires_at"]).filter(state="pending")
     idle = timedelta(minutes=settings.idle_minutes)
     moments = [tomorrow, next_time(store), *waiting["expires_at"].drop_nulls()]
-    moments += filter(None, (time_of(store, job.name) for job in JOBS.values() if job.also))
-    moments += [ended + idle for ended in windows["ended_at"]]
-    # A transcript without its last line's end.
+    jobs = [job.name for job in JOBS.values() if job.also]
+    moments += filter(None, (next_time_of(store, name) for name in jobs))
+    moments += [ended_at + idle for ended_at in windows["ended_at"]]
+    # Then the last line of a transcript is read, even if it has no end.
     moments += [info.written_at + QUIET for info in store.tables.parts("records").values()]
     return min(moment for moment in moments if moment > now)

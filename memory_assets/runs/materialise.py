@@ -1,4 +1,4 @@
-"""Builds tables and files: calls their function (`runs.builders`) and writes what it returns."""
+"""Builds tables and files: calls their build function (`runs.builders`), and writes its rows."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -30,29 +30,28 @@ COUNTED: Mapping[str, tuple[str, Mapping[str, str | None]]] = {
     ),
     "merges": ("relation", {"deduplicated": "same"}),
 }
-"""By table, what the log of steps counts beside rows: the value of a column for each count, None
-for all rows.
+"""By table, what the log of steps counts in addition to rows: a column, and for each name of a
+count the value of the column that is counted. None counts all rows.
 """
 
 
 def materialise(
     store: Store, tables: Sequence[Table], partitions: Sequence[str], *, ask_again: bool = True
 ) -> Report:
-    """Builds the tables, which share one build function, for the partitions, writes them, and logs
-    the step, also a failed one.
+    """Builds the partitions of tables that share one build function, and logs the step.
 
-    A partition of a day, week or month table whose input version did not change is left as it is.
-    The last of the tables is written last: its input version says that the others are written. If a
-    file that it reads is damaged, puts it aside, so that the next run rebuilds it first, and raises
-    `DamagedError`.
+    A partitioned table leaves a partition as it is if the input version did not change. The last of
+    the tables is written last, so that its input version says that the others are written, too.
+
+    A damaged file is put aside, so that the next run rebuilds it; this call raises `DamagedError`.
     """
-    began = perf_counter()
+    started = perf_counter()
     report = Report()
     problem = ""
     try:
         report = _materialise(store, tables, partitions, ask_again=ask_again)
         note_builds(store, tables)
-        # Other processes may be in the middle of long days.
+        # Waits no longer, because other processes may build long days.
         store.sync(wait_seconds=PART_WAIT_SECONDS)
         return report
     except BaseException as error:
@@ -62,12 +61,11 @@ def materialise(
             raise DamagedError(damages[0].message) from error
         raise
     finally:
-        spent = 1_000 * (perf_counter() - began)
+        spent_ms = 1_000 * (perf_counter() - started)
         lead = tables[-1]
         now = store.settings.clock()
-        event = StepEvent(
-            now, lead.stage, lead.name, not problem, spent, problem, dict(report.counts)
-        )
+        counts = dict(report.counts)
+        event = StepEvent(now, lead.stage, lead.name, not problem, spent_ms, problem, counts)
         log_step(store.root, event)
 
 
@@ -78,26 +76,28 @@ def _materialise(
     title = JOBS[lead.jobs[0]].title
     building(lead.name, title)
     wanted = {} if lead.every_run else input_versions(store, lead)
-    # Of a partition that nothing in the store requires.
+    # For a partition that has no input version: nothing in the store requires it.
     default = "-" if lead.is_partitioned else lead.version
     versions = {part: wanted.get(part, default) for part in partitions}
     due = _due_parts(store, tables, versions)
-    built = BUILDERS[lead.name](store, Run(lead, partitions, due, ask_again))
-    if isinstance(built, Report):
-        for part in () if lead.record else wanted.keys() & partitions:
-            store.note(note_name(lead, part), wanted[part])
-        return built
-    counts = {"written": len(due), "unchanged": len(partitions) - len(due)}
-    report = Report(figures=counts if lead.is_partitioned else {})
+    build = BUILDERS[lead.name](store, Run(lead, partitions, due, ask_again))
+    if isinstance(build, Report):
+        if not lead.record:
+            for part in wanted.keys() & partitions:
+                store.note(note_name(lead, part), wanted[part])
+        return build
+    report = Report()
+    if lead.is_partitioned:
+        report.figures |= {"written": len(due), "unchanged": len(partitions) - len(due)}
     ordered = sorted(due, reverse=True) if lead.is_newest_first else due
     for part in track(ordered, f"{title} ({lead.name})"):
         with _lock(store, lead):
-            _write(store, tables, part, built(part), versions[part], report)
+            _write(store, tables, part, build(part), versions[part], report)
     return report
 
 
 def _due_parts(store: Store, tables: Sequence[Table], versions: Mapping[str, str]) -> list[str]:
-    """Returns the partitions that are not written with these versions in all of the tables."""
+    """Returns the partitions that one of the tables lacks or has with another input version."""
     lead = tables[-1]
     if not (lead.is_partitioned and lead.record):
         return [*versions]
@@ -110,9 +110,7 @@ def _due_parts(store: Store, tables: Sequence[Table], versions: Mapping[str, str
 
 
 def _lock(store: Store, lead: Table) -> AbstractContextManager[None]:
-    """Returns the lock under which a partition is built and written: shared where other processes
-    may build other days.
-    """
+    """Returns the lock to build a partition: shared if others may build other days meanwhile."""
     return store.lock_day() if lead.jobs[0] in BY_DAY else store.lock()
 
 
@@ -128,15 +126,18 @@ def _write(
     frames = built if isinstance(built, Mapping) else {tables[-1].name: built}
     report.counts["partitions"] += 1
     for table in tables:
-        masking = partial(_without_secrets, table, report)
+        mask = partial(_without_secrets, table, report)
+        # One frame, or several that are made while they are written.
         frame = frames[table.name]  # pyright: ignore[reportArgumentType]
-        masked = masking(frame) if isinstance(frame, pl.DataFrame) else map(masking, frame)
-        report.counts["rows"] += store.tables.write(table.name, part, masked, inputs=version).rows
+        masked = mask(frame) if isinstance(frame, pl.DataFrame) else map(mask, frame)
+        info = store.tables.write(table.name, part, masked, inputs=version)
+        report.counts["rows"] += info.rows
         if isinstance(masked, pl.DataFrame) and table.name in COUNTED:
             report.counts.update(_counted(table.name, masked))
 
 
 def _counted(table: str, rows: pl.DataFrame) -> dict[str, int]:
+    """Returns the counts of the table that `COUNTED` names."""
     column, names = COUNTED[table]
     counts = counts_of(rows, column)
     return {
@@ -146,29 +147,29 @@ def _counted(table: str, rows: pl.DataFrame) -> dict[str, int]:
 
 
 def _without_secrets(table: Table, report: Report, built: pl.DataFrame) -> pl.DataFrame:
-    """Returns the rows with secrets masked that appear only in a text of the table, which joins or
-    shortens what was captured.
+    """Returns the rows with secrets masked.
 
-    A row in which a secret can still be found is not written; a warning names the row and the rule,
-    and the run goes on. The same applies to a row that has the key of another one after masking.
+    Captured texts are masked already. A secret may still appear where a table joins or shortens
+    them. A row that holds a secret even then is left out, with a warning that names the row and the
+    rule. Of rows that have the same key after masking, only the first is returned.
     """
     masked = mask_frame(built)
     key = schemas.key_of(table.name)
     if masked.equals(built):
         return built
-    aside = secret_rows(masked)
-    for row in aside[:SHOWN_ROWS]:
-        named = ", ".join(f"{name} {mask_text(str(masked[name][row]))[0]}" for name in key)
+    secret = secret_rows(masked)
+    for row in secret[:SHOWN_ROWS]:
+        row_key = ", ".join(f"{name} {mask_text(str(masked[name][row]))[0]}" for name in key)
         rules = ", ".join(secret_rules(masked, row))
         report.warnings.append(
-            f"{table.name}: a row that holds a secret was put aside: {named} ({rules})."
+            f"{table.name}: a row that holds a secret was put aside: {row_key} ({rules})."
         )
-    whole = masked.filter(~pl.int_range(pl.len()).is_in(aside))
-    return whole.unique(key, keep="first", maintain_order=True)
+    writable = masked.filter(~pl.int_range(pl.len()).is_in(secret))
+    return writable.unique(key, keep="first", maintain_order=True)
 
 
 def data_version(store: Store, table: Table, partitions: Sequence[str]) -> str | None:
-    """Returns the hash of the rows of the partitions; None for what holds no rows."""
+    """Returns the hash of the rows of the partitions; None for a file or an index."""
     if not table.record:
         return None
     parts = store.tables.parts(table.name, partitions if table.is_partitioned else None)

@@ -1,9 +1,9 @@
-"""Counts what models would be asked about the days of a store, in both roles, and what it would
-cost; sends nothing.
+"""Counts the questions that models would be asked about the days of a store, and their price.
 
-Windows are counted exactly; for the overview, they are estimated from the lengths of their
-messages. Reflections are counted from the present facts: answers about windows change them.
-Questions that a person asks cannot be counted before: the size of one is given.
+Counts for both roles, observer and reflector, and sends nothing. Windows are counted exactly; for
+the overview, they are estimated from the lengths of their messages. Reflections are counted from
+the present facts, which new answers about windows would change. The number of questions that a
+person will ask is unknown, so only the size of one is given.
 """
 
 from collections.abc import Iterable
@@ -32,8 +32,9 @@ from memory_assets.text.words import CHARS_A_TOKEN, count_tokens
 
 
 def costs_of(store: Store, days: Iterable[str]) -> Costs:
-    """Returns the cost of asking both models about the days; raises `ModelSetupError` if none is
-    configured.
+    """Returns the cost of asking both models about the days.
+
+    Raises `ModelSetupError` if none is configured.
     """
     days = list(days)
     observer = store.settings.model_of("observer")
@@ -56,42 +57,48 @@ def _reflector_steps(store: Store, model: str, days: list[str]) -> Iterable[Step
     yield step("reflections", reflection_tokens(store, days))
     reviews = review_questions(store, model)
     yield step("reviews", [review.request.estimated_tokens() for review in reviews])
-    sources = count_tokens(read_prompt("recall", "cited_answer")) + cited_answer.PROMPT_TOKENS
-    yield step("each cited answer, at most", [sources], is_each=True)
+    prompt = read_prompt("recall", "cited_answer")
+    tokens = count_tokens(prompt) + cited_answer.PROMPT_TOKENS
+    yield step("each cited answer, at most", [tokens], is_each=True)
 
 
 def _observer_steps(store: Store, model: str) -> Iterable[StepCost]:
-    if model == RULES or harness_of(model) is not None:  # which is too slow to rewrite questions
+    # The command line of a harness is too slow to rewrite a question while a person waits.
+    if model == RULES or harness_of(model) is not None:
         return
-    messages = query.RECENT_MESSAGES * CHARS_A_MESSAGE // CHARS_A_TOKEN
-    prompt = count_tokens(read_prompt("recall", "query")) + messages
-    step = partial(_step, "observer", Budget(store, model))
-    yield step("each rewritten question, at most", [prompt], is_each=True)
+    message_tokens = query.RECENT_MESSAGES * CHARS_A_MESSAGE // CHARS_A_TOKEN
+    tokens = count_tokens(read_prompt("recall", "query")) + message_tokens
+    budget = Budget(store, model)
+    yield _step("observer", budget, "each rewritten question, at most", [tokens], is_each=True)
 
 
 def overview(store: Store, origin: str) -> ModelOverview:
-    """Returns what this machine offers as a model, and what is due, were every project allowed."""
+    """Returns the models that this machine offers, and what one would be asked about all projects.
+
+    Questions are counted as if the settings allowed every project. `origin` says where the present
+    choice of a model comes from.
+    """
     settings = store.settings.model_copy(update={"model_projects": [ALL_PROJECTS]})
-    every = Store(settings, store.root)
-    due = reflection_tokens(every, every.tables.parts("observations"))
-    reviews = review_questions(every, settings.model_of("reflector"))
-    due += [review.request.estimated_tokens() for review in reviews]
-    return overview_of(store, origin, due)
+    all_allowed = Store(settings, store.root)
+    tokens = reflection_tokens(all_allowed, all_allowed.tables.parts("observations"))
+    reviews = review_questions(all_allowed, settings.model_of("reflector"))
+    tokens += [review.request.estimated_tokens() for review in reviews]
+    return overview_of(store, origin, tokens)
 
 
 def reflection_tokens(store: Store, days: Iterable[str]) -> list[int]:
-    """Returns the estimated tokens of each open question about the days, and about the weeks and
-    months that they lie in.
-    """
+    """Returns the estimated tokens of each open question about the days, their weeks and months."""
     answers = AnswerStore(store.answers)
-    wanted = set(days)
+    asked_days = set(days)
     tokens = list[int]()
     for span in SPANS:
         condenser = Condenser(store, span)
         for part in input_versions(store, TABLES[TABLE_OF[span.name]]):
             first = date.fromisoformat(part)
-            asked = [] if wanted.isdisjoint(days_of(span, first)) else condenser.questions(first)
-            waiting = [open_question(question, answers) for question in asked]
+            if asked_days.isdisjoint(days_of(span, first)):
+                continue
+            questions = condenser.questions(first)
+            waiting = [open_question(question, answers) for question in questions]
             tokens += [question.estimated_tokens() for question in waiting if question]
     return tokens
 
@@ -99,7 +106,7 @@ def reflection_tokens(store: Store, days: Iterable[str]) -> list[int]:
 def _step(
     role: Role, budget: Budget, name: str, tokens: list[int], *, is_each: bool = False
 ) -> StepCost:
-    out = budget.output_tokens(len(tokens))
-    return StepCost(
-        name, role, budget.model, len(tokens), sum(tokens), out, budget.estimate(tokens), is_each
-    )
+    count = len(tokens)
+    output = budget.output_tokens(count)
+    price = budget.estimate(tokens)
+    return StepCost(name, role, budget.model, count, sum(tokens), output, price, is_each)

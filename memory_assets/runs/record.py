@@ -1,9 +1,10 @@
-"""The record of real runs: when each table and file was last built, and when its rows last changed.
+"""The record of runs: when each table and file was last built, and when its rows last changed.
 
-One small file per table, below `built/runs/`, written when a build has succeeded, whoever started
-it: a sensor, a schedule, the command line or the UI. A run that failed or was killed leaves no
-trace there. Notes of the store hold the last time at which a schedule had nothing to do, and the
-first day of a nightly run until it ends.
+Each table has one small file below `built/runs/`, which is written after every successful build,
+whoever started it. A run that failed or was killed leaves no trace there.
+
+Two further facts are notes of the store: the last time at which a schedule had nothing to do, and
+the first day of a nightly run until it ends.
 """
 
 import json
@@ -39,8 +40,9 @@ class BuildRecord:
     number: int
     """How many builds there were, with this one."""
     sources: Mapping[str, str]
-    """State of each table that it was built from and that every run builds before it: the number of
-    its build, and the hash of its rows; none if it is judged by its own input version."""
+    """By source that every run builds before this table: the number of the source's build and the
+    hash of its rows. Empty if an input version decides when the table is built.
+    """
 
 
 def note_builds(store: Store, tables: Sequence[Table]) -> None:
@@ -49,11 +51,12 @@ def note_builds(store: Store, tables: Sequence[Table]) -> None:
     locks = make_folder(store.root / "built" / "locks")
     for table in tables:
         with filelock.FileLock(locks / f"{table.name}.lock", mode=0o600):
-            noted = json.dumps(_noted(store, table)).encode()
-            write_atomically(folder / f"{table.name}.json", noted)
+            content = json.dumps(_fields_of(store, table)).encode()
+            write_atomically(folder / f"{table.name}.json", content)
 
 
-def _noted(store: Store, table: Table) -> dict[str, Any]:
+def _fields_of(store: Store, table: Table) -> dict[str, Any]:
+    """Returns the fields of a `BuildRecord` for a build that succeeded just now."""
     now = store.settings.clock()
     previous = last_build(store, table.name)
     rows = _hash_of_rows(store, table)
@@ -74,21 +77,20 @@ def last_build(store: Store, table: str) -> BuildRecord | None:
     text = text_of(store.root / "built" / FOLDER / f"{table}.json")
     if not text:
         return None
-    noted = json.loads(text)
-    at = datetime.fromisoformat(noted["at"])
-    changed_at = datetime.fromisoformat(noted["changed_at"])
-    return BuildRecord(
-        at, changed_at, noted["rows"], noted.get("number", 1), noted.get("sources", {})
-    )
+    fields = json.loads(text)
+    at = datetime.fromisoformat(fields["at"])
+    changed_at = datetime.fromisoformat(fields["changed_at"])
+    number = fields.get("number", 1)
+    return BuildRecord(at, changed_at, fields["rows"], number, fields.get("sources", {}))
 
 
 def lagging_sources(store: Store, table: Table) -> list[str]:
-    """Returns the sources of the table that were built since it was, although each run that builds
-    them builds it, too.
+    """Returns the sources that were built after the table, although the same run builds both.
 
-    For tables that are built whenever their job runs. Compares rows, because a run that is killed
-    may leave no record of what it built; numbers of builds, because a killed run may have read
-    other sources anew that only other jobs build; and no times, because clocks are set back.
+    Use it for tables that are built whenever their job runs. A killed run may leave no record of a
+    source that it built, so the rows are compared. It may also have built a source with equal rows
+    from others that changed, so the numbers of builds are compared. Times are not compared, because
+    clocks are set back.
     """
     built = last_build(store, table.name)
     sources = _sources_before(table)
@@ -97,9 +99,7 @@ def lagging_sources(store: Store, table: Table) -> list[str]:
 
 
 def changed_since(store: Store, table: Table, sources: Iterable[str]) -> datetime | None:
-    """Returns when the first of these sources changed after the table was built; None if none
-    did.
-    """
+    """Returns when the first of the sources changed after the table was built, or None."""
     built = last_build(store, table.name)
     builds = [last_build(store, name) for name in sources]
     moments = [build.changed_at for build in builds if build]
@@ -107,9 +107,7 @@ def changed_since(store: Store, table: Table, sources: Iterable[str]) -> datetim
 
 
 def has_failed(store: Store, job: str) -> bool:
-    """Returns whether the last run of the job stopped before all its tables were built from the
-    changed ones.
-    """
+    """Returns whether the last run of the job stopped before it had built all its tables."""
     return any(
         lagging_sources(store, table)
         for table in tables_in(job)
@@ -118,18 +116,14 @@ def has_failed(store: Store, job: str) -> bool:
 
 
 def last_run(store: Store, job: str) -> datetime | None:
-    """Returns when every table of the job had been built since; None where one of them never
-    was.
-    """
+    """Returns the earliest last build of the job's tables; None if one of them was never built."""
     builds = [last_build(store, table.name) for table in tables_in(job)]
     moments = [build.at for build in builds if build]
     return min(moments) if moments and len(moments) == len(builds) else None
 
 
 def begin_night(store: Store, first: date) -> None:
-    """Notes that a nightly run begins with this day; until one ends, the next one begins no
-    later.
-    """
+    """Notes the first day of a nightly run. Until one ends, the next begins with it or earlier."""
     store.note(NIGHT, first.isoformat())
 
 
@@ -139,9 +133,7 @@ def end_night(store: Store) -> None:
 
 
 def begun_night(store: Store) -> date | None:
-    """Returns the first day of the nightly run that began and did not end; None where there is
-    none.
-    """
+    """Returns the first day of a nightly run that began and did not end, or None."""
     first = store.note_of(NIGHT)
     return date.fromisoformat(first) if first else None
 
@@ -152,22 +144,19 @@ def note_slot(store: Store, schedule: str, slot: datetime) -> None:
 
 
 def is_missed(store: Store, schedule: str, job: str, slot: datetime) -> bool:
-    """Returns whether this time of the schedule passed, and neither a run of its job nor an
-    evaluation followed.
+    """Returns whether no run of the job and no evaluation followed this time of the schedule.
 
-    If the job never ran, only times after the first capture count: a new store has missed nothing.
+    If the job never ran, the last capture counts as its run: a new store has missed nothing.
     """
-    evaluated = store.note_of(f"slot-{schedule}")
-    ran = last_run(store, job) or last_run(store, "capture")
-    return (
-        ran is not None
-        and ran < slot
-        and (not evaluated or datetime.fromisoformat(evaluated) < slot)
-    )
+    evaluated_at = store.note_of(f"slot-{schedule}")
+    if evaluated_at and datetime.fromisoformat(evaluated_at) >= slot:
+        return False
+    ran_at = last_run(store, job) or last_run(store, "capture")
+    return ran_at is not None and ran_at < slot
 
 
 def _sources_before(table: Table) -> list[str]:
-    """Returns the tables that it is built from and that are built in no run without it."""
+    """Returns the source tables that are built only in runs that also build the table."""
     return [
         name
         for name in table.made_from
@@ -176,6 +165,7 @@ def _sources_before(table: Table) -> list[str]:
 
 
 def _state_of(store: Store, table: str) -> str:
+    """Returns the number of the table's last build, if any, and the hash of its rows."""
     built = last_build(store, table)
     rows = _hash_of_rows(store, TABLES[table])
     return f"{built.number} {rows}" if built else rows

@@ -1,9 +1,9 @@
 """What build functions get and return.
 
-A build function takes the store and a `Run`. It returns either a function from a partition to its
-rows, which are then written one partition at a time under the store's lock, or a `Report` where it
-wrote by itself (files, indexes, tables by source). One that builds several tables returns a mapping
-from table to rows.
+A build function gets the store and a `Run`. Most return a `Builder`: a function that returns the
+rows of one partition, or a mapping from table to rows if it builds several tables. The caller
+writes one partition at a time, under the store's lock. A build function that writes by itself
+(files, indexes, tables by source) returns a `Report`.
 """
 
 from collections import Counter
@@ -18,11 +18,11 @@ from memory_assets.schema.tables import Table
 from memory_assets.store.store import Store
 
 SHOWN_ROWS = 5
-"""Rows that are named in warnings."""
+"""Most rows that warnings name."""
 
 
 class Markdown(str):
-    """Text for the UI that holds counts and ids, never words of messages or observations."""
+    """Text for the UI: counts and ids, never words of messages or observations."""
 
 
 @dataclass(frozen=True)
@@ -32,19 +32,19 @@ class Run:
     table: Table
     partitions: Sequence[str]
     due: Sequence[str]
-    """The partitions that are not up to date; the others are left as they are."""
+    """Those of the partitions that are not up to date. Only they are built."""
     ask_again: bool = True
-    """Whether a model is also asked about what another prompt or model has answered already."""
+    """Whether a model is also asked what another model, or another prompt, was asked already."""
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows of one partition, by table if there are several, with figures about them."""
+    """Rows of one partition, by table if there are several tables, and what to report of them."""
 
     frame: pl.DataFrame | Mapping[str, pl.DataFrame]
     figures: Mapping[str, Any] = field(default_factory=dict)
     version: str | None = None
-    """Input version to note, where it is not that of the declaration."""
+    """Input version to note, if not that of `runs.inputs`."""
     warnings: Sequence[str] = ()
     log: Sequence[str] = ()
     """Lines for the log of the run; no words of messages or observations."""
@@ -52,16 +52,16 @@ class Rows:
 
 @dataclass
 class Report:
-    """What a build wrote, in figures for the UI."""
+    """What to report of a build."""
 
     figures: dict[str, Any] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     log: list[str] = field(default_factory=list)
     checks: dict[str, str] = field(default_factory=dict)
-    """By declared check, the problem; empty where there is none."""
+    """By check that the table declares, the problem; empty if the check passed."""
     by_partition: dict[str, dict[str, Any]] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
-    """What the log of steps counts."""
+    """Counts for the log of steps (`store.telemetry`)."""
 
 
 Built = pl.DataFrame | Iterable[pl.DataFrame] | Rows | Mapping[str, pl.DataFrame]
@@ -69,15 +69,11 @@ Builder = Callable[[str], Built]
 
 
 def per_partition(build: Callable[[Store, str], Built]) -> Callable[[Store, Run], Builder]:
-    """Makes a build function of one that takes the store and a partition, and needs nothing to be
-    prepared once a run.
-    """
+    """Makes a build function of a function that builds one partition without any preparation."""
     return wraps(build)(lambda store, _: partial(build, store))
 
 
 def counts_of(rows: pl.DataFrame, column: str) -> dict[str, int]:
-    """Returns how often each value of the column occurs, by name; `none` counts the rows without
-    one.
-    """
+    """Returns how often each value of the column occurs; `none` counts the rows without a value."""
     counted = rows.group_by(column).len().sort(column).iter_rows()
     return {"none" if value is None else str(value): count for value, count in counted}

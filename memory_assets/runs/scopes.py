@@ -1,8 +1,8 @@
-"""The partitions that come and go: scopes (of MEMORY.md and the briefing), and those of optional
-capabilities.
+"""The partitions that come and go with what is in the store: scopes and those of optional packages.
 
-There is a scope for the owner and one for each project. It is named after its file of entries
-(`projects/NAME`), so that projects with one file are one scope.
+A scope is a partition of MEMORY.md and of the briefing: one for the owner and one for each project.
+The scope of a project has the name of its file of entries (`projects/NAME`), so that projects that
+share a file are one scope.
 """
 
 import hashlib
@@ -20,19 +20,22 @@ if TYPE_CHECKING:
     import dagster as dg
 
 SCOPE: Grain = "scope"
-"""Name of the dynamic partitions in Dagster."""
+"""The grain of scopes, which is also the name of their dynamic partitions in Dagster."""
 
 OWNER = "owner"
-"""The scope of MEMORY.md itself: what follows the owner into every project."""
+"""The scope of MEMORY.md itself, which holds for every project."""
 
 BRIEFING_MD = "briefing.md"
+"""The owner's briefing, for sessions in no known project."""
+
 BRIEFINGS = "briefings"
-"""The general briefing, for a folder of no known project, and the folder of those of projects."""
+"""Folder of the briefings of projects."""
 
 
 def scopes_of(store: Store) -> list[str]:
-    """Returns the scopes of the store: the owner's, then those of projects with sessions, memories,
-    proposals or a file.
+    """Returns the owner's scope, then those of projects.
+
+    A project has one if it has sessions, memories, proposals or a file of entries.
     """
     _, *files = memory_files(store.workspace)
     paths = set(files)
@@ -60,15 +63,13 @@ def briefing_note(scope: str) -> str:
 
 
 def briefing_is_whole(store: Store, scope: str) -> bool:
-    """Returns whether the briefing of the scope is unchanged since it was written, or was written
-    without a noted hash.
-    """
+    """Returns whether the briefing of the scope is as it was written, or has no noted hash."""
     content = bytes_of(briefing_path(store, scope)) or b""
     return store.note_of(briefing_note(scope)) in (None, hashlib.sha256(content).hexdigest())
 
 
 def keys_of(store: Store, grain: Grain) -> list[str]:
-    """Returns the partitions that the store has of a grain whose partitions come and go."""
+    """Returns the partitions of the store for a grain whose partitions come and go (`DYNAMIC`)."""
     for extra in extras():
         if grain in extra.grains:
             _, function = extra.grains[grain]
@@ -77,9 +78,7 @@ def keys_of(store: Store, grain: Grain) -> list[str]:
 
 
 def register_keys(instance: "dg.DagsterInstance", store: Store, grain: Grain) -> list[str]:
-    """Makes Dagster's partitions of the grain those of the store, and returns them in Dagster's
-    order.
-    """
+    """Gives Dagster the partitions that the store has, and returns them in Dagster's order."""
     wanted = keys_of(store, grain)
     present = instance.get_dynamic_partitions(grain)
     for key in set(present).difference(wanted):

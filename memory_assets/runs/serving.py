@@ -1,10 +1,11 @@
-"""Serves the Dagster UI with its sensors and schedules, and runs what is due in this process
-meanwhile.
+"""Serves the Dagster UI with its sensors and schedules, and runs what becomes due meanwhile.
 
-The UI is a process with children of its own. However this process is asked to end, at any moment,
-they end with it. What they print goes to a log that rotates (`store.service_log`), not to the
-terminal. Runs have a thread of their own: in the main one, Dagster handles signals during a run,
-and loses one that arrives at its end. The next run finishes one that was cut off.
+The UI is a process with children of its own. They end with this process, whatever ends it. What
+they print goes to a log file that rotates (`store.service_log`), not to the terminal.
+
+Runs happen in a second thread of this process. In the main thread, Dagster would handle signals
+during a run, and lose a signal that arrives at its end. A run that is cut off is finished by the
+next one.
 """
 
 import atexit
@@ -31,29 +32,25 @@ from memory_assets.text.files import text_of
 T = TypeVar("T")
 
 CODE_LOCATION = "memory_assets.definitions"
-"""The module that the UI loads, and the name under which it shows it."""
+"""The module that the UI loads; it shows the module under the same name."""
 
 PATIENCE_SECONDS = 60.0
-"""Time after which runs begin although the UI does not answer yet; before it, they would take the
-processor from its start.
-"""
+"""Runs wait until the UI answers, but no longer than this. They would slow down its start."""
 
 TICK_SECONDS = 0.5
-"""Time between two looks at the processes of the UI."""
+"""How often the processes of the UI are checked."""
 
 LOOK_SECONDS = 0.1
-"""Time between two looks at the events that were sent: a listing of one small folder."""
+"""How often the spool of sent events is checked, which lists one small folder."""
 
 POLL_SECONDS = 30.0
-"""Time between two readings of the store's first day while the UI is served."""
+"""How often the store's first day is read while the UI is served."""
 
 END_SECONDS = 3.0
-"""Time that the processes of the UI have to end before they are killed; a run that is killed is
-finished by the next one.
-"""
+"""Time that the processes of the UI have to end by themselves before they are killed."""
 
 LAST_LINES = 12
-"""Lines of the log that are told where the UI ends by itself."""
+"""Last lines of the log that a person is shown if the UI fails."""
 
 HOST = "127.0.0.1"
 
@@ -63,27 +60,26 @@ Tell = Callable[[str], None]
 class Serving:
     """The UI of a store, and the worker that runs what becomes due while it is served.
 
-    The UI is there within seconds; a first build goes on behind it (`during`).
+    The UI answers within seconds, and work such as a first build can go on meanwhile (`during`).
     """
 
     def __init__(self, store: Store, port: int, tell: Tell) -> None:
-        """`tell` is given the address, and problems of the UI and of runs."""
+        """`tell` shows a person the address, and problems of the UI and of runs."""
         self._worker = Worker(lambda: Store(read_again(store.settings), store.root), tell)
         self._ui = DagsterUi(store, port, environment_of(store.settings), tell)
-        self._working: Thread | None = None
+        self._runs: Thread | None = None
 
     def start(self) -> Self:
-        """Starts the UI, which answers some seconds later and ends with this process at the
-        latest.
-        """
+        """Starts the UI, which answers some seconds later."""
         atexit.register(self.stop)
         self._worker.begin()
         self._ui.start()
         return self
 
     def during(self, work: Callable[[], T]) -> T:
-        """Returns what the work returns; SIGTERM and ctrl-C interrupt it and end the UI, and so
-        does an error.
+        """Does the work while the UI is served, and returns its result.
+
+        SIGTERM and ctrl-C interrupt the work and end the UI. An error in it ends the UI, too.
         """
         try:
             result = self._ui.result_of(work)
@@ -94,26 +90,28 @@ class Serving:
             raise
 
     def wait(self, *, is_service: bool = False) -> int:
-        """Serves until the UI ends, and returns its exit code, or 0 after ctrl-C, for a service
-        also after SIGTERM.
+        """Serves until the UI ends, and returns its exit code.
+
+        Returns 0 after ctrl-C, and for a service also after SIGTERM, which is how it is stopped.
         """
-        ends_well = {signal.SIGINT, signal.SIGTERM} if is_service else {signal.SIGINT}
-        self._working = Thread(target=self._work, daemon=True)
-        self._working.start()
+        expected = {signal.SIGINT, signal.SIGTERM} if is_service else {signal.SIGINT}
+        self._runs = Thread(target=self._work, daemon=True)
+        self._runs.start()
         try:
-            return self._ui.wait(ends_well)
+            return self._ui.wait(expected)
         finally:
             self.stop()
 
     def stop(self) -> None:
-        """Ends the UI and the worker; a run that goes on ends with this process, which then also
-        stops being the worker.
+        """Ends the UI and the worker.
+
+        If a run goes on, this process stays the worker until it ends, and the run ends with it.
         """
         atexit.unregister(self.stop)
         self._ui.kill()
-        if self._working is not None:
-            self._working.join(END_SECONDS)
-        if self._working is None or not self._working.is_alive():
+        if self._runs is not None:
+            self._runs.join(END_SECONDS)
+        if self._runs is None or not self._runs.is_alive():
             self._worker.end()
 
     def _work(self) -> None:
@@ -128,8 +126,9 @@ class Serving:
 
 
 class DagsterUi:
-    """The processes of the UI. SIGTERM and ctrl-C end them, those that do not end by themselves
-    after `END_SECONDS`.
+    """The processes of the UI.
+
+    SIGTERM and ctrl-C end them. Those that still run `END_SECONDS` later are killed.
     """
 
     def __init__(self, store: Store, port: int, environ: Mapping[str, str], tell: Tell) -> None:
@@ -141,11 +140,12 @@ class DagsterUi:
         self._has_answered = False
         self._copying: Thread | None = None
         self._process: subprocess.Popen | None = None
-        self._asked: list[int] = []
+        self._signals: list[int] = []
+        """The signals that asked this process to end."""
         self._has_ended = False
         self._first_day = first_day_of(store)
-        self._read_at = time.monotonic()
-        self._begun_at = self._read_at
+        self._first_day_read_at = time.monotonic()
+        self._started_at = self._first_day_read_at
 
     def start(self) -> None:
         """Starts the processes, which answer some seconds later."""
@@ -154,12 +154,12 @@ class DagsterUi:
         )
         with self._store.lock():
             make_home(self._store)
+        # Handled from here on, so that a signal during the start ends the processes, too.
         for number in (signal.SIGTERM, signal.SIGINT):
-            # Before the start, so that no process outlives a signal that arrives during it.
             signal.signal(number, self._end)
         self._process = self._open()
-        if self._asked:
-            self._end(self._asked.pop(), None)
+        if self._signals:
+            self._end(self._signals.pop(), None)
 
     def _open(self) -> subprocess.Popen:
         arguments = f"dagster dev -m {CODE_LOCATION} -h {HOST} -p {self._port} --log-level warning"
@@ -173,7 +173,7 @@ class DagsterUi:
             [sys.executable, "-m", *arguments.split()],
             env=variables,
             cwd=self._store.root,
-            # Ctrl-C reaches this process alone, which ends the others.
+            # So that ctrl-C reaches only this process, which ends the others.
             start_new_session=os.name == "posix",
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -184,53 +184,55 @@ class DagsterUi:
         self._copying = copy_lines(process.stdout, self._store.root)
         return process
 
-    def wait(self, ends_well: Container[int]) -> int:
-        """Serves until the UI ends, and returns its exit code, or 0 after these signals.
+    def wait(self, expected: Container[int]) -> int:
+        """Waits until the UI ends, and returns its exit code, or 0 after an expected signal.
 
-        When transcripts older than the first partition are captured, it reloads the code location
-        for earlier partitions.
+        When older transcripts were captured, the UI loads the assets again, with partitions for
+        earlier days.
         """
         assert self._process is not None
         while True:
             with suppress(subprocess.TimeoutExpired):
                 code = self._process.wait(timeout=TICK_SECONDS)
                 self._has_ended = True
-                if code and not self._asked:
+                if code and not self._signals:
                     self._tell(
                         f"The Dagster UI ended with exit code {code}. The end of "
                         f"{self._log}:\n{self._last_lines()}"
                     )
-                return 0 if any(number in ends_well for number in self._asked) else code
+                is_expected = any(number in expected for number in self._signals)
+                return 0 if is_expected else code
             self._tell_when_it_answers()
-            self._every_half_minute()
+            self._add_older_days()
 
     def result_of(self, work: Callable[[], T]) -> T:
-        """Returns what the work returns, and raises what it raises, or `KeyboardInterrupt` after
-        SIGTERM and ctrl-C.
+        """Does the work in a second thread; returns its result or raises its error.
+
+        Raises `KeyboardInterrupt` after SIGTERM and ctrl-C.
         """
-        done: Future[T] = Future()
+        result: Future[T] = Future()
 
         def run() -> None:
             try:
-                done.set_result(work())
-            except BaseException as error:  # whatever it is, the main thread raises it
-                done.set_exception(error)
+                result.set_result(work())
+            except BaseException as error:  # the main thread raises it
+                result.set_exception(error)
 
         Thread(target=run, daemon=True).start()
-        while not wait([done], timeout=TICK_SECONDS).done:
-            if self._asked:
+        while not wait([result], timeout=TICK_SECONDS).done:
+            if self._signals:
                 raise KeyboardInterrupt
-        return done.result()
+        return result.result()
 
     @property
     def is_wanted(self) -> bool:
-        """Whether it has neither ended nor was asked to end."""
-        return not self._asked and not self._has_ended
+        """Whether it has not ended and no signal asks it to end."""
+        return not self._signals and not self._has_ended
 
     @property
     def has_started(self) -> bool:
-        """Whether it answers, or has had the time for that."""
-        return self._has_answered or time.monotonic() > self._begun_at + PATIENCE_SECONDS
+        """Whether it answers, or `PATIENCE_SECONDS` are over."""
+        return self._has_answered or time.monotonic() > self._started_at + PATIENCE_SECONDS
 
     def _tell_when_it_answers(self) -> None:
         if not self._has_answered and answers(self._port):
@@ -240,8 +242,8 @@ class DagsterUi:
             )
 
     def look_for_older_days(self) -> None:
-        """Makes the next look at the store's first day an early one."""
-        self._read_at = time.monotonic() - POLL_SECONDS
+        """Makes `wait` read the store's first day at once."""
+        self._first_day_read_at = time.monotonic() - POLL_SECONDS
 
     def kill(self) -> None:
         """Kills what is left of the processes."""
@@ -250,12 +252,12 @@ class DagsterUi:
             kill_group(self._process.pid)
 
     def _end(self, number: int, _: object) -> None:
-        self._asked.append(number)
+        """Handles a signal: asks the processes to end and kills them later, or at a second one."""
+        self._signals.append(number)
         if self._process is not None:
-            self._process.terminate()  # Dagster stops its own processes
-            killing = Timer(
-                END_SECONDS if len(self._asked) == 1 else 0.0, kill_group, [self._process.pid]
-            )
+            self._process.terminate()  # Dagster then stops its own processes
+            delay = END_SECONDS if len(self._signals) == 1 else 0.0
+            killing = Timer(delay, kill_group, [self._process.pid])
             killing.daemon = True
             killing.start()
 
@@ -264,17 +266,18 @@ class DagsterUi:
             self._copying.join(END_SECONDS)
         return "\n".join(text_of(self._log).splitlines()[-LAST_LINES:])
 
-    def _every_half_minute(self) -> None:
-        if time.monotonic() - self._read_at < POLL_SECONDS:
+    def _add_older_days(self) -> None:
+        """Reads the store's first day every `POLL_SECONDS`; reloads the UI if it is earlier."""
+        if time.monotonic() - self._first_day_read_at < POLL_SECONDS:
             return
-        self._read_at = time.monotonic()
+        self._first_day_read_at = time.monotonic()
         first = first_day_of(self._store)
         if first < self._first_day and reload_code_location(self._port):
             self._first_day = first
 
 
 def answers(port: int) -> bool:
-    """Returns whether something listens on the port: the UI does once it has loaded the assets."""
+    """Returns whether something listens on the port; the UI does once it has loaded the assets."""
     with suppress(OSError), socket.create_connection((HOST, port), timeout=TICK_SECONDS):
         return True
     return False
@@ -290,7 +293,7 @@ def kill_group(leader: int) -> None:
 
 
 def reload_code_location(port: int) -> bool:
-    """Makes the UI on the port reload the definitions; returns False where it does not answer."""
+    """Makes the UI on the port load the definitions again; returns False if it does not answer."""
     from dagster_graphql import (
         DagsterGraphQLClient,
         DagsterGraphQLClientError,

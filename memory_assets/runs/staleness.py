@@ -1,8 +1,7 @@
-"""Finds stale partitions: those whose input version (`runs.inputs`) is not the one that they were
-built from.
+"""Finds stale partitions: their input version (`runs.inputs`) is not the one they were built from.
 
-Computed from the store alone, without Dagster or another heavy import, in a few milliseconds.
-Correct after any crash, backfill or deletion.
+Reads only the store, in a few milliseconds and without importing Dagster. So it is correct after
+any crash, backfill or deletion.
 """
 
 from collections import defaultdict
@@ -20,8 +19,10 @@ from memory_assets.store.store import Store
 def stale_partitions(
     store: Store, table: Table, wanted: Mapping[str, str] | None = None
 ) -> list[str]:
-    """Returns the partitions that should be built, sorted; none for tables that are built whenever
-    their job runs.
+    """Returns the partitions that should be built, sorted.
+
+    Returns none for tables that are built whenever their job runs. `wanted` are the table's input
+    versions, if the caller has them.
     """
     if not table.is_judged:
         return []
@@ -37,8 +38,9 @@ def stale_partitions(
 def written_versions(
     store: Store, table: Table, wanted: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """Returns the input version that each partition was built from; of a file, those of the
-    partitions that it should have.
+    """Returns the input version that each partition was built from.
+
+    Of a file or an index, returns only partitions that it should have (`wanted`).
     """
     if table.record:
         return {part: info.inputs for part, info in store.tables.parts(table.name).items()}
@@ -56,20 +58,19 @@ def note_name(table: Table, part: str) -> str:
 
 
 def stale_days(store: Store, job: str) -> dict[date, str]:
-    """Returns the partitions of the job that should be built, with a hash of what asks for it."""
+    """Returns the partitions of the job that should be built, each with a hash of the reasons."""
     reasons = defaultdict[str, list[str]](list)
     missing = missing_parts(store)
     for table in tables_in(job):
         if not table.is_partitioned:
             continue
-        for part in missing.get(table.name, ()) if table.grain == JOBS[job].grain else ():
-            reasons[part].append(f"{table.name} was damaged")
+        if table.grain == JOBS[job].grain:
+            for part in missing.get(table.name, ()):
+                reasons[part].append(f"{table.name} was damaged")
         wanted = input_versions(store, table) if table.is_judged else {}
         for part in stale_partitions(store, table, wanted):
             reasons[part].append(f"{table.name}={wanted[part]}")
-    return {
-        date.fromisoformat(part): hash_of(*of_part) for part, of_part in sorted(reasons.items())
-    }
+    return {date.fromisoformat(part): hash_of(*reasons[part]) for part in sorted(reasons)}
 
 
 def is_stale(store: Store, names: Iterable[str]) -> bool:

@@ -1,9 +1,8 @@
-"""The worker of `memory up`: runs what new input requires within a second, in a process that stays
-warm.
+"""The worker of `memory up`: runs what new input requires, within seconds.
 
-A run in a process of its own spends most of its time on imports, and a sensor looks for input once
-a minute. While a worker is alive, the sensors leave new transcripts and sent events to it
-(`runs.liveness`); they take over as soon as it ends.
+A run of Dagster in a process of its own spends most of its time on imports, and a sensor looks for
+input only once a minute. The worker keeps everything imported. While it is alive, the sensors leave
+new transcripts and sent events to it (`runs.liveness`). They take over as soon as it ends.
 """
 
 import time
@@ -20,8 +19,7 @@ from memory_assets.stages.deliver import spool
 from memory_assets.store.store import Store
 
 LOOK_SECONDS = 20.0
-"""Time between two looks at the transcripts; what is sent through the spool is seen at every tick.
-"""
+"""How often the transcripts are checked. The spool of sent events is checked at every tick."""
 
 RETRY_SECONDS = 600.0
 """Time after which a run that failed, or that changed nothing, is tried again."""
@@ -32,8 +30,9 @@ AT_ONCE = [job.name for job in JOBS.values() if job.is_at_once]
 
 
 class Worker:
-    """Runs the jobs that new transcripts and events make due. One process at a time is the worker
-    of a store.
+    """Runs the jobs that new transcripts and events make due.
+
+    A store has at most one worker at a time.
     """
 
     def __init__(
@@ -43,17 +42,17 @@ class Worker:
         *,
         clock: Callable[[], float] = time.monotonic,
     ):
-        """`reopen` opens the store with the present settings; `tell` shows a problem to the
-        person.
-        """
+        """`reopen` opens the store with the present settings; `tell` shows people a problem."""
         self._reopen = reopen
         self._tell = tell
         self._clock = clock
         self._store = reopen()
         self._runner: Runner | None = None
-        self._looked = -LOOK_SECONDS
-        self._tried = dict[tuple[str, str], float]()
+        self._checked_at = -LOOK_SECONDS
+        self._tried_at = dict[tuple[str, str], float]()
+        """By job and state, when a run for them last began."""
         self._problem = ""
+        """The last problem that was told, so that it is not told again."""
 
     def begin(self) -> bool:
         """Makes this process the worker of the store; returns False if there is another one."""
@@ -62,7 +61,7 @@ class Worker:
         return hold(self._store, WORKER)
 
     def warm_up(self) -> None:
-        """Gets a runner ready; where that fails, the first run says why."""
+        """Gets a runner ready. If that fails, the first run will tell why."""
         with suppress(Exception):
             self._connect(self._store).warm_up()
 
@@ -74,17 +73,18 @@ class Worker:
         release(self._store, WORKER)
 
     def tick(self) -> list[str]:
-        """Runs what is due, if events wait or the last look was long enough ago; returns the jobs
-        that ran.
+        """Runs what is due and returns the jobs that ran.
+
+        Does nothing if no events wait and the last check was less than `LOOK_SECONDS` ago.
         """
         now = self._clock()
-        if now - self._looked < LOOK_SECONDS and not spool.unread(str(self._store.root)):
+        if now - self._checked_at < LOOK_SECONDS and not spool.unread(str(self._store.root)):
             return []
-        self._looked = now
+        self._checked_at = now
         try:
-            ran = self._work(now)
-            self._problem = "" if ran else self._problem
-            return ran
+            jobs = self._work(now)
+            self._problem = "" if jobs else self._problem
+            return jobs
         except (Exception, PanicException) as error:
             self._disconnect()
             if str(error) != self._problem:
@@ -99,7 +99,7 @@ class Worker:
         if store.settings != self._store.settings:
             self._disconnect()
         self._store = store
-        done = list[str]()
+        jobs = list[str]()
         if not self.begin():
             return []
         while True:
@@ -109,25 +109,24 @@ class Worker:
             runner = self._connect(store)
             unfinished = fail_dead_runs(runner.instance, store)
             if any(is_alive(store, run_id) for run_id in unfinished):
-                # a run that a schedule or a person started goes on: the next look sees what it left
-                return done
+                # A schedule or a person started this run. The next check sees what it left to do.
+                return jobs
             count = len(runner.summary().jobs)
-            self._tried |= {(run.job, run.state): now for run in runs}
+            recent = {key: at for key, at in self._tried_at.items() if now - at < RETRY_SECONDS}
+            self._tried_at = recent | {(run.job, run.state): now for run in runs}
             update(runner, AT_ONCE, recall_first=True)
-            done += runner.summary().jobs[count:]
-        if done:
+            jobs += runner.summary().jobs[count:]
+        if jobs:
             keep_waiting(store)
-        return done
+        return jobs
 
     def _may_try(self, run: DueRun, now: float) -> bool:
-        """Returns whether the same state did not require the same run a short time ago, without the
-        run changing it.
-        """
-        self._tried = {key: at for key, at in self._tried.items() if now - at < RETRY_SECONDS}
-        return (run.job, run.state) not in self._tried
+        """Returns whether no run of this job for the same state began within `RETRY_SECONDS`."""
+        tried_at = self._tried_at.get((run.job, run.state))
+        return tried_at is None or now - tried_at >= RETRY_SECONDS
 
     def _connect(self, store: Store) -> Runner:
-        """Returns the open runner, or opens one."""
+        """Returns the runner, which it makes if there is none."""
         self._runner = self._runner or Runner(store, STARTED_BY)
         return self._runner
 

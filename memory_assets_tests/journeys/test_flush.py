@@ -8,7 +8,7 @@ import pytest
 
 from memory_assets.runs import inputs
 from memory_assets.runs.due import windows_due
-from memory_assets.runs.steps.capture import cutting_of
+from memory_assets.runs.steps.capture import window_rules_of
 from memory_assets.schema.tables import TABLES, WHOLE
 from memory_assets.stages.capture.windows import plan_windows
 from memory_assets.store.settings import read_settings
@@ -26,7 +26,7 @@ def store_at(moment: datetime, monkeypatch: pytest.MonkeyPatch) -> Store:
 
 def windows_of(store: Store) -> pl.DataFrame:
     records, resources = store.tables.scan("records"), store.archive.resources()
-    found = plan_windows(records, resources, cutting_of(store))
+    found = plan_windows(records, resources, window_rules_of(store))
     store.tables.write(
         "windows", WHOLE, found, inputs=inputs.windows(store, TABLES["windows"])[WHOLE]
     )

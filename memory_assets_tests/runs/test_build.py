@@ -10,7 +10,7 @@ from memory_assets.runs import build as building
 from memory_assets.runs import launch
 from memory_assets.runs.build import build, choose, fill, rebuild
 from memory_assets.runs.due import memories_are_stale
-from memory_assets.runs.freshness import first_seen
+from memory_assets.runs.freshness import read_noted_times
 from memory_assets.runs.launch import RunSummary
 from memory_assets.schema.progress import report_to, works
 from memory_assets.services.settings.which_store import sample_settings
@@ -106,7 +106,7 @@ def test_the_indexes_alone_can_be_rebuilt(monkeypatch: pytest.MonkeyPatch):
     assert built.store.tables.parts("messages").keys() == {"2026-08-03"}
     assert ChromaIndex(store.root / "index").generation() is not None
     assert built.jobs == ()
-    assert "chroma" not in first_seen(store)
+    assert "chroma" not in read_noted_times(store)
     assert memories_are_stale(store)
 
 

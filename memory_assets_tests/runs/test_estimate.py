@@ -3,9 +3,9 @@
 import os
 
 from memory_assets.runs.estimate import (
-    EACH_SECONDS,
     MEGABYTE,
     SECONDS_PER_MEGABYTE,
+    SECONDS_PER_TABLE,
     expected_seconds,
 )
 from memory_assets.store.settings import read_settings
@@ -22,7 +22,7 @@ def test_the_estimate_grows_with_the_transcripts_that_wait(tmp_path, monkeypatch
     small = expected_seconds(store)["passage_vectors"]
     os.truncate(path, 10 * MEGABYTE)
     assert (
-        expected_seconds(store)["passage_vectors"] - EACH_SECONDS
+        expected_seconds(store)["passage_vectors"] - SECONDS_PER_TABLE
         == 10 * SECONDS_PER_MEGABYTE["passage_vectors"]
     )
-    assert EACH_SECONDS < small < EACH_SECONDS + 0.1
+    assert SECONDS_PER_TABLE < small < SECONDS_PER_TABLE + 0.1

@@ -45,7 +45,7 @@ from memory_assets.text.masking.records import mask_record
 from memory_assets.text.words import count_tokens, counted, text_hash
 
 SESSIONS = "sessions"
-"""Folder below it: what long sessions established, added to the briefing when they are resumed."""
+"""Folder below `BRIEFINGS`: for each long session a text that is added when it is resumed."""
 
 
 def lessons_md(store: Store, _: Run) -> Report:
@@ -56,7 +56,7 @@ def lessons_md(store: Store, _: Run) -> Report:
         text = render_lessons(lessons)
         if text or path.is_file():
             workspace = workspace_of(store)
-            # What a person wrote stays in the history.
+            # First commits what a person wrote, so that the history keeps it.
             workspace.commit_by_hand([LESSONS_MD], store.settings.owner)
             write_atomically(path, text.encode())
             count = counted(len(lessons), "lesson")
@@ -65,11 +65,13 @@ def lessons_md(store: Store, _: Run) -> Report:
 
 
 def briefing(store: Store, run: Run) -> Report:
-    """Writes the briefings of the run's scopes where they changed: the general one with those of
-    long sessions, and those of projects.
+    """Writes the briefings of the run's scopes if they changed.
+
+    Each has a short text and a full one. With the owner's scope, also updates the texts of long
+    sessions and the prepared status.
     """
     with store.lock():
-        # Documents are asked for.
+        # Documents are recalled on demand, but no briefing contains them.
         memories = store.tables.read("memories").filter(IS_SAID)
         workspace = workspace_of(store)
         decisions = store.tables.read("decisions", columns=["state"])
@@ -87,9 +89,9 @@ def briefing(store: Store, run: Run) -> Report:
             active=active_projects(store),
         )
         budget = int(PACK_SHARE * store.settings.context_tokens)
-        of_scopes = _of_scopes(store, workspace, run.partitions, memories)
+        parameters = _parameters_of(store, workspace, run.partitions, memories)
         texts: dict[str, str] = {}
-        for scope, of_scope in of_scopes.items():
+        for scope, of_scope in parameters.items():
             texts[scope] = render(**of_scope)
             path = briefing_path(store, scope)
             write_where_changed(path, texts[scope])
@@ -106,13 +108,15 @@ def briefing(store: Store, run: Run) -> Report:
     return Report(figures, by_partition=tokens)
 
 
-def _of_scopes(
+def _parameters_of(
     store: Store, workspace: Workspace, scopes: Iterable[str], memories: pl.DataFrame
 ) -> dict[str, dict[str, Any]]:
-    """Returns what the briefing of each scope has beside that of the owner."""
+    """Returns by scope the arguments of `render_briefing` that differ between scopes."""
+    zone = store.settings.zone
     refused = refused_lines(store)
-    newest = dict(memories.group_by("project").agg(pl.col("event_at").max()).iter_rows())
-    names = {path_of(name): name for name in sorted(newest)}
+    latest = memories.group_by("project").agg(pl.col("event_at").max())
+    latest_at = dict(latest.iter_rows())
+    names = {path_of(name): name for name in sorted(latest_at)}
     parameters: dict[str, dict[str, Any]] = {}
     for scope in scopes:
         if scope == OWNER:
@@ -120,23 +124,23 @@ def _of_scopes(
             continue
         file = file_of(scope)
         name = names.get(file, Path(file).stem)
-        at = newest.get(name)
+        event_at = latest_at.get(name)
         parameters[scope] = {
             "project_md": _masked_memory(workspace, file),
             "project": name,
             "refused": refused.get(name, ()),
-            "as_of": at.astimezone(store.settings.zone).date() if at else None,
+            "as_of": event_at.astimezone(zone).date() if event_at else None,
         }
     return parameters
 
 
 def _masked_memory(workspace: Workspace, path: str) -> str:
-    """Returns a file of entries with the secrets masked that a person typed into it."""
+    """Returns the text of a file of entries, with secrets masked that a person typed into it."""
     return mask_record(read_memory(workspace, path))
 
 
 def _remove_others(store: Store) -> None:
-    """Deletes briefings whose project has no sessions, memories, proposals or file left."""
+    """Deletes the briefings of projects that are no scope any more."""
     names = {f"{Path(scope).name}.md" for scope in scopes_of(store)}
     for path in [*(store.workspace / BRIEFINGS).glob("*.md")]:
         if path.name not in names:
@@ -145,18 +149,19 @@ def _remove_others(store: Store) -> None:
 
 
 def keep_sessions(store: Store) -> int:
-    """Writes a file for each session with a reflection, removes the others, and returns the number
-    of files.
+    """Writes a short and a full text for each session with a reflection; deletes all others.
+
+    Returns the number of sessions.
     """
-    short = store.workspace / BRIEFINGS / SESSIONS
+    short_folder = store.workspace / BRIEFINGS / SESSIONS
     rows = store.tables.read("session_reflections").to_dicts()
     tasks = {work.session_id: asdict(work) for work in open_work(store)}
-    for folder in (short, _full(store, short)):
+    for folder in (short_folder, _full(store, short_folder)):
         names = set[str]()
         for row in rows:
             name = f"{file_name(row['session_id'])}.md"
             names.add(name)
-            is_full = folder != short
+            is_full = folder != short_folder
             text = render_session(row, tasks.get(row["session_id"]), is_full=is_full)
             write_where_changed(folder / name, text)
         for path in folder.glob("*.md"):
@@ -166,6 +171,7 @@ def keep_sessions(store: Store) -> int:
 
 
 def _full(store: Store, path: Path) -> Path:
+    """Returns the path of the full text that belongs to a short one."""
     return Path(full_path(str(store.root), str(path)))
 
 

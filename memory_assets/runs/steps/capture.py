@@ -34,30 +34,31 @@ from memory_assets.store.store import Store
 from memory_assets.text.words import CHARS_A_TOKEN
 
 RAW_TAIL = 0.60
-"""Share of the context that an unobserved tail may fill before its window is closed."""
+"""An open session is cut into a window when what was said since the last one fills this share of
+the context.
+"""
 
 
 @per_partition
 def resources(store: Store, _: str) -> Rows:
-    """Archives new bytes of transcripts, masked, after finishing an interrupted forget."""
+    """Archives new bytes of transcripts, masked; first finishes an interrupted forget."""
     finish(store)
     for carry_out in loaded("before_capture"):
         carry_out(store)
     files = find_sources(store.settings)
     mask = masking(tombstones_of(store))
-    taken = ingest_files(
-        files, store, now=store.settings.clock(), mask=mask, machine=this_machine()
-    )
+    now = store.settings.clock()
+    intake = ingest_files(files, store, now=now, mask=mask, machine=this_machine())
     frame = store.archive.resources()
     left_out = find_left_out(store)
     figures = {
-        "new_ranges": taken.new_ranges,
-        "new_bytes": taken.new_bytes,
+        "new_ranges": intake.new_ranges,
+        "new_bytes": intake.new_bytes,
         "masked_secrets": int(frame["masked_count"].sum()),
-        "files_waiting_for_a_line_end": taken.waiting,
-        "files_rewritten": taken.rewritten,
-        "copies_of_a_longer_file": taken.copies,
-        "unreadable_files": len(taken.unreadable),
+        "files_waiting_for_a_line_end": intake.waiting,
+        "files_rewritten": intake.rewritten,
+        "copies_of_a_longer_file": intake.copies,
+        "unreadable_files": len(intake.unreadable),
         "files_left_out": len(left_out),
     }
     warnings = [*find_unread(store), *(f"{file.path}: {file.reason}" for file in left_out)]
@@ -73,27 +74,30 @@ def records(store: Store, _: Run) -> Report:
 
 @per_partition
 def windows(store: Store, _: str) -> pl.DataFrame:
-    """Cuts sessions into windows; only sessions with new records or events are cut again, unless a
-    rule or a flush changed.
+    """Cuts sessions into windows.
+
+    Only sessions with new records or events are cut again, unless a rule changed or a person ended
+    all open sessions.
     """
-    rules = cutting_of(store)
+    rules = window_rules_of(store)
     archived = store.archive.resources()
     written = store.tables.parts("windows").get(WHOLE)
-    now = json.loads(inputs.windows(store, TABLES["windows"])[WHOLE])
-    then = json.loads(written.inputs) if written else {}
-    if any(now[name] != then.get(name) for name in ("rules", "flushes")):
+    present = json.loads(inputs.windows(store, TABLES["windows"])[WHOLE])
+    previous = json.loads(written.inputs) if written else {}
+    if any(present[name] != previous.get(name) for name in ("rules", "flushes")):
         return plan_windows(store.tables.scan("records"), archived, rules)
     changed = [
         source
-        for source, fingerprint in now["sources"].items()
-        if then["sources"].get(source) != fingerprint
+        for source, fingerprint in present["sources"].items()
+        if previous["sources"].get(source) != fingerprint
     ]
+    windows = store.tables.read("windows")
     return plan_windows_incrementally(
-        store.tables, archived, rules, earlier_windows=store.tables.read("windows"), changed=changed
+        store.tables, archived, rules, earlier_windows=windows, changed=changed
     )
 
 
-def cutting_of(store: Store) -> WindowRules:
+def window_rules_of(store: Store) -> WindowRules:
     """Returns the rules by which windows are cut."""
     settings = store.settings
     return WindowRules(

@@ -1,9 +1,8 @@
-"""Builds reflections and distillates: the model is asked first, then each day, week or month is
-condensed from stored answers.
+"""Builds reflections and distillates in two steps: asks the model, then condenses each partition.
 
-Asking holds only its own lock, stores every answer before it is used, and stops before it would
-cost more than the settings allow; the partitions are then written from the stored answers alone,
-and by the rules where there are none.
+The first step stores every answer, under a lock of its own, and asks nothing that would cost more
+than the settings allow. The second step condenses each day, week or month from the stored answers;
+where there is none, it condenses by rules.
 """
 
 from collections.abc import Iterable, Sequence
@@ -49,8 +48,9 @@ from memory_assets.text.files import make_folder
 
 
 class Past:
-    """The memories of a past day, without what was forgotten since, as if none had been recalled.
-    Read once per run.
+    """The memories as they were on past days; the tables are read once.
+
+    What was forgotten since is left out. The states do not depend on recalls.
     """
 
     def __init__(self, store: Store) -> None:
@@ -66,7 +66,7 @@ class Past:
 
 
 class Condenser:
-    """Condenses the partitions of one span, with the reflector, where the settings name one."""
+    """Condenses the days, weeks or months, with a model if the settings name a reflector."""
 
     def __init__(self, store: Store, span: Span) -> None:
         self._store = store
@@ -81,29 +81,27 @@ class Condenser:
         return condense_subjects(self._span, subjects, background, self._condensed_by_model)
 
     def ask(self, model: Model, firsts: Iterable[date]) -> dict[str, ModelError]:
-        """Asks the open questions about the partitions, again where an answer was too long; returns
-        the failures by question.
+        """Asks the open questions about the partitions; returns the failures by question.
 
-        Raises `ModelSetupError` and `ModelBusyError` where asking further is useless; answers that
-        came are kept.
+        Asks again, for a shorter answer, if an answer was too long. Raises `ModelSetupError` and
+        `ModelBusyError` if further questions would fail, too; the answers so far stay stored.
         """
         failures: dict[str, ModelError] = {}
         with filelock.FileLock(make_folder(self._answers.root) / "asking.lock", mode=0o600):
             questions = [question for first in firsts for question in self.questions(first)]
             for _ in PRESSURES:
                 waiting = [open_question(question, self._answers) for question in questions]
-                open_ones = [item for item in waiting if item and item.key.name not in failures]
-                failures |= ask_all(self._answers, self._budget, model, open_ones)
+                unanswered = [item for item in waiting if item and item.key.name not in failures]
+                failures |= ask_all(self._answers, self._budget, model, unanswered)
         return failures
 
     def questions(self, first: date) -> list[Question]:
-        """Returns the questions about the partition that begins on the day, answered or not, that
-        may be sent.
-        """
+        """Returns the questions about the partition that may be sent, answered or not."""
         may_send = self._store.settings.may_send
+        subjects, _ = self._read(first)
         return [
             self._question(subject)
-            for subject in self._read(first)[0]
+            for subject in subjects
             if needs_asking(subject) and may_send(subject.project)
         ]
 
@@ -111,16 +109,16 @@ class Condenser:
         return Question(subject, self._model_name, self._memory_md)
 
     def _read(self, first: date) -> tuple[list[Subject], Background]:
-        """Returns the subjects of the partition, and what was known about facts, apart from their
-        text, at its end.
-        """
+        """Returns the subjects of the partition, and the background of their facts at its end."""
         background = Background.of(self._past.memories(self._span.last_day(first)))
         days = days_of(self._span, first)
         read = self._store.tables.read
+        observed = read("observations", days)
         if self._span == DAY:
-            return subjects_of_day(first, read("observations", days), background), background
-        both = read("reflections", days), read("observations", days)
-        return subjects_of_period(self._span, first, *both, background), background
+            return subjects_of_day(first, observed, background), background
+        reflected = read("reflections", days)
+        subjects = subjects_of_period(self._span, first, reflected, observed, background)
+        return subjects, background
 
     def _condensed_by_model(self, subject: Subject) -> Condensed | None:
         if self._model_name == RULES or not needs_asking(subject):
@@ -137,14 +135,12 @@ class Condenser:
 
 
 def days_of(span: Span, first: date) -> list[str]:
-    """Returns the days of the partition that begins on the day, as partitions are named."""
+    """Returns the days, as text, of the day, week or month that begins on `first`."""
     return [day.isoformat() for day in pl.date_range(first, span.last_day(first), eager=True)]
 
 
 def condense(store: Store, run: Run) -> Builder:
-    """Asks the configured model about the due partitions, then returns the function that condenses
-    one of them.
-    """
+    """Asks the configured model about the due partitions; returns what condenses one of them."""
     span = next(span for span in SPANS if span.name == run.table.grain)
     condenser = Condenser(store, span)
     model = open_model(store, "reflector")
@@ -165,32 +161,29 @@ def condense(store: Store, run: Run) -> Builder:
 def ask_all(
     answers: AnswerStore, budget: Budget, model: Model, questions: Iterable[Question | PairQuestion]
 ) -> dict[str, ModelError]:
-    """Asks the questions, unless that would cost too much, and stores each answer; returns the
-    failures by question.
-    """
+    """Asks the questions and stores each answer; returns the failures by question.
 
+    Raises an error before the first question if all would cost more than the settings allow.
+    """
     settings = budget.store.settings
 
     def ask(key: AnswerKey, request: ModelRequest) -> None:
         answers.write(StoredAnswer(key, model.ask(request), settings.clock()))
 
     requests = {question.key: question.request() for question in questions}
-    tokens = [request.estimated_tokens() for request in requests.values()]
-    budget.check(tokens)
-    asked = {key.name: partial(ask, key, request) for key, request in requests.items()}
-    return ask_each(asked, at_once(settings, model.name), model.name)
+    budget.check([request.estimated_tokens() for request in requests.values()])
+    calls = {key.name: partial(ask, key, request) for key, request in requests.items()}
+    return ask_each(calls, at_once(settings, model.name), model.name)
 
 
-def condensed(store: Store, table: str, partitions: Sequence[str]) -> Report:
-    """Returns the tokens before and after condensing the partitions, and the reasons of dropped
-    facts.
-    """
+def sizes(store: Store, table: str, partitions: Sequence[str]) -> Report:
+    """Returns the tokens before and after condensing, and counts of facts that were left out."""
     rows = store.tables.read(table, partitions)
     observed = int(rows["input_tokens"].sum())
     facts = int(rows["fact_tokens"].sum())
     output = int(rows["output_tokens"].sum())
     dropped = rows.select(reason=pl.col("dropped_why").explode(empty_as_null=False))
-    of_days = rows.group_by("day").agg(pl.col("fact_tokens").sum())
+    by_day = rows.group_by("day").agg(pl.col("fact_tokens").sum())
     levels = rows.select(level=pl.format("level {}", "level"))
     figures = {
         "observed_tokens": observed,
@@ -200,7 +193,7 @@ def condensed(store: Store, table: str, partitions: Sequence[str]) -> Report:
         "told_share_of_facts": round(output / max(facts, 1), 4),
         "facts_told": int(rows["observation_ids"].list.len().sum()),
         "facts_dropped": dropped.height,
-        "passed_through": of_days.filter(pl.col("fact_tokens") <= SMALL_TOKENS).height,
+        "passed_through": by_day.filter(pl.col("fact_tokens") <= SMALL_TOKENS).height,
         "dropped_mix": counts_of(dropped, "reason"),
         "pressure_mix": counts_of(levels, "level"),
         "model_retries": int(rows.filter(pl.col("prompt_hash").is_not_null())["level"].sum()),

@@ -15,9 +15,13 @@ from memory_assets.store.store import Store
 from memory_assets.text.moments import event_time
 
 KINDS = tuple(name.removeprefix("memory/") for name in FIELDS)
+"""Kinds in the ledger of the events that may be sent."""
+
 SPOOLED = "spool-"
+"""Start of the id of an event that was sent through the spool."""
+
 EMITTED = "emitted-"
-"""How the ids of events begin that were sent, and of those that runs emit."""
+"""Start of the id of an event that a run emitted."""
 
 
 @per_partition
@@ -26,25 +30,25 @@ def events(store: Store, _: str) -> Rows:
     states = store.tables.read("decisions", columns=["proposal_id", "state"])
     rules = SpoolRules(store.settings.clock(), spool.user_id(), dict(states.iter_rows()))
     mask = masking(tombstones_of(store))
-    taken = ingest_spool(store.root, store.ledger, rules, mask=mask, actor=store.settings.owner)
+    owner = store.settings.owner
+    intake = ingest_spool(store.root, store.ledger, rules, mask=mask, actor=owner)
     figures = {
-        "lines_read": taken.lines,
-        "bytes_read": taken.bytes,
-        "events_taken_in": taken.events,
-        "lines_put_aside": taken.put_aside,
+        "lines_read": intake.lines,
+        "bytes_read": intake.bytes,
+        "events_taken_in": intake.events,
+        "lines_put_aside": intake.put_aside,
     }
-    of_kinds = store.ledger.events(KINDS)
-    sent = [_sent(event) for event in of_kinds if event.id.startswith((SPOOLED, EMITTED))]
-    frame = frame_of("events", sent).sort("sent_at", "event_id")
-    return Rows(frame, figures, warnings=[f"Put aside: {reason}" for reason in taken.reasons])
+    events = store.ledger.events(KINDS)
+    rows = [_row_of(event) for event in events if event.id.startswith((SPOOLED, EMITTED))]
+    frame = frame_of("events", rows).sort("sent_at", "event_id")
+    return Rows(frame, figures, warnings=[f"Put aside: {reason}" for reason in intake.reasons])
 
 
 def emit(store: Store, name: str, day: str, state: str, **data: int | float) -> None:
-    """Records the event about the day, once for each state of it."""
+    """Appends an event about the day to the ledger, once for each state of the day."""
     payload = {**data, "sent_at": store.settings.clock().isoformat()}
-    planned = Planned(
-        f"{EMITTED}{hash_of(name, day, state)}", name.removeprefix("memory/"), day, payload
-    )
+    id = f"{EMITTED}{hash_of(name, day, state)}"
+    planned = Planned(id, name.removeprefix("memory/"), day, payload)
     store.ledger.append_once([planned], actor="memory_assets")
 
 
@@ -52,13 +56,13 @@ def emit(store: Store, name: str, day: str, state: str, **data: int | float) -> 
 def dead_letters(store: Store, _: str) -> pl.DataFrame:
     """Returns the lines of the spool that could not be parsed."""
     letters = (
-        {"letter_id": e.target, **e.payload, "received_at": e.at}
-        for e in store.ledger.events([PUT_ASIDE])
+        {"letter_id": event.target, **event.payload, "received_at": event.at}
+        for event in store.ledger.events([PUT_ASIDE])
     )
     return frame_of("dead_letters", letters).sort("received_at", "letter_id")
 
 
-def _sent(event: Event) -> dict[str, object]:
+def _row_of(event: Event) -> dict[str, object]:
     details = {
         name: value
         for name, value in event.payload.items()

@@ -1,6 +1,4 @@
-"""Builds a model's answers, segments, observations and verdicts, triggers, lessons and the daily
-log.
-"""
+"""Builds the answers of models, segments, observations, verdicts, triggers, lessons, daily logs."""
 
 from collections.abc import Sequence
 
@@ -42,16 +40,19 @@ from memory_assets.text.words import counted
 
 
 def observer_answers(store: Store, run: Run) -> Report:
-    """Asks the configured model about the windows of the days and stores every answer; writes empty
-    days without a model.
+    """Asks the configured model about the windows of the days; writes the rows of its answers.
+
+    Without a model, writes days without rows.
     """
     name = run.table.name
     observer = store.settings.model_of("observer")
     model = open_model(store)
     versions = input_versions(store, run.table)
     consultation = Consultation(store, observer, any_prompt=not run.ask_again)
-    consultant = Consultant(consultation, model, backfill=run.ask_again) if model else None
-    problems = consultant.ask(run.partitions) if consultant else {}
+    problems = {}
+    if model:
+        consultant = Consultant(consultation, model, backfill=run.ask_again)
+        problems = consultant.ask(run.partitions)
     memory_ids = store.tables.read("memories", columns=["id"])["id"]
     for day in track(run.partitions, JOBS[run.table.jobs[0]].title):
         rows = consultation.rows(day, problems) if model else empty(name)
@@ -62,12 +63,11 @@ def observer_answers(store: Store, run: Run) -> Report:
 
 
 def _costs(rows: pl.DataFrame) -> dict[str, object]:
-    """Returns the tokens, seconds and costs of the answers of a run, for plots over partitions."""
+    """Returns the tokens, seconds and costs of the answers, for plots over partitions."""
     if rows.is_empty():
         return {}
-    sums = rows.select(pl.col("^.*_tokens$").sum(), pl.col("seconds").sum().round(1)).row(
-        0, named=True
-    )
+    totals = rows.select(pl.col("^.*_tokens$").sum(), pl.col("seconds").sum().round(1))
+    sums = totals.row(0, named=True)
     priced = rows["cost_usd"].drop_nulls()
     counts = {"calls_without_price": rows.height - priced.len(), "calls": rows.height}
     return {**sums, "cost_usd": round(priced.sum(), 4), **counts}
@@ -76,13 +76,14 @@ def _costs(rows: pl.DataFrame) -> dict[str, object]:
 def observations(store: Store, _: Run) -> Builder:
     """Builds segments, observations and verdicts of a day in one pass over its messages."""
     standards = standards_of(store.settings)
-    answered = AnswerStore(store.answers)
+    answer_store = AnswerStore(store.answers)
     allowances = plan_allowances(store.tables.read("windows"), standards.limits.most_allowed)
     replaced = replaced_by_day(store)
 
     def build(day: str) -> dict[str, pl.DataFrame]:
-        answers = answers_by_window(store.tables.read("observer_answers", [day]), answered)
-        built = build_day(
+        rows = store.tables.read("observer_answers", [day])
+        answers = answers_by_window(rows, answer_store)
+        tables = build_day(
             windows_of(store.tables, day),
             store.tables.read("messages", [day]),
             answers=answers,
@@ -91,15 +92,13 @@ def observations(store: Store, _: Run) -> Builder:
             standards=standards,
             embedder=_open_embedder(store, is_needed=bool(answers)),
         )
-        return without_forgotten(built, tombstones_of(store))
+        return without_forgotten(tables, tombstones_of(store))
 
     return build
 
 
 def emit_accumulated(store: Store, table: str, partitions: Sequence[str]) -> Report:
-    """Emits `observations.accumulated` for each day with so many tokens of observations that its
-    reflection should not wait.
-    """
+    """Emits `observations.accumulated` for each day with at least `ACCUMULATED_TOKENS`."""
     rows = store.tables.read(table, partitions, columns=["day", "tokens"])
     days = rows.group_by("day").agg(pl.len(), pl.col("tokens").sum()).sort("day")
     for day, count, tokens in days.filter(pl.col("tokens") >= ACCUMULATED_TOKENS).iter_rows():
@@ -108,8 +107,9 @@ def emit_accumulated(store: Store, table: str, partitions: Sequence[str]) -> Rep
 
 
 def _open_embedder(store: Store, *, is_needed: bool) -> LocalEmbedder | None:
-    """Returns the embedder; None where it is missing and only decides between categories, so that
-    the log is still written.
+    """Returns the embedder, or None if it cannot be loaded and is not needed.
+
+    It is not needed if it would only decide between categories: the day is then built without it.
     """
     try:
         return open_embedder(store.settings.embedding_model)
@@ -125,14 +125,13 @@ def triggers(store: Store, day: str) -> pl.DataFrame:
     tables = store.tables
     settings = store.settings
     messages = tables.read("messages", [day])
-    resources = tables.scan("resources").filter(
-        pl.col("id").is_in(messages["resource_id"].unique().to_list())
-    )
-    captured = dict(resources.select("id", "created_at").collect().iter_rows())
+    is_cited = pl.col("id").is_in(messages["resource_id"].unique().to_list())
+    resources = tables.scan("resources").filter(is_cited)
+    captured_at = dict(resources.select("id", "created_at").collect().iter_rows())
     observed = tables.read("observations", [day])
     windows = tables.read("windows")
     order = None if settings.date_order == "auto" else settings.date_order
-    return find_triggers(messages, observed, windows, captured, settings.zone, order)
+    return find_triggers(messages, observed, windows, captured_at, settings.zone, order)
 
 
 @per_partition
@@ -187,11 +186,11 @@ def _write_log(store: Store, day: str) -> bool:
 
 
 def _handoffs(store: Store, day: str, window_ids: list[str]) -> dict[str, Handoff]:
-    """Returns where each of the windows stopped."""
+    """Returns, by window, where its session stopped and what it left open."""
     is_wanted = pl.col("window_id").is_in(window_ids)
     messages = store.tables.scan("messages", [day]).filter(is_wanted).sort("ordinal").collect()
     by_window = messages.partition_by("window_id", as_dict=True, maintain_order=True)
-    return {id: find_handoff(of_window.to_dicts()) for (id,), of_window in by_window.items()}
+    return {id: find_handoff(rows.to_dicts()) for (id,), rows in by_window.items()}
 
 
 BUILDERS = (observer_answers, observations, triggers, lessons, daily_log)

@@ -7,7 +7,7 @@ from functools import partial
 import polars as pl
 
 from memory_assets.adapters.git_workspace import GitWorkspace
-from memory_assets.runs.inputs import friction_days, friction_version, observed_until
+from memory_assets.runs.inputs import friction_days, friction_version, observation_count
 from memory_assets.runs.results import Builder, Report, Rows, Run
 from memory_assets.schema.frames import empty
 from memory_assets.schema.protocols import Embedder
@@ -26,15 +26,17 @@ from memory_assets.store.store import Store
 def friction(store: Store, _: Run) -> Builder:
     """Finds the frictions of a day and numbers them in the ledger."""
     least = store.settings.friction_observations
-    # Loaded when the first day needs it.
-    embedder = partial(open_embedder, store.settings.embedding_model)
+    # Loads the model when the first day needs it.
+    load_embedder = partial(open_embedder, store.settings.embedding_model)
     skipped: dict[str, str] = {}
 
     def build(day: str) -> Rows:
-        count = observed_until(store, day)
+        count = observation_count(store, day)
         if count >= least:
-            rows = find_frictions(store, day, embedder())
-            version = friction_version(store, TABLES["friction"], day, is_found=not rows.is_empty())
+            rows = find_frictions(store, day, load_embedder())
+            version = friction_version(
+                store, TABLES["friction"], day, has_friction=not rows.is_empty()
+            )
             return Rows(rows, {"skipped": dict(skipped)}, version=version)
         skipped[day] = (
             f"{count} observations and segments; frictions are looked for from {least} on"
@@ -44,34 +46,38 @@ def friction(store: Store, _: Run) -> Builder:
     return build
 
 
-def worst(store: Store, table: str, partitions: Sequence[str]) -> Report:
+def worst_severity(store: Store, table: str, partitions: Sequence[str]) -> Report:
     """Returns the highest severity of the days."""
     severity = store.tables.read(table, partitions)["severity"].max()
     return Report({"worst_severity": float(severity or 0.0)})  # pyright: ignore[reportArgumentType]
 
 
 def find_frictions(store: Store, day: str, embedder: Embedder) -> pl.DataFrame:
-    """Returns the frictions of the day, after their numbers are written to the ledger."""
+    """Returns the frictions of the day, after it has noted their numbers in the ledger."""
     last = date.fromisoformat(day)
     zone = store.settings.zone
     entries, lines = _entries_at_end_of(store, last)
-    dated = [MemoryLine(entry.on, entry.section, entry.text) for entry in entries]
+    memory_lines = [MemoryLine(entry.on, entry.section, entry.text) for entry in entries]
 
-    def look_at(days: Sequence[str]) -> tuple[Sequence[RecurringProblem], Week, pl.DataFrame]:
+    def detect_in(days: Sequence[str]) -> tuple[Sequence[RecurringProblem], Week, pl.DataFrame]:
         week = read_week(store.tables.read("messages", days), store.tables.read("sessions", days))
         facts = _facts(store, days)
         statements = _statements(facts, week)
-        return detect(week, dated, statements, embedder, owner=store.settings.owner), week, facts
+        owner = store.settings.owner
+        return detect(week, memory_lines, statements, embedder, owner=owner), week, facts
 
     days = friction_days(day)
-    findings, week, facts = look_at(days)
-    numbered, new = number(last, findings, store.ledger.events(), zone, first=store.first_number)
-    for id, payload in new:
+    findings, week, facts = detect_in(days)
+    numbered, new_numbers = number(
+        last, findings, store.ledger.events(), zone, first=store.first_number
+    )
+    for id, payload in new_numbers:
         store.ledger.append(NUMBERED, id, payload, actor="friction")
-    written = store.tables.parts("messages", friction_days(day, is_found=True))
+    written = store.tables.parts("messages", friction_days(day, has_friction=True))
     next_days = [part for part, info in written.items() if info.rows and part > day]
     if numbered and next_days:
-        later, week, facts = look_at([*days, *next_days])
+        # Counts what happened again on later days; finds no new problems there.
+        later, week, facts = detect_in([*days, *next_days])
         numbered = follow(numbered, later)
     ids = facts.select("id", "message_ids").explode("message_ids").iter_rows()
     observed = {message: id for id, message in ids if message is not None}
@@ -81,13 +87,15 @@ def find_frictions(store: Store, day: str, embedder: Embedder) -> pl.DataFrame:
 
 
 def _facts(store: Store, days: Sequence[str]) -> pl.DataFrame:
+    """Returns the allowed facts that the owner or the assistant said."""
     is_said = pl.col("author").is_in(["owner", "assistant"])
     return store.tables.read("observations", days).filter(is_said, kind="fact", gate="allow")
 
 
 def _decided(store: Store, day: str, rows: pl.DataFrame) -> pl.DataFrame:
-    """Returns the frictions of the day that a person decided on and that are not found any more,
-    perhaps because of it.
+    """Returns the written frictions of the day that a person decided and that `rows` lacks.
+
+    The decision may be why they are not found any more.
     """
     decided = {event.target for event in store.ledger.events([APPROVED, REJECTED])}
     others = decided.difference(rows["proposal_id"])
@@ -97,15 +105,15 @@ def _decided(store: Store, day: str, rows: pl.DataFrame) -> pl.DataFrame:
 def _entries_at_end_of(store: Store, day: date) -> tuple[Sequence[Entry], dict[str, str]]:
     """Returns the entries of MEMORY.md at the end of the day, and the raw line of each by its text.
 
-    So a day gives the same frictions whenever it is built: later lines must not hide what led to
-    them.
+    Later lines must not hide the friction that led to them. So a day has the same frictions
+    whenever it is built.
     """
     end = datetime.combine(day + timedelta(days=1), time(), store.settings.zone)
     committed = GitWorkspace(store.workspace).as_of(MEMORY_MD, end)
     content = store.memory_md() if committed is None else committed.decode("utf-8", "replace")
-    raw = [line.rstrip("\r") for line in content.split("\n")]
+    raw_lines = [line.rstrip("\r") for line in content.split("\n")]
     entries = read_entries(content)
-    return entries, {entry.text: raw[entry.number - 1] for entry in entries}
+    return entries, {entry.text: raw_lines[entry.number - 1] for entry in entries}
 
 
 def _statements(observations: pl.DataFrame, week: Week) -> list[Statement]:

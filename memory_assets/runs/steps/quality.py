@@ -108,7 +108,7 @@ def telemetry(store: Store, _: str) -> pl.DataFrame:
     return events.unique("event_id").filter(is_recent).sort("at", "event_id")
 
 
-def slowest(store: Store, table: str, _: Sequence[str]) -> Report:
+def slowest_steps(store: Store, table: str, _: Sequence[str]) -> Report:
     """Returns the steps that took most time in the last seven days, and how often each failed."""
     since = store.settings.clock() - timedelta(days=7)
     rows = store.tables.read(table).filter(pl.col("at") >= since)

@@ -9,7 +9,7 @@ import orjson
 import polars as pl
 import pytest
 
-from memory_assets.runs.steps.capture import cutting_of
+from memory_assets.runs.steps.capture import window_rules_of
 from memory_assets.stages.capture.index import index_sources
 from memory_assets.stages.capture.intake import Machine
 from memory_assets.stages.capture.windows import plan_windows, window_key
@@ -125,9 +125,9 @@ def test_the_project_is_the_repository_in_which_the_session_was_captured_also_af
     assert store.tables.read("windows")["project"].to_list() == ["shop", "shop"]
     store.tables.drop("records", before["source_id"][0])
     index_sources(store.archive, store.tables)
-    assert plan_windows(store.tables.scan("records"), store.archive.resources(), cutting_of(store))[
-        "project"
-    ].unique().to_list() == ["shop"]
+    assert plan_windows(
+        store.tables.scan("records"), store.archive.resources(), window_rules_of(store)
+    )["project"].unique().to_list() == ["shop"]
 
 
 def test_ranges_of_an_earlier_release_get_their_repository_at_the_next_intake(
@@ -170,7 +170,7 @@ def test_a_session_is_open_until_it_has_been_idle_for_long_enough(store, sources
     records, resources, rules = (
         store.tables.read("records"),
         store.archive.resources(),
-        cutting_of(store),
+        window_rules_of(store),
     )
     last = START + timedelta(minutes=4.5)
     for now, status in (
