@@ -84,9 +84,7 @@ PICTURE_SVG = "graph.svg"
 
 
 def embeddings(store: Store, run: Run) -> Builder:
-    """Encodes the texts of a day that have no vector yet; the model is loaded for the first of
-    them.
-    """
+    """Encodes the texts of a day that have no vector yet; the first one loads the model."""
     read = store.tables.read
     embedder = open_embedder(store.settings.embedding_model)
     notes = notes_of(store)
@@ -106,7 +104,7 @@ def embeddings(store: Store, run: Run) -> Builder:
 
 
 def notes_of(store: Store) -> pl.DataFrame:
-    """Returns what comes from no session: notes, and the memories that harnesses keep."""
+    """Returns facts that come from no session: notes, and the memories that harnesses keep."""
     notes = note_rows(store.ledger.events(NOTES), store.settings.zone)
     return pl.concat([notes, store.tables.read("harness_memories")])
 
@@ -129,21 +127,23 @@ def passage_vectors(store: Store, run: Run) -> Builder:
         vectors = read("passage_vectors", [day])
         encoded = encode_passages(date.fromisoformat(day), messages, embedder, vectors)
         passages = read("passages", [day]).filter(HAS_VECTOR)
-        lacking = passages.join(encoded, on="text_hash", how="anti")
-        until = None if lacking.is_empty() else retry
+        missing = passages.join(encoded, on="text_hash", how="anti")
+        until = None if missing.is_empty() else retry
         return Rows(encoded, version=version_until(versions.get(day, "-"), until))
 
     return build
 
 
 def merges(store: Store, _: Run) -> Builder:
-    """Finds pairs that say the same; the configured model is asked about those in doubt first."""
+    """Finds pairs of facts that say the same; first asks the configured model about doubtful ones.
+
+    While the vectors of two embedding models are in use, leaves the pairs as they are.
+    """
     if is_switching_models(store):
         edges = store.tables.read("merges")
         until = "once every text has a vector of the new embedding model"
-        return lambda _: Rows(
-            edges, version="-", warnings=[f"Pairs of facts are compared {until}."]
-        )
+        warnings = [f"Pairs of facts are compared {until}."]
+        return lambda _: Rows(edges, version="-", warnings=warnings)
     answers = pair_answers(store)
     model = open_model(store, "reflector")
     waiting = pair_questions_of(store, find_pairs(store), model.name) if model else []
@@ -158,21 +158,19 @@ def merges(store: Store, _: Run) -> Builder:
 
 
 def _ask_about_pairs(store: Store, waiting: Sequence[PairQuestion], model: Model) -> str | None:
-    """Asks about the pairs, and returns why some have no answer: the decision of the rules stands
-    then.
-    """
+    """Asks about the pairs, and returns why some have no answer: the rules decide about these."""
     try:
         failures = ask_all(pair_answers(store), Budget(store, model.name), model, waiting)
     except ModelError as error:
         return f"Pairs of facts in doubt stay apart: {error}"
-    first = next(iter(failures.values()), None)
-    return f"{len(failures)} pairs of facts stay apart: {first}" if first else None
+    if not failures:
+        return None
+    first = next(iter(failures.values()))
+    return f"{len(failures)} pairs of facts stay apart: {first}"
 
 
 def find_pairs(store: Store) -> pl.DataFrame:
-    """Returns the edges by the rules; only new observations are compared, unless the rules
-    changed.
-    """
+    """Returns the edges by the rules. Compares only new observations, unless the rules changed."""
     written = store.tables.parts("merges").get(WHOLE)
     edges = empty("merges")
     compared: list[str] = []
@@ -184,6 +182,7 @@ def find_pairs(store: Store) -> pl.DataFrame:
 
 
 def _all_observations(store: Store) -> pl.DataFrame:
+    """Returns the observations of sessions, and the notes of the ledger as observations."""
     return with_notes(store.tables.read("observations"), store.ledger.events(NOTES))
 
 
@@ -194,8 +193,9 @@ def pair_answers(store: Store) -> AnswerStore:
 
 def pair_questions_of(store: Store, edges: pl.DataFrame, model: str) -> list[PairQuestion]:
     """Returns the open questions to the model about the edges in doubt."""
-    about = (edges, _all_observations(store))
-    return plan_questions(*about, model, pair_answers(store), store.settings.may_send)
+    observations = _all_observations(store)
+    may_send = store.settings.may_send
+    return plan_questions(edges, observations, model, pair_answers(store), may_send)
 
 
 @per_partition
@@ -203,13 +203,13 @@ def memories(store: Store, part: str) -> Rows:
     """Folds observations, merges, the ledger and the memories of harnesses into the present
     state.
     """
-    # Before what is read, so that nothing is missed.
+    # Taken before the tables are read, so that a change meanwhile makes the memories stale.
     version = input_versions(store, TABLES["memories"]).get(part, "-")
     observations = store.tables.read("observations")
     edges = store.tables.read("merges")
     appended = [*append_evidence(store, observations, edges), *append_uses(store)]
     facts = pl.concat([observations, store.tables.read("harness_memories")])
-    frame, changes_at = _judged(store, fold_memories(facts, edges, store.ledger.events()))
+    frame, changes_at = _with_states(store, fold_memories(facts, edges, store.ledger.events()))
     figures: dict[str, Any] = {"merged_away": int(frame["merged_count"].sum()) - frame.height}
     for kind in APPENDED:
         figures[kind.removeprefix("memory.")] = sum(event.kind == kind for event in appended)
@@ -218,9 +218,10 @@ def memories(store: Store, part: str) -> Rows:
     return Rows(frame, figures, version=version_until(version, changes_at))
 
 
-def _judged(store: Store, memories: pl.DataFrame) -> tuple[pl.DataFrame, datetime | None]:
-    """Returns the memories with the states that age, exposure and the ledger give them, and when
-    the next one may change.
+def _with_states(store: Store, memories: pl.DataFrame) -> tuple[pl.DataFrame, datetime | None]:
+    """Returns the memories with their states, and the moment when the next state may change.
+
+    A state depends on the memory's age, on how often it was recalled, and on events in the ledger.
     """
     recalls = log_recalls(store.ledger.events([RECALLED]), store.settings.zone)
     now = store.settings.clock()
@@ -232,8 +233,10 @@ def _judged(store: Store, memories: pl.DataFrame) -> tuple[pl.DataFrame, datetim
 
 
 def append_evidence(store: Store, observations: pl.DataFrame, edges: pl.DataFrame) -> list[Event]:
-    """Appends confirmations and contradictions to the ledger, each once, and returns the new
-    events.
+    """Appends confirmations and contradictions of facts to the ledger; returns the new events.
+
+    A session that only repeats what it was shown is no evidence. The messages that could show this
+    are read only if such a repeat is possible.
     """
     events = store.ledger.events(EVIDENCE)
     families = families_of(store.tables.read("windows"))
@@ -241,25 +244,26 @@ def append_evidence(store: Store, observations: pl.DataFrame, edges: pl.DataFram
     observations = with_notes(observations, notes)
     plan = partial(plan_evidence, observations, without_corrected(edges, notes), events, families)
     planned = plan(())
-    doubted = suspects(planned, observations)
-    if not doubted.is_empty():
-        sessions = doubted["session_id"].unique().sort().to_list()
+    possible_echoes = suspects(planned, observations)
+    if not possible_echoes.is_empty():
+        sessions = possible_echoes["session_id"].unique().sort().to_list()
         is_shown = pl.col("session_id").is_in(sessions) & pl.col("author").is_in(SHOWING)
-        shown = store.tables.scan("messages").filter(is_shown)
-        texts = shown.select("session_id", "author", "event_at", "text").collect()
-        planned = plan(find_echoes(doubted, observations, texts))
+        messages = store.tables.scan("messages").filter(is_shown)
+        texts = messages.select("session_id", "author", "event_at", "text").collect()
+        planned = plan(find_echoes(possible_echoes, observations, texts))
     return store.ledger.append_once(planned, actor="rules")
 
 
 def append_uses(store: Store) -> list[Event]:
-    """Appends to the ledger which memories sessions used after they had been shown them, and
-    returns the new events.
+    """Appends to the ledger which of the memories that a session was shown it used.
+
+    Returns the new events.
     """
     recalls = store.ledger.events([RECALLED])
-    shown = sessions_shown(recalls)
-    if not shown:
+    session_ids = sessions_shown(recalls)
+    if not session_ids:
         return []
-    is_said = pl.col("session_id").is_in(sorted(shown)) & pl.col("author").is_in(SPEAKERS)
+    is_said = pl.col("session_id").is_in(sorted(session_ids)) & pl.col("author").is_in(SPEAKERS)
     messages = store.tables.scan("messages").filter(is_said, kind="text")
     texts = messages.select("session_id", "author", "event_at", "text").collect()
     wordings = dict(read_present(store.tables, store.ledger).select("id", "wordings").iter_rows())
@@ -271,9 +275,9 @@ def mentions(store: Store, _: str) -> Rows:
     """Finds the names in memories; only memories whose text changed are read again."""
     written = store.tables.read("mentions")
     frame = read_mentions(store.tables.read("memories"), written)
-    texts = ["memory_id", "read_from"]
-    read = frame.join(written.select(texts).unique(), on=texts, how="anti")
-    return Rows(frame, {"memories_read": read["memory_id"].n_unique()})
+    text_key = ["memory_id", "read_from"]
+    new_mentions = frame.join(written.select(text_key).unique(), on=text_key, how="anti")
+    return Rows(frame, {"memories_read": new_mentions["memory_id"].n_unique()})
 
 
 @per_partition
@@ -312,7 +316,7 @@ def _read_vectors(store: Store) -> _Vectors:
 
 
 def vector_index(store: Store, run: Run) -> Report:
-    """Publishes a new generation of the vectors of retrievable memories, where they changed."""
+    """Publishes a new generation of the vectors of retrievable memories if they changed."""
     with store.lock():
         vectors = _read_vectors(store)
         index = open_vectors(store)
@@ -325,9 +329,7 @@ def vector_index(store: Store, run: Run) -> Report:
 
 
 def chroma(store: Store, run: Run) -> Report:
-    """Brings Chroma's copy of the vectors up to date; there is none of vectors on a Chroma
-    server.
-    """
+    """Brings Chroma's copy of the vectors up to date; removes it if a Chroma server holds them."""
     with store.lock():
         index = ChromaIndex(store.root / "index")
         if open_vectors(store).is_remote:
@@ -352,7 +354,7 @@ def _publish_vectors(
 
 
 def text_index(store: Store, run: Run) -> Report:
-    """Publishes a new generation of the terms of memories and passages, where they changed."""
+    """Publishes a new generation of the terms of memories and passages if they changed."""
     with store.lock():
         made_by = model_in_use(store)
         rows = store.tables.read("memories")
@@ -381,7 +383,9 @@ def publish_index(
 ) -> Report:
     """Brings the index up to date.
 
-    With vectors of another model, the index is built from nothing, beside the published one.
+    `hashes` are those of the rows that it should hold. `plan` gets the hashes of the rows that it
+    holds and returns the changes, and `update` writes these. If its rows were made by other rules
+    or another model (`made_by`), a new index replaces it.
     """
     warnings = _put_damaged_aside(index)
     built_by = [run.table.version, *(made_by or ())]
@@ -396,7 +400,7 @@ def publish_index(
 
 
 def _put_damaged_aside(index: Generations) -> list[str]:
-    """Moves a damaged generation to quarantine, and returns what to tell about it."""
+    """Moves a damaged generation to quarantine, and returns the warning about it, if any."""
     folder = index.published()
     faults = index.faults(is_deep=index.is_remote)
     if not folder or not faults:

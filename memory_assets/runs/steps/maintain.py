@@ -47,12 +47,12 @@ PAID_STEPS = {
     "monthly_distillates": "months",
     "recalls": "recall",
 }
-"""Tables with what models were paid, and the name of their step in the health report."""
+"""By table with a column `cost_usd`, the name of its step in the health report."""
 
 
 @per_partition
 def missed(store: Store, day: str) -> Rows:
-    """Lists what no run has read yet, before the same run reads it."""
+    """Lists what no run has read yet. Later steps of the same run read it."""
     unread = find_missed(store, day)
     listed = store.tables.read("missed", [day])
     rows = missed_rows(date.fromisoformat(day), unread, listed, store.settings.clock())
@@ -61,23 +61,23 @@ def missed(store: Store, day: str) -> Rows:
 
 
 def find_missed(store: Store, day: str) -> dict[str, pl.DataFrame]:
-    """Returns (id, session_id) of the sessions, messages and notes of the day that no run has read,
-    by kind.
+    """Returns the sessions, messages and notes of the day that no run has read, by kind.
+
+    Each frame has the columns `id` and `session_id`.
     """
     on = date.fromisoformat(day)
     read = store.tables.read
     windows = read("windows")
-    seen = read("messages", [day], columns=["window_id"])["window_id"].unique()
+    with_messages = read("messages", [day], columns=["window_id"])["window_id"].unique()
     observed = read("segments", [day], columns=["window_id"])["window_id"].unique()
     notes = notes_of(store).filter(pl.col("day") == on)
-    hashes = ["text_hash"]
-    tried = pl.concat(
-        [read(name, [day], columns=hashes) for name in ("embeddings", "embedding_failures")]
-    )
+    embedded = read("embeddings", [day], columns=["text_hash"])
+    failed = read("embedding_failures", [day], columns=["text_hash"])
+    tried = pl.concat([embedded, failed])
     records = read("records", columns=["resource_id", "message_id", "status"])
     resources = store.archive.resources()
     return {
-        "session": unread_windows(windows.filter(pl.col("day") == on), seen, observed),
+        "session": unread_windows(windows.filter(pl.col("day") == on), with_messages, observed),
         "message": messages_without_window(records, windows, resources, on, store.settings.zone),
         "note": notes.join(tried, on="text_hash", how="anti").select("id", "session_id"),
     }
@@ -111,7 +111,7 @@ def nightly_stats(store: Store, day: str) -> Rows:
 
 
 def nightly_report(store: Store, table: str, days: Sequence[str]) -> Report:
-    """Ends the night, and returns the counts of each day, for plots."""
+    """Notes that the nightly run has ended, and returns the counts of each day, for plots."""
     end_night(store)
     rows = store.tables.read(table, days).drop("categories", "category_counts")
     return Report(by_partition={row.pop("day").isoformat(): row for row in rows.to_dicts()})
@@ -159,9 +159,7 @@ def health_inputs(store: Store) -> HealthInputs:
 
 
 def _paid(store: Store, table: str, step: str) -> pl.DataFrame:
-    """Returns (day, step, usd) of the answers in the table that a model gave; of recalls, of those
-    that cost something.
-    """
+    """Returns day, step and price (`usd`) of the table's rows for which a model was asked."""
     is_asked = pl.col("prompt_hash").is_not_null()
     if table == "recalls":
         is_asked = pl.col("model_calls") > 0
@@ -170,7 +168,7 @@ def _paid(store: Store, table: str, step: str) -> pl.DataFrame:
 
 
 def archivals(store: Store, _: Run) -> Report:
-    """Archives stale memories without access, by an event in the ledger."""
+    """Archives stale memories that nobody recalls, by an event in the ledger."""
     now = store.settings.clock()
     memories, _states = memories_as_of(store, now)
     planned = plan_archive(memories, store.ledger.events([RESTORED]), now)
@@ -178,8 +176,9 @@ def archivals(store: Store, _: Run) -> Report:
 
 
 def cold_storage(store: Store, _: Run) -> Report:
-    """Moves memories that were unused for six months into cold storage, by an event in the
-    ledger.
+    """Moves archived memories that nobody used for six months into cold storage.
+
+    It appends an event to the ledger, from which the next build of memories makes their state.
     """
     now = store.settings.clock()
     memories, states = memories_as_of(store, now)
@@ -189,11 +188,10 @@ def cold_storage(store: Store, _: Run) -> Report:
 
 
 def reembedding(store: Store, _: Run) -> Report:
-    """Marks vectors of another model version as stale, and makes the same run build both indexes
-    from nothing.
+    """Marks days with vectors of another model or version as stale, and both indexes for a rebuild.
 
-    The next run of their days encodes the marked texts. Readers keep the old indexes until the new
-    ones are published.
+    The next run of these days encodes their texts. This run rebuilds the indexes; readers use the
+    old ones until the new ones are published.
     """
     embedder = open_embedder(store.settings.embedding_model)
     is_old = (pl.col("model") != embedder.name) | (pl.col("model_version") != embedder.version)
@@ -220,14 +218,14 @@ def _append_moves(store: Store, planned: Iterable[Planned], job: str) -> int:
 @per_partition
 def insights(store: Store, _: str) -> Rows:
     """Says one cited sentence about each group of archived memories."""
-    moves = store.ledger.events([ARCHIVED])
-    archived_at = {id: event.at for event in moves for id in event.payload["memory_ids"]}
+    archivals = store.ledger.events([ARCHIVED])
+    archived_at = {id: event.at for event in archivals for id in event.payload["memory_ids"]}
     written = store.tables.read("insights", columns=["insight_id"])["insight_id"]
     rows = find_insights(store.tables.read("memories"), embeddings_in_use(store), archived_at)
     today = store.settings.today()
-    of_today = [event for event in moves if _day_of(store, event) == today]
+    archived_today = [event for event in archivals if _day_of(store, event) == today]
     counts = {
-        "archived": sum(len(event.payload["memory_ids"]) for event in of_today),
+        "archived": sum(len(event.payload["memory_ids"]) for event in archived_today),
         "insights": rows.height,
         "new_insights": len(set(rows["insight_id"]).difference(written)),
     }
@@ -240,7 +238,7 @@ def insights(store: Store, _: str) -> Rows:
 
 
 def write_insights(store: Store, table: str, _: Sequence[str]) -> Report:
-    """Writes the page of insights where it changed, and commits it."""
+    """Writes the page of insights if it changed, and commits it."""
     path = store.workspace / PAGE
     page = render_page(store.tables.read(table))
     with store.lock():

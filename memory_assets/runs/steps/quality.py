@@ -20,9 +20,13 @@ from memory_assets.store.store import Store
 from memory_assets.store.telemetry import read_steps
 
 TELEMETRY_KEPT = timedelta(days=400)
+"""Events of steps that are older leave the table `telemetry`."""
+
 COUNTS = "partitions rows extracted allowed held discarded deduplicated".split()
+"""Columns of `telemetry` that are 0 where a step counted nothing."""
+
 SLOWEST = 12
-"""Steps in the UI's table."""
+"""Number of steps in the table for the UI."""
 
 NO_BREAK = "\u2011"
 """A hyphen at which the UI breaks no line."""
@@ -38,8 +42,9 @@ def quality(store: Store, day: str) -> pl.DataFrame:
 
 
 def quality_report(store: Store, table: str, days: Sequence[str]) -> Report:
-    """Returns the figures of the days for plots, and a table of them, because the UI's plots begin
-    120 days ago.
+    """Returns the figures of the days for plots, and a table of them.
+
+    The plots of the UI begin 120 days ago, so the table shows older days.
     """
     rows_of_days = store.tables.read(table, days).sort("day", maintain_order=True)
     by_day = rows_of_days.partition_by("day", as_dict=True, maintain_order=True)
@@ -50,7 +55,8 @@ def quality_report(store: Store, table: str, days: Sequence[str]) -> Report:
     ]
     for (day,), rows in by_day.items():
         name = day.isoformat()
-        counts = figures[name] = {**figures_of(rows), **charts_of(rows)}
+        counts = figures_of(rows) | charts_of(rows)
+        figures[name] = counts
         junk = f"{counts['junk_share']:.0%}" if "junk_share" in counts else ""
         faults = {fault: count_of(rows, fault, "allow") for fault in ("repeated", *FAULTS)}
         named = [f"{count} {fault.replace('_', ' ')}" for fault, count in faults.items() if count]
@@ -62,9 +68,7 @@ def quality_report(store: Store, table: str, days: Sequence[str]) -> Report:
 
 
 def figures_of(rows: pl.DataFrame) -> dict[str, Any]:
-    """Returns the counts and shares of a day (or of several) to plot; a share of no rows is left
-    out.
-    """
+    """Returns the counts and shares to plot, without shares of no rows."""
     verdicts = {"allowed": "allow", "held": "hold", "discarded": "discard"}
     counts = {"candidates": count_of(rows, "verdict")}
     counts |= {name: count_of(rows, "verdict", verdict) for name, verdict in verdicts.items()}
@@ -80,7 +84,7 @@ def figures_of(rows: pl.DataFrame) -> dict[str, Any]:
 
 
 def charts_of(rows: pl.DataFrame) -> dict[str, dict[str, int]]:
-    """Returns the counts of each mix, and of the faults that there are."""
+    """Returns the counts to show as bars: of the values of some columns, and of faults."""
     mixes = ("verdict", "reason", "priority", "category", "parse_path")
     charts = {f"{mix}_mix": values_of(rows, mix) for mix in mixes}
     charts["faults"] = {}
@@ -101,15 +105,15 @@ def values_of(rows: pl.DataFrame, measure: str) -> dict[str, int]:
 @per_partition
 def telemetry(store: Store, _: str) -> pl.DataFrame:
     """Returns the events of all steps: those of the table, and those that were logged since."""
-    none = dict.fromkeys(COUNTS, 0)
-    steps = [{**none, **event.pop("counts"), **event} for event in read_steps(store.root)]
+    zeros = dict.fromkeys(COUNTS, 0)
+    steps = [zeros | event.pop("counts") | event for event in read_steps(store.root)]
     events = pl.concat([store.tables.read("telemetry"), frame_of("telemetry", steps)])
     is_recent = pl.col("at") >= store.settings.clock() - TELEMETRY_KEPT
     return events.unique("event_id").filter(is_recent).sort("at", "event_id")
 
 
 def slowest_steps(store: Store, table: str, _: Sequence[str]) -> Report:
-    """Returns the steps that took most time in the last seven days, and how often each failed."""
+    """Returns the steps that took most time in the last seven days, and how many failed."""
     since = store.settings.clock() - timedelta(days=7)
     rows = store.tables.read(table).filter(pl.col("at") >= since)
     steps = rows.group_by("action").agg(

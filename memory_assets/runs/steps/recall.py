@@ -30,8 +30,8 @@ def category_summaries(store: Store, run: Run) -> Report:
     """Writes the summaries and the pages of the categories that changed, and commits the pages."""
     with store.lock():
         version = summaries_version(store)
-        memories = store.tables.read("memories")
-        summaries = summarise(memories).filter(pl.col("category").is_in(list(run.partitions)))
+        is_in_run = pl.col("category").is_in(list(run.partitions))
+        summaries = summarise(store.tables.read("memories")).filter(is_in_run)
         written = 0
         pages = list[str]()
         for category in run.partitions:
@@ -54,7 +54,7 @@ def category_summaries(store: Store, run: Run) -> Report:
 
 
 def write_category(store: Store, category: str, rows: pl.DataFrame) -> bool:
-    """Writes the summaries of a category where they changed, and returns whether they did."""
+    """Writes the summaries of a category if they changed, and returns whether they did."""
     present = store.tables.parts("category_summaries", [category]).get(category)
     if rows.is_empty():
         store.tables.drop("category_summaries", category)
@@ -67,8 +67,9 @@ def write_category(store: Store, category: str, rows: pl.DataFrame) -> bool:
 
 
 def write_page(store: Store, category: str, rows: pl.DataFrame) -> list[str]:
-    """Writes a category's page where it changed, keeps the replaced one beside it, and returns the
-    paths that changed.
+    """Writes a category's page if it changed, and returns the paths that changed.
+
+    The replaced page stays beside it under a name with a date; old ones of these are deleted.
     """
     path = page_of(category)
     page = render_page(category, rows)
@@ -78,15 +79,18 @@ def write_page(store: Store, category: str, rows: pl.DataFrame) -> list[str]:
     changed = [path]
     folder = (store.workspace / path).parent
     if written:
-        taken = [f"{PAGES}/{file.name}" for file in folder.glob(f"{category}.*.md")]
-        changed.append(replaced_page_of(category, store.settings.clock(), taken))
-        write_atomically(store.workspace / changed[-1], written.encode())
-    older = [f"{PAGES}/{file.name}" for file in folder.glob(f"{category}.*.md")]
-    deleted = pages_to_delete(older, store.settings.today(), store.settings.zone)
+        names = [f"{PAGES}/{file.name}" for file in folder.glob(f"{category}.*.md")]
+        replaced = replaced_page_of(category, store.settings.clock(), names)
+        write_atomically(store.workspace / replaced, written.encode())
+        changed.append(replaced)
+    names = [f"{PAGES}/{file.name}" for file in folder.glob(f"{category}.*.md")]
+    deleted = pages_to_delete(names, store.settings.today(), store.settings.zone)
+    for name in deleted:
+        (store.workspace / name).unlink()
     if page:
         write_atomically(store.workspace / path, page.encode())
-    for name in deleted if page else [*deleted, path]:
-        (store.workspace / name).unlink()
+    else:
+        (store.workspace / path).unlink()
     return [*changed, *deleted]
 
 
@@ -104,6 +108,7 @@ def recalls(store: Store, _: str) -> Rows:
 
 
 def _table(days: Sequence[tuple[date, int, dict[str, float]]]) -> Markdown:
+    """Returns a table of the days: the number of questions, and the share of each outcome."""
     rows = [["day", "questions", *OUTCOMES], ["---", *["---:"] * (len(OUTCOMES) + 1)]]
     rows += [
         [str(day), str(count), *(f"{share.get(name, 0):.0%}" for name in OUTCOMES)]

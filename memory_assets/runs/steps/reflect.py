@@ -1,5 +1,6 @@
-"""Builds reflections, distillates, the timeline, proposals, and the reflections of long
-sessions.
+"""Builds proposals, reflections of long sessions, lists of dropped facts, and the timeline.
+
+`runs.steps.condensing` builds the reflections of days and the distillates of weeks and months.
 """
 
 from collections.abc import Sequence
@@ -27,23 +28,21 @@ DROPPED = "dropped_facts"
 
 
 def proposals(store: Store, _: Run) -> Builder:
-    """Proposes lines for MEMORY.md from a day's reflections; their numbers are written to the
-    ledger first.
-    """
+    """Proposes lines for MEMORY.md from a day's reflections, with numbers from the ledger."""
     past = Past(store)
     claims = claims_of(store)
     return lambda day: propose_day(store, past, day, claims)
 
 
 def claims_of(store: Store) -> Claims:
-    """Returns what finds the numbers of memories whose ids changed."""
+    """Returns what finds the number of a proposal again if the ids of its memories changed."""
     claims = Claims(store.key, frozenset(store.tables.read("observations", columns=["id"])["id"]))
     rows = store.tables.read("proposals", columns=["proposal_id", "text", "project"]).iter_rows()
     return replace(claims, proposed={id: claims.of(text, project) for id, text, project in rows})
 
 
 def propose_day(store: Store, past: Past, day: str, claims: Claims) -> pl.DataFrame:
-    """Returns the day's proposals, numbered once in the ledger."""
+    """Returns the day's proposals, after it has noted their numbers in the ledger."""
     frame, numbers = propose(
         date.fromisoformat(day),
         store.tables.read("reflections", [day]),
@@ -61,14 +60,13 @@ def propose_day(store: Store, past: Past, day: str, claims: Claims) -> pl.DataFr
 
 
 def emit_reflected(store: Store, table: str, partitions: Sequence[str]) -> Report:
-    """Emits `observations.reflected` for each day with a reflection, again when the reflection
-    changes.
-    """
+    """Emits `observations.reflected` for each day with a reflection, again when that changes."""
     proposed = store.tables.read(table, partitions, columns=["day"])
     for day, info in store.tables.parts("reflections", partitions).items():
         if info.rows:
-            tokens = ["input_tokens", "output_tokens"]
-            read, written = store.tables.read("reflections", [day], tokens).sum().row(0)
+            columns = ["input_tokens", "output_tokens"]
+            rows = store.tables.read("reflections", [day], columns)
+            read, written = rows.sum().row(0)
             emit(
                 store,
                 REFLECTED,
@@ -84,7 +82,7 @@ def emit_reflected(store: Store, table: str, partitions: Sequence[str]) -> Repor
 
 @per_partition
 def session_reflections(store: Store, _: str) -> Rows:
-    """Condenses what each long session established, for the session itself."""
+    """Condenses the facts of each long session, which that session gets when it is resumed."""
     context = store.settings.context_tokens
     now = store.settings.clock()
     read = store.tables.read
@@ -100,9 +98,7 @@ def session_reflections(store: Store, _: str) -> Rows:
 
 
 def dropped_facts(store: Store, _: Run) -> Report:
-    """Lists the facts that days, weeks and months leave out, for those written since the last
-    listing.
-    """
+    """Lists the facts that changed reflections of days, weeks and months leave out."""
     with store.lock():
         figures: dict[str, Any] = {"parts_written": sum(_list_again(store, span) for span in SPANS)}
     dropped = store.tables.read(DROPPED, columns=["span", "reason"])
@@ -113,9 +109,7 @@ def dropped_facts(store: Store, _: Run) -> Report:
 
 
 def _list_again(store: Store, span: Span) -> int:
-    """Lists the dropped facts of the span's partitions that changed; returns the number of these
-    partitions.
-    """
+    """Lists the dropped facts of changed days, weeks or months; returns the number of these."""
     table = TABLE_OF[span.name]
     prefix = f"{span.name}-"
     parts = store.tables.parts(table)
@@ -150,7 +144,7 @@ def timeline(store: Store, part: str) -> pl.DataFrame:
 
 
 def write_chapters(store: Store, table: str, partitions: Sequence[str]) -> Report:
-    """Writes the owner's chapters of the weeks where they changed, and commits them."""
+    """Writes the owner's chapters of the weeks if they changed, and commits them."""
     with store.lock():
         written = [_write_chapter(store, date.fromisoformat(part)) for part in partitions]
         changed = [path for path in written if path]
@@ -160,7 +154,7 @@ def write_chapters(store: Store, table: str, partitions: Sequence[str]) -> Repor
 
 
 def _write_chapter(store: Store, first: date) -> str | None:
-    """Writes the owner's chapter and returns its path, or None where nothing changed."""
+    """Writes the owner's chapter of a week; returns its path, or None if nothing changed."""
     sentences = store.tables.read("timeline", [first.isoformat()])
     of_owner = sentences.filter(person=store.settings.owner)
     name = name_of_chapter(first)

@@ -44,7 +44,7 @@ def amendments(store: Store, _: str) -> pl.DataFrame:
 
 
 def model_reviews(store: Store, _: Run) -> Builder:
-    """Asks the configured model about proposals that rules left open, twenty at a time."""
+    """Asks the configured model about proposals that rules left open, several in one call."""
     answers = triage_answers(store)
     model = open_model(store, "reflector")
     outcome = "skipped: no model is configured (MEMORY_MODEL)"
@@ -55,8 +55,9 @@ def model_reviews(store: Store, _: Run) -> Builder:
 
 
 def _ask(store: Store, answers: AnswerStore, model: Model) -> str:
-    """Asks about proposals without a review and returns the outcome as text; raises
-    `ModelSetupError` for a wrong setting.
+    """Asks about proposals without a review, and returns the outcome as text.
+
+    Raises `ModelSetupError` for a wrong setting. Every other failure is returned as the outcome.
     """
     waiting = review_questions(store, model.name)
     tokens = [question.request.estimated_tokens() for question in waiting]
@@ -71,10 +72,10 @@ def _ask(store: Store, answers: AnswerStore, model: Model) -> str:
 
 
 def decisions(store: Store, _: Run) -> Builder:
-    """Reads people's decisions from every review surface, and decides the rest by rules."""
+    """Reads the decisions of people in REVIEW.md, files and tasks; decides the rest by rules."""
     with store.lock():
         triage = triage_of(store)
-    # Without the lock: the server may be slow.
+    # Not under the lock, because the server of the task list may be slow.
     review = read_settled_review(triage.workspace)
     snapshot = read_task_snapshot(store)
 
@@ -90,13 +91,13 @@ def decisions(store: Store, _: Run) -> Builder:
 
 @per_partition
 def trust(store: Store, _: str) -> Rows:
-    """Counts how people decided the proposals of each category."""
+    """Counts how people decided the proposals of each category, and which category is trusted."""
     frame = triage_of(store).earn_trust()
     return Rows(frame, {"trusted": int(frame["is_trusted"].sum())})
 
 
 def memory_md(store: Store, run: Run) -> Report:
-    """Writes promoted lines into the files of the run's scopes, each a commit."""
+    """Writes promoted lines into the files of the run's scopes, with a commit for each line."""
     files = {scope: file_of(scope) for scope in run.partitions}
     with store.lock():
         workspace = workspace_of(store)
@@ -139,20 +140,19 @@ def entries(store: Store, _: str) -> Rows:
 
 
 def reflected_log(store: Store, _: Run) -> Report:
-    """Updates the section of the daily logs that says how the day was reflected on, and commits
-    those that changed.
-    """
+    """Updates the section of each daily log about the day's reflections; commits the changes."""
     reflected = store.tables.read("reflections").partition_by("day", as_dict=True)
-    proposed: dict[str, list[dict[str, str]]] = defaultdict(list)
+    proposals_by_day: dict[str, list[dict[str, str]]] = defaultdict(list)
     for row in store.tables.read("decisions").sort("proposal_id").iter_rows(named=True):
-        # By the day of the proposal, which is in its id as 20260408.
-        proposed[row["proposal_id"].split("-")[1]].append(row)
+        # The second part of an id such as `p-20260408-001` is the day of the proposal.
+        proposals_by_day[row["proposal_id"].split("-")[1]].append(row)
     changed = list[str]()
     with store.lock():
         for (day,), rows in sorted(reflected.items()):
             path = store.workspace / "memory" / f"{day.isoformat()}.md"
             text = (bytes_of(path) or b"").decode("utf-8", "surrogateescape")
-            section = render_reflected(day, rows, proposed.get(f"{day:%Y%m%d}", ()))
+            proposals = proposals_by_day.get(f"{day:%Y%m%d}", ())
+            section = render_reflected(day, rows, proposals)
             updated = update_reflected(text, section, title=day.isoformat())
             if updated != text:
                 write_atomically(path, updated.encode("utf-8", "surrogateescape"))
@@ -164,7 +164,7 @@ def reflected_log(store: Store, _: Run) -> Report:
 
 
 def review_md(store: Store, run: Run) -> Report:
-    """Writes REVIEW.md and pushes the workspace, where a remote is set."""
+    """Writes REVIEW.md, and pushes the workspace if a remote is set."""
     with store.lock():
         workspace = workspace_of(store)
         decisions = store.tables.read("decisions")
@@ -187,17 +187,18 @@ def review_md(store: Store, run: Run) -> Report:
 
 
 def review_tasks(store: Store, _: Run) -> Report:
-    """Updates the owner's tasks in Todoist to the pending proposals, where a token is set."""
-    done, problem = sync_task_list(store, shown_frictions(store))
+    """Makes the owner's tasks in Todoist match the pending proposals, if a token is set."""
+    counts, problem = sync_task_list(store, shown_frictions(store))
     waiting = open_tasks(store.ledger.events(TASK_KINDS))
     warnings = [problem] if problem else []
-    figures = {"waiting": len(waiting), **done}
+    figures = {"waiting": len(waiting), **counts}
     return Report(figures, warnings, checks={"are_in_step": problem})
 
 
 def _push_workspace(store: Store) -> str | None:
-    """Pushes the workspace to its remote, a shared store first merges what others pushed; returns
-    the problem, if any.
+    """Pushes the workspace to its remote, and returns the problem, if any.
+
+    A shared store first merges what others pushed.
     """
     if store.shared is not None:
         return store.shared.exchange_workspace()

@@ -7,7 +7,7 @@ import polars as pl
 
 from memory_assets.runs.materialise import materialise
 from memory_assets.runs.staleness import stale_partitions
-from memory_assets.runs.steps.capture import cutting_of
+from memory_assets.runs.steps.capture import window_rules_of
 from memory_assets.schema.tables import TABLES, WHOLE
 from memory_assets.stages.capture.discover import find_transcripts
 from memory_assets.stages.capture.index import index_sources
@@ -47,7 +47,7 @@ def capture(store: Store, folder: Path, machine: Machine | None = None) -> Intak
 def derive(store: Store) -> None:
     """Brings windows, messages and sessions up to date with the records."""
     windows = plan_windows(
-        store.tables.scan("records"), store.archive.resources(), cutting_of(store)
+        store.tables.scan("records"), store.archive.resources(), window_rules_of(store)
     )
     store.tables.write("windows", "all", windows)
     for day in stale_partitions(store, TABLES["messages"]):

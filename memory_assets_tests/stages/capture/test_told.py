@@ -9,7 +9,7 @@ import pytest
 
 from memory_assets.runs.due import windows_due
 from memory_assets.runs.materialise import materialise
-from memory_assets.runs.steps.capture import cutting_of
+from memory_assets.runs.steps.capture import window_rules_of
 from memory_assets.schema.tables import TABLES, WHOLE
 from memory_assets.stages.capture.index import index_sources
 from memory_assets.stages.capture.windows import plan_windows
@@ -53,7 +53,7 @@ def cut(store: Store) -> list[tuple[str, str, int]]:
     materialise(store, [TABLES["windows"]], [WHOLE])
     found = store.tables.read("windows")
     everything = plan_windows(
-        store.tables.scan("records"), store.archive.resources(), cutting_of(store)
+        store.tables.scan("records"), store.archive.resources(), window_rules_of(store)
     )
     assert found.sort("window_id").equals(everything.sort("window_id"))
     return list(

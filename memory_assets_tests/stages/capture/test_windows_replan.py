@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from memory_assets.runs.steps.capture import cutting_of
+from memory_assets.runs.steps.capture import window_rules_of
 from memory_assets.stages.capture.index import index_sources
 from memory_assets.stages.capture.windows import (
     WindowRules,
@@ -48,7 +48,7 @@ def test_a_fork_takes_the_session_it_repeats_along(store: Store, sources: Path, 
     transcript(sources, "m").write_bytes(lines(*shared))
     transcript(sources, "other").write_bytes(lines(*dialogue("other", 5)))
     changed_sources(store, sources)
-    rules = cutting_of(store)
+    rules = window_rules_of(store)
     before = everything(store, rules)
     copied = [{**record, "sessionId": fork} for record in shared]
     transcript(sources, fork).write_bytes(lines(*copied, *dialogue(fork, 5, first=10, minutes=10)))
@@ -71,7 +71,7 @@ def test_a_session_that_goes_on_after_its_forks_takes_all_of_them_along(
             lines(*copied, *dialogue(fork, 5, first=10, minutes=minutes))
         )
     changed_sources(store, sources)
-    rules = cutting_of(store)
+    rules = window_rules_of(store)
     before = everything(store, rules)
     transcript(sources, "m").write_bytes(lines(*shared, *dialogue("m", 5, first=30, minutes=400)))
     changed = changed_sources(store, sources)
@@ -87,7 +87,7 @@ def test_open_windows_close_as_time_passes_though_nothing_was_said(store: Store,
     for session in ("a", "b"):
         transcript(sources, session).write_bytes(lines(*dialogue(session, 5)))
     changed_sources(store, sources)
-    early = replace(cutting_of(store), now=START + timedelta(minutes=20))
+    early = replace(window_rules_of(store), now=START + timedelta(minutes=20))
     late = replace(early, now=START + timedelta(minutes=90))
     before = everything(store, early)
     assert before["status"].to_list() == ["open", "open"]
@@ -97,5 +97,5 @@ def test_open_windows_close_as_time_passes_though_nothing_was_said(store: Store,
 def test_nothing_new_changes_nothing(store: Store, sources: Path):
     transcript(sources, "a").write_bytes(lines(*dialogue("a", 5)))
     changed_sources(store, sources)
-    before = everything(store, cutting_of(store))
-    assert again(store, cutting_of(store), before, []) is before
+    before = everything(store, window_rules_of(store))
+    assert again(store, window_rules_of(store), before, []) is before
