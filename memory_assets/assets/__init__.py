@@ -1,3 +1,1 @@
-"""Dagster and nothing else: each stage's functions as assets, their checks, and what starts
-them.
-"""
+"""What Dagster sees of the pipeline: assets, their checks, and what starts runs."""

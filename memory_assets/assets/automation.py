@@ -1,9 +1,9 @@
-"""What starts runs: one job for each entry of `schema.tables.JOBS`, sensors, and schedules in the
-owner's zone.
+"""Dagster's jobs (one for each entry of `schema.tables.JOBS`), and the sensors and schedules.
 
-The sensors are level-triggered: each tick asks `runs.due` which runs the state of the store
-requires, so that a lost tick, a failed run or a killed daemon loses nothing. A request's key holds
-that state and the hour, so that a failed run is retried an hour later, and not at every tick.
+At each tick, a sensor asks `runs.due` which runs the present state of the store requires. So a
+missed tick, a failed run or a killed daemon loses nothing. Dagster starts only one run for each key
+of a request. The key holds the state and the hour, so that a failed run is retried an hour later
+and not at every tick.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -55,11 +55,15 @@ ASSET_JOBS = {
 """The declared jobs, each selecting the assets that name it."""
 
 
-def _request(run: DueRun, *key: object, by: str, keys: Sequence[str] = ()) -> dg.RunRequest:
+def _request(run: DueRun, *once_per: object, by: str, keys: Sequence[str] = ()) -> dg.RunRequest:
+    """Returns the request of the run, which Dagster starts once for its state and `once_per`.
+
+    `by` names the sensor or schedule. `keys` are the dynamic partitions to build, if any.
+    """
     tags = tags_of(run.job, run.stretch, keys=keys, started_by=by)
     tables = buildable(run.job, keys)
     return dg.RunRequest(
-        run_key=f"{run.job}-{hash_of(*key, run.state, run.stretch)}",
+        run_key=f"{run.job}-{hash_of(*once_per, run.state, run.stretch)}",
         job_name=run.job,
         tags=tags,
         asset_selection=[dg.AssetKey(name) for name in tables] if tables else None,
@@ -71,45 +75,47 @@ def _hour(store: Store) -> str:
 
 
 def _keys(instance: dg.DagsterInstance, store: Store, jobs: Iterable[str]) -> list[str]:
-    """Returns the keys of the dynamic partitions of the jobs, updated in Dagster; the jobs have the
-    same ones.
+    """Updates the dynamic partitions of the jobs in Dagster, and returns their keys.
+
+    All of these jobs have the same dynamic partitions, or none.
     """
     grains: list[Grain] = [grain for grain in map(dynamic_grain, jobs) if grain]
     return register_keys(instance, store, grains[0]) if grains else []
 
 
-def _result(requests: Sequence[dg.RunRequest], otherwise: str, **more: Any) -> dg.SensorResult:
+def _result(requests: Sequence[dg.RunRequest], reason: str, **more: Any) -> dg.SensorResult:
     """Returns the requests; without any, the reason why there are none."""
-    skip_reason = None if requests else otherwise
+    skip_reason = None if requests else reason
     return dg.SensorResult(run_requests=requests, skip_reason=skip_reason, **more)
 
 
 def _is_busy(context: dg.SensorEvaluationContext, store: Store) -> bool:
+    """Returns whether a run is in progress; first marks runs whose process was killed as failed."""
     return bool(fail_dead_runs(context.instance, store))
 
 
 def _loaded(context: Context, requests: Sequence[dg.RunRequest]) -> list[dg.RunRequest]:
-    """Returns the requests whose partitions the code location has loaded; those of older days wait
-    until it is reloaded.
+    """Returns the requests whose partitions Dagster knows.
+
+    It knows the days since the store's first day at the time when it loaded the assets. Requests
+    for older days are left out until it loads them again.
     """
     return [request for request in requests if _is_loaded(context.repository_def, request)]
 
 
-def _is_loaded(loaded: dg.RepositoryDefinition | None, request: dg.RunRequest) -> bool:
+def _is_loaded(repository: dg.RepositoryDefinition | None, request: dg.RunRequest) -> bool:
     first = request.tags.get(RANGE_START)
-    if loaded is None or first is None or request.job_name is None:
+    if repository is None or first is None or request.job_name is None:
         return True
     for table in tables_in(request.job_name):
-        partitions = loaded.asset_graph.get(dg.AssetKey(table.name)).partitions_def
+        partitions = repository.asset_graph.get(dg.AssetKey(table.name)).partitions_def
         if isinstance(partitions, dg.TimeWindowPartitionsDefinition):
             return first >= str(partitions.get_first_partition_key())
     return True
 
 
 def next_requests(instance: dg.DagsterInstance, store: Store, *, busy: bool) -> list[dg.RunRequest]:
-    """Returns the runs that the store's state requires, the earliest job first; none while another
-    run is in progress.
-    """
+    """Returns requests for the runs of the first due job; none while a run is in progress."""
     runs = [] if busy else next_runs(store)
     keys = _keys(instance, store, (run.job for run in runs))
     return [_request(run, _hour(store), by="new_transcripts", keys=keys) for run in runs]
@@ -123,7 +129,7 @@ def next_requests(instance: dg.DagsterInstance, store: Store, *, busy: bool) -> 
 def new_transcripts(
     context: dg.SensorEvaluationContext, store: dg.ResourceParam[Store]
 ) -> dg.SensorResult:
-    """Requests the next job that brings the tables up to date with the transcripts."""
+    """Requests the next job that is due after new transcripts."""
     if is_alive(store, WORKER):
         return _result([], LEFT_TO_WORKER)
     requests = next_requests(context.instance, store, busy=_is_busy(context, store))
@@ -141,26 +147,29 @@ def new_transcripts(
 def spooled_events(
     context: dg.SensorEvaluationContext, store: dg.ResourceParam[Store]
 ) -> dg.SensorResult:
-    """Requests a capture when events wait, then the reflections and frictions that an event
-    requests.
+    """Requests a capture if events wait, else what events request; also evaluates a check.
+
+    The check says whether the spool is read. Its result is reported if the problem changed; the
+    cursor of the sensor holds the problem that was reported last.
     """
     requests = _loaded(context, event_requests(store, busy=_is_busy(context, store)))
-    checked = spool_is_read(store, None)
-    problem = "" if checked.passed else str(checked.metadata.get("problem", ""))
+    result = spool_is_read(store, None)
+    problem = "" if result.passed else str(result.metadata.get("problem", ""))
     evaluation = dg.AssetCheckEvaluation(
         asset_key=dg.AssetKey("events"),
         check_name=SPOOL_CHECK,
-        passed=checked.passed,
-        metadata=checked.metadata,
+        passed=result.passed,
+        metadata=result.metadata,
     )
-    changed = [] if problem == (context.cursor or "") else [evaluation]
-    otherwise = problem or "Nothing was sent, or a run is in progress."
-    return _result(requests, otherwise, asset_events=changed, cursor=problem)
+    evaluations = [] if problem == (context.cursor or "") else [evaluation]
+    reason = problem or "Nothing was sent, or a run is in progress."
+    return _result(requests, reason, asset_events=evaluations, cursor=problem)
 
 
 def event_requests(store: Store, busy: bool) -> list[dg.RunRequest]:
-    """Returns a capture where events wait, else the runs that events request, once per event: its
-    id is part of the key.
+    """Returns a request for a capture if events wait, else for the runs that events request.
+
+    The id of an event is part of the run's key, so that an event starts a run only once.
     """
     if busy:
         return []
@@ -186,15 +195,14 @@ def review_changes(
         problem = ""
         state = due.triage_state(store)
     else:
-        looked = read_task_snapshot(store)
-        problem = looked.problem
-        state = task_decisions_hash(store, looked)
+        snapshot = read_task_snapshot(store)
+        problem = snapshot.problem
+        state = task_decisions_hash(store, snapshot)
     if not state:
         return _result([], problem or "No proposal, decision or edit since the last triage.")
     scopes = register_keys(context.instance, store, SCOPE)
-    request = _request(
-        DueRun("triage", None, state), _hour(store), by="review_changes", keys=scopes
-    )
+    run = DueRun("triage", None, state)
+    request = _request(run, _hour(store), by="review_changes", keys=scopes)
     return dg.SensorResult(run_requests=[request])
 
 
@@ -207,30 +215,29 @@ def review_changes(
 def observations_accumulated(
     context: dg.SensorEvaluationContext, store: dg.ResourceParam[Store]
 ) -> dg.SensorResult:
-    """Requests a reflection on days with too many observations to wait for the morning."""
+    """Requests a reflection on a day that has too many observations to wait for the morning."""
     requests = _loaded(context, accumulated_requests(store))
     return _result(requests, "No day without a reflection has that many tokens of observations.")
 
 
 def accumulated_requests(store: Store) -> list[dg.RunRequest]:
-    """Returns at most one request; its key is the present day, so that Dagster starts at most one
-    of them a day.
+    """Returns at most one request, for the latest of the days with too many observations.
+
+    Its key is the present day, so that Dagster starts at most one such run a day.
     """
     days = due.days_accumulated(store)
     if not days:
         return []
+    key = f"reflect-accumulated-{store.settings.today()}"
     tags = tags_of("reflect", stretches(days)[-1], started_by="observations_accumulated")
-    return [
-        dg.RunRequest(
-            run_key=f"reflect-accumulated-{store.settings.today()}", job_name="reflect", tags=tags
-        )
-    ]
+    return [dg.RunRequest(run_key=key, job_name="reflect", tags=tags)]
 
 
 @dataclass(frozen=True)
 class MissedTime:
-    """What the requests of a schedule are made from, in place of the context that the daemon would
-    have given.
+    """A time of a schedule that passed while no daemon ran.
+
+    The functions of schedules get it in place of the context that the daemon would have given.
     """
 
     instance: dg.DagsterInstance
@@ -241,21 +248,21 @@ ScheduleTime = dg.ScheduleEvaluationContext | MissedTime
 
 
 def _at_its_time(context: ScheduleTime, store: Store, job: str, name: str) -> list[dg.RunRequest]:
-    """Returns the run, unless its partitions are those of things that the store lacks."""
+    """Returns the run of the job, unless it has dynamic partitions and the store has none."""
     keys = _keys(context.instance, store, [job])
     if not keys and dynamic_grain(job):
         return []
     return [dg.RunRequest(tags=tags_of(job, keys=keys, started_by=name))]
 
 
-def _where_due(context: ScheduleTime, store: Store, job: str, name: str) -> list[dg.RunRequest]:
-    return [
-        _request(run, context.scheduled_execution_time.isoformat(), by=name)
-        for run in due_runs(store, job)
-    ]
+def _if_due(context: ScheduleTime, store: Store, job: str, name: str) -> list[dg.RunRequest]:
+    """Returns the runs of the job that are due."""
+    time = context.scheduled_execution_time.isoformat()
+    return [_request(run, time, by=name) for run in due_runs(store, job)]
 
 
 def _night(context: ScheduleTime, store: Store, job: str, name: str) -> list[dg.RunRequest]:
+    """Returns the nightly run and those of older days; notes the first day of the nightly run."""
     day = (context.scheduled_execution_time - timedelta(days=1)).date()
     runs = night_runs(store, day)
     begin_night(store, min(run.stretch.first for run in runs if run.stretch and run.job == job))
@@ -282,13 +289,13 @@ SCHEDULES = (
              "At 02:00, reads what was missed, merges, boosts and counts the past day."),
     Schedule("monthly", "monthly", "0 3 1 * *", _at_its_time,
              "On the 1st at 03:00, writes the health report of the past month."),
-    Schedule("reflect_daily", "reflect", "0 6 * * *", _where_due,
+    Schedule("reflect_daily", "reflect", "0 6 * * *", _if_due,
              "At 06:00, reflects on every day with new observations."),
-    Schedule("distil_weeks", "distil_weeks", "30 6 * * *", _where_due,
+    Schedule("distil_weeks", "distil_weeks", "30 6 * * *", _if_due,
              "At 06:30, condenses finished weeks with new reflections."),
-    Schedule("distil_months", "distil_months", "45 6 * * *", _where_due,
+    Schedule("distil_months", "distil_months", "45 6 * * *", _if_due,
              "At 06:45, condenses finished months with new reflections."),
-    Schedule("friction_daily", "find_friction", "0 7 * * *", _where_due,
+    Schedule("friction_daily", "find_friction", "0 7 * * *", _if_due,
              "At 07:00, finds problems that recur within seven days."),
     Schedule("triage_half_hourly", "review", "*/30 * * * *", _at_its_time,
              "Every 30 minutes, decides proposals by rules and model."),
@@ -297,15 +304,14 @@ SCHEDULES = (
 )  # fmt: skip
 
 GRACE = timedelta(minutes=10)
-"""After the time of a schedule; until then the schedule itself starts the run."""
+"""How long after its time a schedule counts as missed; until then it may start the run itself."""
 
 
 def overdue_requests(instance: dg.DagsterInstance, store: Store) -> list[dg.RunRequest]:
-    """Returns the runs of schedules whose last time passed while no daemon ran, by the record of
-    real runs, in run order.
+    """Returns the runs of schedules whose last time was missed, in the order of the jobs.
 
-    One run covers every missed time of a schedule, because what it has to do is derived from the
-    store. A failed run is requested again an hour later.
+    `runs.record` says whether it was. One run covers all missed times of a schedule, because the
+    state of the store says what it has to do. A failed run is requested again an hour later.
     """
     now = store.settings.clock()
     overdue = list[dg.RunRequest]()
@@ -315,25 +321,27 @@ def overdue_requests(instance: dg.DagsterInstance, store: Store) -> list[dg.RunR
         if now < slot + GRACE or not is_missed(store, name, schedule.job, slot):
             continue
         requests = schedule.requests(MissedTime(instance, slot), store, schedule.job, name)
-        if not requests and not next_runs(store):  # else something may be due once that is read
+        # While new transcripts wait, something may become due once they are read.
+        if not requests and not next_runs(store):
             note_slot(store, name, slot)
         for request in requests:
             key = hash_of(name, slot, _hour(store), request.run_key)
             overdue.append(_late(request, schedule.job, key))
         if requests and name == "nightly":
-            break  # what is due after it is known once it has read what nobody read
+            # What else is due is known only when the nightly run has read everything unread.
+            break
     return overdue
 
 
 def _late(request: dg.RunRequest, job: str, key: str) -> dg.RunRequest:
+    """Returns the schedule's request as one of the sensor `overdue_jobs`, with another run key."""
     name = request.job_name or job
-    return dg.RunRequest(
-        run_key=f"{name}-{key}", job_name=name, tags={**request.tags, STARTED_BY: "overdue_jobs"}
-    )
+    tags = {**request.tags, STARTED_BY: "overdue_jobs"}
+    return dg.RunRequest(run_key=f"{name}-{key}", job_name=name, tags=tags)
 
 
 @dg.sensor(
-    jobs=[ASSET_JOBS[name] for name in dict.fromkeys(job for _, job, *_ in SCHEDULES)],
+    jobs=[ASSET_JOBS[name] for name in dict.fromkeys(schedule.job for schedule in SCHEDULES)],
     description="Starts scheduled runs that were missed while no daemon ran, without waiting for "
     "their next time.",
     **EVERY_MINUTE,
@@ -362,11 +370,12 @@ def _make_schedule(schedule: Schedule, zone: str) -> dg.ScheduleDefinition:
 
     def request(context: dg.ScheduleEvaluationContext, store: dg.ResourceParam[Store]):
         slot = context.scheduled_execution_time
-        ran = last_run(store, job)
-        if ran and ran >= slot:
-            return dg.SkipReason(f"{job} ran at {ran:%H:%M} UTC, after this time of the schedule.")
+        ran_at = last_run(store, job)
+        if ran_at and ran_at >= slot:
+            reason = f"{job} ran at {ran_at:%H:%M} UTC, after this time of the schedule."
+            return dg.SkipReason(reason)
         requests = _loaded(context, schedule.requests(context, store, job, schedule.name))
-        # Else `overdue_jobs` asks again once that is read.
+        # While new transcripts wait, `overdue_jobs` asks again once they are read.
         if not requests and not next_runs(store):
             note_slot(store, schedule.name, slot)
         return requests or dg.SkipReason("Nothing is due.")

@@ -1,15 +1,14 @@
-"""Dagster's event log on SQLite, with one open connection for each database instead of a new one
-for each event.
+"""Dagster's event log on SQLite, with connections that stay open.
 
-Dagster keeps one database per run and one index over all runs, and opens and closes a connection
-for every event; closing the last connection to a database in WAL mode copies the WAL into the
-database and waits for the disk. Here the connections stay open. Files, tables and SQL are Dagster's
-own, so that Dagster's `SqliteEventLogStorage` reads the same log.
+Dagster keeps one database per run and one index over all runs. It opens and closes a connection for
+every event. Closing the last connection to a database in WAL mode copies the WAL into the database
+and waits for the disk. This class keeps the connections open. Files, tables and SQL are Dagster's
+own, so that Dagster's `SqliteEventLogStorage` can read the same log.
 """
 
 import os
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
@@ -24,14 +23,15 @@ from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS
 from dagster._serdes import ConfigurableClassData
 
 MOST_OPEN = 8
-"""Databases that stay open: the index, the runs in progress and those that the UI shows. The least
-recently used is closed.
+"""Most databases that stay open: enough for the index, the runs in progress and those that the UI
+shows. The least recently used is closed.
 """
 
 SYNCHRONOUS = "PRAGMA synchronous=NORMAL"
-"""Commits reach the operating system at once and the disk at each checkpoint. A killed process
-loses no event; a power failure may lose the last ones and leaves a readable log, because Dagster's
-databases are in WAL mode."""
+"""Commits reach the operating system at once, and the disk at each checkpoint. So a killed process
+loses no event. A power failure may lose the last events, but leaves a readable log, because
+Dagster's databases are in WAL mode.
+"""
 
 
 class PooledEventLogStorage(SqliteEventLogStorage):
@@ -43,12 +43,11 @@ class PooledEventLogStorage(SqliteEventLogStorage):
         self._engines: OrderedDict[tuple[int, str], tuple[db.Engine, int]] = OrderedDict()
         """Engine and inode, by process and database, least recently used first."""
         self._blank = b""
-        """An empty database of a run with its tables: copying it takes a hundredth of the time of
+        """The bytes of an empty database of a run. Copying them takes a hundredth of the time of
         Dagster's migrations.
         """
-        self._known: set[str] = set()
-        """Tables, columns and migrations that the index is known to have: Dagster asks for them at
-        every event.
+        self._schema: set[str] = set()
+        """Tables, columns and migrations that the index has. Dagster asks for them at every event.
         """
         super().__init__(base_dir, inst_data)
 
@@ -63,8 +62,9 @@ class PooledEventLogStorage(SqliteEventLogStorage):
         return cls(str(Path(config_value["home"], "history", "runs")), inst_data)
 
     def store_event(self, event: EventLogEntry) -> None:
-        """Stores the event and touches the run's database: the UI watches that file, and new rows
-        change only its WAL.
+        """Stores the event, and touches the run's database for the UI, which watches that file.
+
+        Without this, a new row would change only the file of the WAL.
         """
         super().store_event(event)
         os.utime(self.path_for_shard(event.run_id))
@@ -83,16 +83,17 @@ class PooledEventLogStorage(SqliteEventLogStorage):
         )
 
     def _has_asset_key_col_on_connection(self, conn: db.Connection, column_name: str) -> bool:
-        asked = super()._has_asset_key_col_on_connection
-        return self._once(f"column {column_name}", lambda: asked(conn, column_name))
+        has_column = super()._has_asset_key_col_on_connection
+        return self._once(f"column {column_name}", lambda: has_column(conn, column_name))
 
     def _once(self, what: str, is_there: Callable[[], bool]) -> bool:
-        """Returns whether it is there; asks no more once it is, since nothing of the schema is ever
-        removed.
+        """Returns whether the index has it; asks no more once it does.
+
+        Nothing is ever removed from the schema.
         """
-        if what not in self._known and is_there():
-            self._known.add(what)
-        return what in self._known
+        if what not in self._schema and is_there():
+            self._schema.add(what)
+        return what in self._schema
 
     @contextmanager
     def _connect(self, shard: str) -> Iterator[db.Connection]:
@@ -100,30 +101,39 @@ class PooledEventLogStorage(SqliteEventLogStorage):
             yield connection
 
     def _engine_of(self, shard: str) -> db.Engine:
-        """Returns the shard's engine. A child of a fork opens its own: SQLite connections must not
-        be used in two processes.
+        """Returns the engine of the shard, which is Dagster's name for the database of a run.
+
+        A child of a fork opens engines of its own, because two processes must not use the same
+        connection of SQLite.
         """
         key = (os.getpid(), shard)
         path = self.path_for_shard(shard)
         engine, inode = self._engines.pop(key, (None, 0))
         if engine is not None and _inode(path) != inode:
-            # the file was deleted or replaced: what this connection writes is lost
+            # The file was deleted or replaced. What this connection would write would be lost.
             engine.dispose()
             engine = None
         engine = engine or self._open(shard)
         self._engines[key] = (engine, _inode(path))
-        for oldest in [each for each in self._engines if each[0] == os.getpid()][:-MOST_OPEN]:
-            self._engines.pop(oldest)[0].dispose()
+        self._close(self._own_keys()[:-MOST_OPEN])
         return engine
 
+    def _own_keys(self) -> list[tuple[int, str]]:
+        """Returns the keys of the engines of this process, the least recently used first."""
+        return [key for key in self._engines if key[0] == os.getpid()]
+
+    def _close(self, keys: Iterable[tuple[int, str]]) -> None:
+        for key in keys:
+            engine, _ = self._engines.pop(key)
+            engine.dispose()
+
     def _open(self, shard: str) -> db.Engine:
+        """Opens the shard's database; makes it from the blank one, or by Dagster's migrations."""
         path = Path(self.path_for_shard(shard))
         is_new = not path.exists()
-        is_ready = (
-            _make_file(path, self._blank)
-            if is_new and self._blank
-            else not is_new and shard in self._initialized_dbs
-        )
+        is_ready = not is_new and shard in self._initialized_dbs
+        if is_new and self._blank:
+            is_ready = _make_file(path, self._blank)
         engine = db.create_engine(
             self.conn_string_for_shard(shard), connect_args={"timeout": SQLITE_BUSY_TIMEOUT_SECONDS}
         )
@@ -141,8 +151,7 @@ class PooledEventLogStorage(SqliteEventLogStorage):
         """Closes every database that this process opened."""
         super().dispose()
         with self._db_lock:
-            for key in [each for each in self._engines if each[0] == os.getpid()]:
-                self._engines.pop(key)[0].dispose()
+            self._close(self._own_keys())
 
 
 def _inode(path: str) -> int:
@@ -154,23 +163,24 @@ def _inode(path: str) -> int:
 
 
 def _blank_of(engine: db.Engine) -> bytes:
-    """Returns the database's bytes; none where another process has stored an event already."""
+    """Returns the database's bytes; empty if another process has stored an event in it already."""
     with engine.begin() as connection:
         is_blank = not connection.scalar(db.text("SELECT count(*) FROM event_logs"))
-        opened: Any = connection.connection.dbapi_connection
-        return opened.serialize() if is_blank else b""
+        sqlite: Any = connection.connection.dbapi_connection
+        return sqlite.serialize() if is_blank else b""
 
 
 def _make_file(path: Path, content: bytes) -> bool:
-    """Makes the file with all of its content at once; returns False where it exists or the disk has
-    no hard links.
+    """Makes the file with all of its content at once.
+
+    Returns False if it exists, or if the disk has no hard links.
     """
-    beside = path.with_suffix(f".{os.getpid()}.tmp")
+    temporary = path.with_suffix(f".{os.getpid()}.tmp")
     try:
-        beside.write_bytes(content)
-        os.link(beside, path)
+        temporary.write_bytes(content)
+        os.link(temporary, path)
     except OSError:
         return False
     finally:
-        beside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
     return True

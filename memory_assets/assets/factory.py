@@ -1,9 +1,8 @@
 """Makes Dagster assets from the declarations of `schema.tables`.
 
-Each asset builds its table with `runs.materialise` and reports to Dagster its rows, figures and the
-data version by which the store finds what is stale. Metadata holds counts, ids and small plots,
-never text of messages or observations: Dagster keeps metadata for ever, out of reach of masking and
-forgetting.
+Each asset builds its table with `runs.materialise`, and reports its rows, figures and data version
+to Dagster. The reported metadata are counts, ids and small plots, never text of messages or
+observations: Dagster keeps metadata for ever, out of reach of masking and forgetting.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -38,7 +37,7 @@ not matter.
 """
 
 FIRST_DAY = date(2024, 1, 1)
-"""Earliest day that a message may have; times before it fall to the day of capture."""
+"""Earliest day of a message. A message with an earlier time gets the day of its capture."""
 
 _CORE_STAGES = (
     "deliver capture distill embed recall reflect friction triage brief maintain quality"
@@ -48,21 +47,28 @@ GROUPS = {stage: f"{number:02}_{stage}" for number, stage in enumerate(STAGES, 1
 """The group of each stage: numbered, because the UI sorts groups by name."""
 
 RETRY = dg.RetryPolicy(max_retries=2, delay=5, backoff=dg.Backoff.EXPONENTIAL)
+
 BUSY_RETRIES = 2
+"""How often a step is retried while its model is busy."""
+
 WAIT_SECONDS = 20.0
+"""Time before such a retry, if the model does not say when to ask again."""
+
 LONGEST_WAIT_SECONDS = 600.0
+"""Longest time before such a retry, whatever the model says."""
 
 UNCHANGED = "Unchanged; the last one that has rows."
+"""What the UI shows of a partition that is reported again."""
 
 Partitions = Mapping[str, dg.PartitionsDefinition]
 """The partitions of each grain."""
 
 
 def partitions_of(zone: str, first_day: date = FIRST_DAY) -> Partitions:
-    """Returns the partitions of each grain in the zone, from the first day on; today exists from
-    its first minute.
+    """Returns the partitions of each grain in the zone, from the first day on.
 
-    A week begins on Monday; a finished week or month is named after its first day.
+    The present day is one of them. Weeks, which begin on Monday, and months are partitions when
+    they are over, and have the name of their first day.
     """
     week = first_day - timedelta(days=first_day.weekday())
     return {
@@ -81,23 +87,19 @@ def partitions_of(zone: str, first_day: date = FIRST_DAY) -> Partitions:
 
 
 def make_assets(settings: Settings, first_day: date = FIRST_DAY) -> Sequence[dg.AssetsDefinition]:
-    """Returns one asset for each declared table and file; tables that share a build function are
-    one multi-asset.
+    """Returns an asset for each declared table and file.
+
+    Tables that share a build function are one multi-asset.
     """
-    return _assets_of(
-        settings.timezone,
-        first_day,
-        tuple(code_version(table, settings) for table in TABLES.values()),
-    )
+    versions = tuple(code_version(table, settings) for table in TABLES.values())
+    return _assets_of(settings.timezone, first_day, versions)
 
 
 @lru_cache(maxsize=8)
 def _assets_of(
     zone: str, first_day: date, versions: tuple[str, ...]
 ) -> tuple[dg.AssetsDefinition, ...]:
-    """Returns the assets, made once in a process for each zone, first day and code versions: it
-    takes a fifth of a second.
-    """
+    """Makes the assets; cached, because that takes a fifth of a second."""
     partitions = partitions_of(zone, first_day)
     version_of = dict(zip(TABLES, versions, strict=True))
     groups = built_together(TABLES.values())
@@ -121,7 +123,7 @@ def _asset(
         backfill_policy=_backfill_policy(lead),
         retry_policy=RETRY,
         pool=lead.pool,
-        # So that the UI asks nothing when one of them is chosen; all of them are written.
+        # So that one of the tables can be chosen in the UI. All of them are built nevertheless.
         can_subset=len(tables) > 1,
     )
     def build(
@@ -142,6 +144,7 @@ def _asset(
 
 
 def _backfill_policy(table: Table) -> dg.BackfillPolicy | None:
+    """Returns how Dagster cuts a backfill of many partitions into runs."""
     if not table.is_partitioned:
         return None
     if table.grain in DYNAMIC:
@@ -156,7 +159,10 @@ def _results(
     keys: Sequence[str],
     report: Report,
 ) -> Iterator[dg.MaterializeResult]:
-    """Yields the result of the table, where it is selected, and logs other materialisations."""
+    """Yields the result of the table if it is selected, and logs further materialisations.
+
+    They are those of a table that is built but not selected, and of the last partition with rows.
+    """
     recorded = _recorded(store, table, keys, report)
     if dg.AssetKey(table.name) in context.selected_asset_keys:
         yield _result(context, table, recorded)
@@ -189,21 +195,16 @@ def _spec(table: Table, version: str, partitions: Partitions) -> dg.AssetSpec:
 
 
 def tags_of(table: Table) -> dict[str, str]:
-    """Returns what the UI can select by: the stage, what a partition is, the job, and what usually
-    starts that.
-    """
+    """Returns the tags by which the UI can select the asset."""
     job = table.jobs[0]
-    return {
-        "stage": table.stage,
-        "grain": table.grain,
-        "job": job,
-        "started_by": next(iter(starters_of(job))),
-    }
+    starter = next(iter(starters_of(job)))
+    return {"stage": table.stage, "grain": table.grain, "job": job, "started_by": starter}
 
 
 def code_version(table: Table, settings: Settings) -> str:
-    """Returns the version of the table's rules, with a hash of its declared settings: another one
-    marks partitions as stale.
+    """Returns the version of the table's rules, with hashes of its settings, model and prompt.
+
+    When it changes, the UI marks the partitions as stale.
     """
     values = settings_of(settings, table)
     settings_hash = hash_of(*values)[:8] if values else ""
@@ -212,8 +213,9 @@ def code_version(table: Table, settings: Settings) -> str:
 
 
 def _dep(table: Table, upstream: Table) -> dg.AssetDep:
-    """Returns the dependency; a scope reads every partition of a table with other partitions."""
-    reads_all = table.grain == "scope" and upstream.is_partitioned and upstream.grain != "scope"
+    """Returns the dependency; a scope reads all partitions of a table with another grain."""
+    is_other_grain = upstream.is_partitioned and upstream.grain != "scope"
+    reads_all = table.grain == "scope" and is_other_grain
     mapping = dg.AllPartitionMapping() if reads_all else None
     return dg.AssetDep(upstream.name, partition_mapping=mapping)
 
@@ -221,37 +223,40 @@ def _dep(table: Table, upstream: Table) -> dg.AssetDep:
 def _materialise(
     store: Store, tables: Sequence[Table], keys: Sequence[str], *, ask_again: bool
 ) -> Report:
-    """Builds the tables; a wrong setting or damaged file fails the run at once, for a busy model
-    Dagster retries later.
+    """Builds the tables, and translates errors for Dagster.
+
+    A wrong setting or a damaged file fails the run without a retry. If a model is busy, Dagster
+    retries later.
     """
     try:
         return materialise(store, tables, keys, ask_again=ask_again)
     except (ModelSetupError, LabelsError, DamagedError) as error:
         raise dg.Failure(str(error), allow_retries=False) from error
     except ModelBusyError as error:
-        wait = WAIT_SECONDS if error.retry_after_seconds is None else error.retry_after_seconds
-        wait = min(wait, LONGEST_WAIT_SECONDS)
-        raise dg.RetryRequested(max_retries=BUSY_RETRIES, seconds_to_wait=wait) from error
+        wait = error.retry_after_seconds
+        seconds = WAIT_SECONDS if wait is None else min(wait, LONGEST_WAIT_SECONDS)
+        raise dg.RetryRequested(BUSY_RETRIES, seconds_to_wait=seconds) from error
 
 
 @dataclass(frozen=True)
 class _Recorded:
-    """What Dagster records of a table: its data version, its rows and figures, and the results of
-    its build's checks.
-    """
+    """What Dagster records of a table that was built."""
 
     version: str | None
+    """The data version; None for a file or an index."""
     metadata: Mapping[str, Any]
     by_partition: Mapping[str, Mapping[str, Any]]
     check_results: Sequence[dg.AssetCheckResult]
 
 
 def _recorded(store: Store, table: Table, keys: Sequence[str], report: Report) -> _Recorded:
+    """Returns what to record: the build's report, more figures of the table, and its counts."""
     report_more = REPORTS.get(table.name)
     more = report_more(store, table.name, keys) if report_more else Report()
     parts = store.tables.parts(table.name) if table.record else {}
     by_partition: dict[str, dict[str, Any]] = {}
-    for key in keys if table.is_partitioned else ():
+    partition_keys = keys if table.is_partitioned else ()
+    for key in partition_keys:
         figures = report.by_partition.get(key, {}) | more.by_partition.get(key, {})
         if table.record:
             count = parts[key].rows if key in parts else 0
@@ -274,7 +279,7 @@ def _recorded(store: Store, table: Table, keys: Sequence[str], report: Report) -
 def _counts(
     store: Store, table: Table, keys: Sequence[str], parts: Mapping[str, PartInfo]
 ) -> dict[str, Any]:
-    """Returns the rows and the size of a table, and how often each value of some columns occurs."""
+    """Returns the rows and the size of a table, and how often each value of its `plots` occurs."""
     if not table.record:
         return {}
     counts: dict[str, Any] = {"dagster/row_count": sum(info.rows for info in parts.values())}
@@ -291,6 +296,7 @@ def _counts(
 def _result(
     context: dg.AssetExecutionContext, table: Table, recorded: _Recorded
 ) -> dg.MaterializeResult:
+    """Returns the result of the step for the table, after adding the metadata of partitions."""
     for key, metadata in recorded.by_partition.items():
         context.add_asset_metadata(metadata, partition_key=key, asset_key=table.name)
     has_retries = table.name in ASKS or context.retry_number
@@ -309,7 +315,7 @@ def _log(
     recorded: _Recorded,
     by_partition: Mapping[Any, Mapping[str, Any]],
 ) -> None:
-    """Records a materialisation of each of the partitions that is no output of the step."""
+    """Logs a materialisation of each of the partitions, which is no output of the step."""
     code = context.assets_def.code_versions_by_key.get(dg.AssetKey(table.name))
     versions = {DATA_VERSION_TAG: recorded.version, CODE_VERSION_TAG: code}
     tags = {name: version for name, version in versions.items() if version}
@@ -323,12 +329,12 @@ def _log(
 def _last_with_rows(
     store: Store, table: Table, keys: Sequence[str], *, is_late: bool
 ) -> str | None:
-    """Returns the partition whose event should be the latest one, where that is not the last one of
-    the run.
+    """Returns the partition to report again, so that its event is the latest one; None for none.
 
-    The UI shows the latest event of an asset: that of a day without sessions would look as if the
-    asset were empty. A run that was not started in the UI (`is_late`) may also be about days before
-    the last one, whose sessions are read first.
+    The UI shows the latest event of an asset. If that is about a day without sessions, the asset
+    looks empty, so the last partition with rows is reported again. A run that was not started in
+    the UI (`is_late`) may be about days before those that were built first; then the last partition
+    is reported again, too.
     """
     if not table.is_partitioned or not table.record:
         return None

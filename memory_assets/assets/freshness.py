@@ -1,15 +1,14 @@
-"""Freshness in Dagster: the policy of each asset, the sensor that confirms what no input waits for,
-and what the UI says about the jobs that keep an asset fresh.
+"""Freshness in Dagster: a policy for each asset, and a sensor that keeps idle assets green.
 
-What waits, since when, and what is late is decided in `runs.freshness`. Dagster counts from the
-last materialisation, we count from input that waits. So the sensor `deadlines` reports an asset
-again, with the data version that it has, while nothing waits for it: a holiday stays green. Once
-input waits it no longer does, and the policy turns red in time.
+`runs.freshness` decides what waits and what is late. It counts from input that waits, but Dagster's
+policies count from the last materialisation. So while nothing waits for an asset, the sensor
+`deadlines` reports the asset again with the same data version, and the policy stays green during a
+holiday. Once input waits, the sensor no longer reports it, and the policy turns red in time.
 
-The assets have no automation conditions: those look at the latest day only and fire once, on a
-change. The sensors compare the state of the store with what each table was built from at every
-tick, so that a late day, a failed run and a lost tick are found again (`assets.automation`); the
-process of `memory up` does the same with new input (`runs.worker`).
+The assets have no automation conditions of Dagster, because those look only at the latest day and
+fire only once. The sensors compare the whole store with what each table was built from at every
+tick, and so find late days, failed runs and missed ticks (`assets.automation`). The worker of
+`memory up` does the same for new input (`runs.worker`).
 """
 
 from collections.abc import Iterator
@@ -25,9 +24,9 @@ from memory_assets.store.store import Store
 
 BY_WORKER = "the process of `memory up` (seconds after new input)"
 
-AGAIN = 4
-"""An asset is reported again after a quarter of its deadline, so a policy turns red in the last
-quarter of the deadline.
+REPORTS_PER_DEADLINE = 4
+"""An asset is reported again when a quarter of its deadline has passed. So its policy turns red in
+the last quarter of the deadline of waiting input.
 """
 
 
@@ -40,7 +39,7 @@ quarter of the deadline.
 def deadlines(
     context: dg.SensorEvaluationContext, store: dg.ResourceParam[Store]
 ) -> dg.SensorResult:
-    """Keeps what waits and since when, and confirms the other assets."""
+    """Notes what waits and since when, and reports the other assets again."""
     waiting = keep_waiting(store)
     now = store.settings.clock()
     names = {item.name for item in waiting}
@@ -55,18 +54,19 @@ def deadlines(
 def confirmations(
     instance: dg.DagsterInstance, now: datetime, waiting: set[str]
 ) -> Iterator[dg.AssetMaterialization]:
-    """Yields the last materialisation of each asset that nothing waits for again, where it is old
-    enough.
+    """Yields a copy of the last materialisation of each asset for which no input waits.
+
+    Leaves out assets whose last materialisation is recent.
     """
-    keys = {dg.AssetKey(name): table for name, table in TABLES.items() if name not in waiting}
-    for record in instance.get_asset_records(list(keys)):
+    tables = {dg.AssetKey(name): table for name, table in TABLES.items() if name not in waiting}
+    for record in instance.get_asset_records(list(tables)):
         entry = record.asset_entry
         event = entry.last_materialization
         materialisation = event and event.asset_materialization
         if event is None or materialisation is None:
             continue
         age = now - datetime.fromtimestamp(event.timestamp, UTC)
-        if age >= deadline_of(keys[entry.asset_key]) / AGAIN:
+        if age >= deadline_of(tables[entry.asset_key]) / REPORTS_PER_DEADLINE:
             counts = {
                 name: value
                 for name, value in materialisation.metadata.items()
@@ -81,13 +81,13 @@ def confirmations(
 
 
 def policy_of(table: Table) -> dg.FreshnessPolicy:
-    """Returns the policy that turns red where input may wait no longer."""
+    """Returns the policy that turns red at the deadline of waiting input."""
     deadline = deadline_of(table)
     return dg.FreshnessPolicy.time_window(fail_window=deadline, warn_window=deadline / 2)
 
 
 def jobs_of(table: Table) -> list[str]:
-    """Returns the jobs that build the table: first the one that new input makes due."""
+    """Returns the jobs that build the table; the first is the one that new input makes due."""
     return [
         *table.jobs,
         *(name for name in JOBS if name not in table.jobs and table in tables_in(name)),
@@ -95,8 +95,9 @@ def jobs_of(table: Table) -> list[str]:
 
 
 def starters_of(job: str) -> dict[str, str]:
-    """Returns the schedules and sensors that start the job, by name, each with when it does; what
-    usually starts it comes first.
+    """Returns the schedules and sensors that start the job, by name, each with a text for the UI.
+
+    What usually starts the job comes first.
     """
     return {
         name: f"{kind} `{name}` ({when.lower()})"
@@ -106,9 +107,7 @@ def starters_of(job: str) -> dict[str, str]:
 
 
 def kept_fresh_by(table: Table) -> str:
-    """Returns a list in Markdown: the jobs that build the table, what starts each, and how long
-    input may wait for it.
-    """
+    """Returns a Markdown list of the jobs that build the table, what starts them, the deadline."""
     lines = list[str]()
     for job in jobs_of(table):
         worker = [BY_WORKER] if JOBS[job].is_at_once else []
@@ -121,19 +120,13 @@ def kept_fresh_by(table: Table) -> str:
 @cache
 def _starters() -> list[tuple[str, str, str, list[str]]]:
     """Returns the kind, the name, when it starts runs, and the jobs of each schedule and sensor."""
-    schedules = [
-        ("schedule", schedule.name, schedule.description.partition(",")[0], [schedule.job])
-        for schedule in SCHEDULES
-    ]
-    sensors = [
-        (
-            "sensor",
-            sensor.name,
-            "if that time was missed"
-            if sensor is overdue_jobs
-            else f"every {sensor.minimum_interval_seconds} seconds",
-            [job.name for job in sensor.jobs],
-        )
-        for sensor in SENSORS
-    ]
-    return schedules + sensors
+    starters = list[tuple[str, str, str, list[str]]]()
+    for schedule in SCHEDULES:
+        when, _, _ = schedule.description.partition(",")
+        starters.append(("schedule", schedule.name, when, [schedule.job]))
+    for sensor in SENSORS:
+        when = f"every {sensor.minimum_interval_seconds} seconds"
+        if sensor is overdue_jobs:
+            when = "if that time was missed"
+        starters.append(("sensor", sensor.name, when, [job.name for job in sensor.jobs]))
+    return starters

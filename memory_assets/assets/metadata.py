@@ -1,6 +1,4 @@
-"""How the UI shows a table: its figures as metadata, the lineage of its columns, and their
-schema.
-"""
+"""Dagster metadata of a table: its figures, the lineage of its columns, and their schema."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -16,7 +14,7 @@ from memory_assets.schema.tables import Table
 
 
 def shown(figures: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the figures as Dagster shows them: counts as bars, paths as paths."""
+    """Returns the figures as metadata: counts by name as bars, paths as paths; no empty ones."""
     return {name: _shown_value(value) for name, value in figures.items() if value != {}}
 
 
@@ -25,15 +23,14 @@ def _shown_value(value: Any) -> Any:
         return dg.MetadataValue.md(value)
     if isinstance(value, Path):
         return dg.MetadataValue.path(str(value))
-    if isinstance(value, Mapping) and all(
-        isinstance(count, int | float) for count in value.values()
-    ):
-        return bars(value)
-    return value
+    if not isinstance(value, Mapping):
+        return value
+    has_counts = all(isinstance(count, int | float) for count in value.values())
+    return bars(value) if has_counts else value
 
 
 def bars(counts: Mapping[str, float]) -> dg.MarkdownMetadataValue:
-    """Returns the counts as a small bar chart."""
+    """Returns the counts as a small bar chart in Markdown; the largest has 24 blocks."""
     most = max(counts.values(), default=0) or 1
     lines = [
         f"| {name} | `{'█' * round(24 * count / most):<24}` | {count} |"
@@ -43,7 +40,7 @@ def bars(counts: Mapping[str, float]) -> dg.MarkdownMetadataValue:
 
 
 def column_lineage(table: Table) -> dict[str, dg.TableColumnLineage]:
-    """Returns the declared lineage of the table's columns, as metadata of a materialisation."""
+    """Returns the declared lineage of the table's columns as metadata; empty without any."""
     deps: dict[str, list[dg.TableColumnDep]] = {}
     for column, source in table.lineage:
         upstream, _, name = source.partition(".")

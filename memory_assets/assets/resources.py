@@ -1,4 +1,4 @@
-"""Typed configuration that opens the store and hands it over plain."""
+"""The Dagster resource from which assets, checks and sensors get the open store."""
 
 import dagster as dg
 
@@ -8,18 +8,20 @@ from memory_assets.store.store import PART_WAIT_SECONDS, Store, open_store
 
 
 class StoreResource(dg.ConfigurableResource):
-    """Opens the store of this process's settings when a run starts; `data` names another folder."""
+    """Opens the store of this process's settings."""
 
     data: str = ""
+    """Another data folder than that of the settings."""
 
     def create_resource(self, context: dg.InitResourceContext) -> Store:
-        """Returns the open store; for a run, with what other machines changed and forgot."""
-        settings = read_settings(**({"data": self.data} if self.data else {}))
+        """Opens the store; for a run, first fetches what other machines changed and forgot."""
+        options = {"data": self.data} if self.data else {}
+        settings = read_settings(**options)
         return open_store(settings) if context.run is None else open_current_store(settings)
 
 
 def open_current_store(settings: Settings) -> Store:
-    """Opens the store with what other machines changed and forgot."""
+    """Opens the store after fetching what other machines changed, and erases what they forgot."""
     store = open_store(settings)
     store.sync(wait_seconds=PART_WAIT_SECONDS)
     if store.has_to_erase:

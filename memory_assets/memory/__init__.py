@@ -1,10 +1,11 @@
 """The facade: the only way into the store for interfaces.
 
-`MemoryAgent` has one method for each verb that a person or an agent can ask. What the command line
-offers beside verbs lies in modules by purpose: `running`, `tables`, `transfer`, `models`,
-`settings`, `hook_settings`, `uninstall`, `notebook`, `completion`. `places`, `prepared` and `hooks`
-need the standard library alone, for commands that harnesses call at every session start; so
-importing this package imports nothing else.
+`MemoryAgent` has one method for each verb that a person or an agent can ask. Other commands of the
+command line use a module for each purpose: `running`, `tables`, `transfer`, `models`, `settings`,
+`hook_settings`, `uninstall`, `notebook`, `completion`.
+
+`places`, `prepared` and `hooks` need only the standard library, because harnesses call their
+commands at every session start. So importing this package imports nothing else.
 """
 
 TYPE_CHECKING = False

@@ -1,9 +1,9 @@
-"""The facade: one method for each verb that a person or an agent can ask.
+"""`MemoryAgent`: one method for each verb that a person or an agent can ask.
 
-`MemoryAgent` opens the present store and answers. A verb takes its request (`schema/requests.py`),
-or the request's first field and further ones by name: `agent.recall("how do we deploy", limit=5)`.
-Results are objects; the interfaces only translate and print them. It writes only to the ledger.
-Heavy modules are imported when they are needed.
+The agent opens the present store, answers from it, and writes only to the ledger. A verb takes its
+request (`schema/requests.py`), or the request's first field and further ones by name:
+`agent.recall("how do we deploy", limit=5)`. Results are objects, which interfaces translate and
+print. Heavy modules are imported when a verb needs them.
 """
 
 import re
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 AN_ID = re.compile(r"mem_\S*|p-\d[\d-]*|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-"""Targets that are taken as ids, known or not, and not as words."""
+"""Texts that `explain` takes for ids of memories, proposals or observations, not for words."""
 
 Asking = TypeVar("Asking", bound=AnswerRequest)
 
@@ -48,11 +48,10 @@ def announcements() -> list[str]:
 
 
 def scan(table: str, *, as_of: date | str | None = None) -> "pl.LazyFrame":
-    """Returns a table of the present store as a lazy polars frame; empty where it was never
-    written.
+    """Returns a table of the present store as a lazy polars frame; empty if it was never written.
 
-    `as_of`, for `memories` only, is a day such as "2026-05-01": the memories as they were at the
-    end of that day.
+    `as_of` is a day such as "2026-05-01", and only for the table `memories`: it returns them as
+    they were at the end of that day.
     """
     if as_of is not None:
         return MemoryAgent().scan(table, as_of=as_of)
@@ -63,13 +62,15 @@ def scan(table: str, *, as_of: date | str | None = None) -> "pl.LazyFrame":
 
 
 class MemoryAgent(ReviewVerbs, HealthVerbs):
-    """Answers from one store, by default the present one; with `url` and `token`, from a shared
-    memory on another machine.
+    """Answers from one store, by default the present one.
+
+    With `url` and `token`, a shared memory on another machine answers.
     """
 
     def __new__(cls, *_: Any, url: str = "", token: str = "", **__: Any) -> Self:
-        """Returns a new agent, or one with the same verbs that asks the server at `url`; raises
-        `QuestionError` where no optional capability asks servers.
+        """Makes an agent; with `url`, an object with the same verbs that asks the server there.
+
+        Raises `QuestionError` if no optional capability can ask servers.
         """
         if not url:
             return super().__new__(cls)
@@ -91,11 +92,10 @@ class MemoryAgent(ReviewVerbs, HealthVerbs):
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def scan(self, table: str, *, as_of: date | str | None = None) -> "pl.LazyFrame":
-        """Returns a table as a lazy polars frame; with a day `as_of`, the memories as they were at
-        the end of that day.
+        """Returns a table as a lazy polars frame.
 
-        These are folded from what is known of the time up to that day. What was forgotten then or
-        since is left out.
+        With a day `as_of`, returns the memories as they were at the end of that day, as far as it
+        is known now. What was forgotten until today is left out.
         """
         if as_of is None:
             return self.store.tables.scan(table)
@@ -111,22 +111,21 @@ class MemoryAgent(ReviewVerbs, HealthVerbs):
         asker: str | None = None,
         **options: Any,
     ) -> "types.Answer":
-        """Returns the few memories that help with the question; they count as used unless `probe`
-        is set.
+        """Returns the few memories that help with the question.
 
-        Memories of `asker`, the person who asks (by default the owner), rank higher; filters of the
-        request exclude.
+        The ledger notes them as recalled unless `probe` is set. Memories of `asker`, the person who
+        asks (by default the owner), rank higher. The filters of the request leave memories out.
         """
-        began = moment()
-        recalled = self._recall(RecallRequest.of(question, **options), now, asker)
-        damage = announced_since(began)
-        return replace(recalled, notes=(*recalled.notes, *damage)) if damage else recalled
+        started = moment()
+        answer = self._recall(RecallRequest.of(question, **options), now, asker)
+        damage = announced_since(started)
+        return replace(answer, notes=(*answer.notes, *damage)) if damage else answer
 
     @despite_damage
     def _recall(
-        self, asked: RecallRequest, now: datetime | None, asker: str | None
+        self, request: RecallRequest, now: datetime | None, asker: str | None
     ) -> "types.Answer":
-        request = self._resolved(asked)
+        request = self._resolved(request)
         store = self.store
         from memory_assets.services.search.answers import dependencies_of
         from memory_assets.stages.recall.answering import answer
@@ -136,19 +135,22 @@ class MemoryAgent(ReviewVerbs, HealthVerbs):
         readable = self._readable()
         session = request.own_session
         person = asker or self.settings.owner
-        who = Asker(now or self.settings.clock(), request.project, person, session, request.recent)
+        now = now or self.settings.clock()
+        who = Asker(now, request.project, person, session, request.recent)
         dependencies = dependencies_of(store, readable, request.project)
         recalled = answer(request, readable.corpus, who, dependencies)
         if not request.probe:
-            ids = [result.memory_id for result in recalled.results if result.kind in MEMORY_KINDS]
+            memories = [result for result in recalled.results if result.kind in MEMORY_KINDS]
+            ids = [memory.memory_id for memory in memories]
             payload = payload_of(recalled, is_budget=request.budget)
             self._log_recall(request.question, ids, payload, session)
         return replace(recalled, notes=(*recalled.notes, *readable.missing))
 
     @despite_damage
     def near_prompt(self, prompt: str, *, session: str = "", folder: str = "") -> "NearPrompt":
-        """Returns the few memories near a prompt in that session and folder; `shown_at_prompt`
-        counts them as recalled.
+        """Returns the few memories near a prompt in that session and folder.
+
+        They count as recalled only when `shown_at_prompt` is called.
         """
         from memory_assets.services.search.shown_at_prompts import (
             NearPrompt,
@@ -165,15 +167,15 @@ class MemoryAgent(ReviewVerbs, HealthVerbs):
         results = choose(recalled, str(self.store.root), session, folder)
         return NearPrompt(replace(recalled, results=results), session, block_of(results))
 
-    def shown_at_prompt(self, shown: "NearPrompt") -> None:
-        """Counts memories as recalled once a session was shown them."""
+    def shown_at_prompt(self, near: "NearPrompt") -> None:
+        """Counts memories as recalled, after the session was shown them."""
         from memory_assets.services.search.shown_at_prompts import note_shown
         from memory_assets.stages.recall.log import payload_of
 
-        note_shown(str(self.store.root), shown)
-        ids = [result.memory_id for result in shown.answer.results]
-        payload = payload_of(shown.answer, is_budget=True)
-        self._log_recall(shown.answer.question, ids, payload, shown.session)
+        note_shown(str(self.store.root), near)
+        ids = [result.memory_id for result in near.answer.results]
+        payload = payload_of(near.answer, is_budget=True)
+        self._log_recall(near.answer.question, ids, payload, near.session)
 
     @despite_damage
     def answer(
@@ -222,14 +224,16 @@ class MemoryAgent(ReviewVerbs, HealthVerbs):
         from memory_assets.services.forget.forget import forget
 
         request = requests.ForgetRequest.of(target, **options)
-        result = forget(self.store, request.target, apply=request.apply, history=request.history)
-        if result.is_applied:
+        forgetting = forget(
+            self.store, request.target, apply=request.apply, history=request.history
+        )
+        if forgetting.is_applied:
             from memory_assets.services.review.open_triage import take_along
 
-            for memory in result.memories:
+            for memory in forgetting.memories:
                 take_along(self.store, memory.memory_id)
             notify("forgotten", self.store)
-        return result
+        return forgetting
 
     def feedback(
         self, memory_ids: str | Sequence[str] | requests.FeedbackRequest, **options: Any
@@ -299,6 +303,7 @@ class MemoryAgent(ReviewVerbs, HealthVerbs):
         )
 
     def _why_not(self, text: str, question: str | None) -> "types.WhyNot":
+        """Returns why a recall of the question, by default of the words, does not return them."""
         store = self.store
         from memory_assets.services.search.corpus import open_present_with_embedder
         from memory_assets.services.search.why_not import why_not
@@ -333,8 +338,9 @@ class MemoryAgent(ReviewVerbs, HealthVerbs):
         payload: dict[str, Any],
         session: str | None = None,
     ) -> None:
-        """Appends one event for the whole answer, even an empty one; an event per memory would
-        flush the disk ten times.
+        """Appends one event for the whole answer, also for an empty one.
+
+        An event for each memory would flush the disk ten times.
         """
         from memory_assets.stages.recall.log import hash_of_question
 

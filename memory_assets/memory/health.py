@@ -1,4 +1,4 @@
-"""How the store is: one method for each verb."""
+"""The verbs about the state of the store."""
 
 from collections.abc import Callable
 from datetime import date, datetime
@@ -23,8 +23,10 @@ class HealthVerbs(OpenStore):
         return status_of(self.store_or_unopened(), is_sample=self.is_sample)
 
     def health(self, *, is_deep: bool = False, night: date | None = None) -> "Health":
-        """Returns counts and checks of the store; with `is_deep`, also of every stored byte, or of
-        the share of one `night`.
+        """Returns counts and checks of the store.
+
+        With `is_deep`, also reads every stored byte, or with `night` the part that the nightly run
+        of that day reads.
         """
         from memory_assets.adapters.local_embedder import LocalEmbedder
         from memory_assets.runs.freshness import check_deadlines
@@ -45,9 +47,7 @@ class HealthVerbs(OpenStore):
 
     @despite_damage
     def health_report(self) -> "HealthReport":
-        """Returns the monthly health report as of now: figures, and sections with pictures; it is
-        not written to a file.
-        """
+        """Returns the monthly health report as of now, with pictures; writes no file."""
         from memory_assets.runs.steps.maintain import health_inputs
         from memory_assets.stages.maintain.health_report import build_report
 
@@ -67,11 +67,10 @@ class HealthVerbs(OpenStore):
     def serve_ui(
         self, port: int, tell: "Callable[[str], None]", *, is_service: bool = False
     ) -> int:
-        """Serves the Dagster UI with its sensors and schedules until it is stopped; returns its
-        exit code.
+        """Serves the Dagster UI with sensors and schedules until it ends; returns its exit code.
 
-        Runs what becomes due meanwhile; `tell` is given the address, and problems of the UI and of
-        these runs. A service is stopped by a signal: that is no failure.
+        Runs what becomes due meanwhile. `tell` shows a person the address, and problems of the UI
+        and of these runs. A service is stopped by SIGTERM, so that this is no failure of it.
         """
         from memory_assets.runs.serving import Serving
 

@@ -14,16 +14,14 @@ def plan_install(
 ) -> list[HookChange]:
     """Plans our hooks and tools in the settings of these harnesses, by default of all.
 
-    `tools` are those that only read. `is_recalling` switches the recall at each prompt; None leaves
-    it is.
+    `tools` are the tools that may be called without asking, because they only read. `is_recalling`
+    switches the recall at each prompt on or off; None leaves it as it is.
     """
     return install.plan_install(_harnesses(names, tools, is_recalling), _data())
 
 
 def plan_uninstall(names: Collection[str] = (), tools: Sequence[str] = ()) -> list[HookChange]:
-    """Plans to remove our hooks and tools from the settings of these harnesses, by default of
-    all.
-    """
+    """Plans to remove our hooks and tools from the settings of harnesses, by default of all."""
     return install.plan_uninstall(_harnesses(names, tools), _data())
 
 
@@ -40,6 +38,7 @@ def carry_out(changes: Sequence[HookChange]) -> list[HookChange]:
 def _harnesses(
     names: Collection[str], tools: Sequence[str], is_recalling: bool | None = None
 ) -> list[HarnessSettings]:
+    """Returns the settings of the named harnesses, by default of all, with what we add to them."""
     data = str(_data())
     present = harnesses(data)
     recalling: Collection[str] = install.find_recalling(present)

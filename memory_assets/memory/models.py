@@ -1,6 +1,4 @@
-"""The models that are asked: which ones this machine offers, which are chosen, what they may be
-sent, and what they cost.
-"""
+"""The models: which are offered, which are chosen, what they may be sent, and what they cost."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -34,18 +32,22 @@ def use_model(
     url: str | None = None,
     is_free: bool = False,
 ) -> Models:
-    """Chooses a model, and allows that it is sent the projects, by default the present ones; with
-    `is_for_all` also later ones.
+    """Chooses a model, and allows that it is sent the projects.
+
+    By default these are the present projects; with `is_for_all`, all of them and later ones.
     """
-    allowed = [ALL_PROJECTS] if is_for_all else projects or projects_of(_present_store())
+    if is_for_all:
+        projects = [ALL_PROJECTS]
+    allowed = projects or projects_of(_present_store())
     models = configuration.use_model(name, allowed, reflector=reflector, url=url, is_free=is_free)
     _keep_status()
     return models
 
 
 def add_projects(projects: Sequence[str]) -> Models:
-    """Allows that the configured models are sent these projects too; raises `QuestionError` for an
-    unknown one.
+    """Allows that the configured models are sent these projects, too.
+
+    Raises `QuestionError` for an unknown project.
     """
     present = projects_of(_present_store())
     unknown = [name for name in projects if name not in present]
@@ -60,12 +62,13 @@ def add_projects(projects: Sequence[str]) -> Models:
 def costs_of(
     first: date | None, last: date | None, model: str | None, reflector: str | None
 ) -> Costs:
-    """Returns the calls and the price of asking about these days, with the configured models or
-    with these.
+    """Returns the calls and the price of asking about the days.
+
+    `model` and `reflector` replace the configured models.
     """
     store = MemoryAgent().store
-    others = {"model": model, "reflector_model": reflector}
-    changes = {name: value for name, value in others.items() if value}
+    options = {"model": model, "reflector_model": reflector}
+    changes = {name: value for name, value in options.items() if value}
     store = Store(changed_settings(store.settings, changes), store.root)
     days = days_between(store.tables, first, last)
     return model_costs.costs_of(store, map(str, days))
@@ -79,6 +82,6 @@ def _keep_status() -> None:
 
 
 def _present_store() -> Store:
-    """Returns the store, also if nothing was read into it yet."""
+    """Returns the store, or a store without any table if there is none yet."""
     agent = MemoryAgent()
     return agent.store if agent.exists else Store(agent.settings, agent.settings.data)

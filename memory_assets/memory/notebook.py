@@ -1,4 +1,4 @@
-"""The notebook of the memory: the owner's copy in the store, and what Jupyter needs to open it."""
+"""The notebook about the memory: the owner's copy of it, and what Jupyter needs to open it."""
 
 from importlib.resources import files
 from pathlib import Path
@@ -14,19 +14,15 @@ NAME = "memory.ipynb"
 
 
 def bundled() -> Path:
-    """Returns the notebook that comes with the program: in the checkout, else in the installed
-    package.
-    """
-    beside = Path(CHECKOUT, FOLDER, NAME)
-    if beside.is_file():
-        return beside
+    """Returns the notebook that comes with the program, in its checkout or in its package."""
+    in_checkout = Path(CHECKOUT, FOLDER, NAME)
+    if in_checkout.is_file():
+        return in_checkout
     return Path(str(files("memory_assets").joinpath("_notebooks", NAME)))
 
 
 def own_copy(root: Path) -> Path:
-    """Returns the owner's notebook in the store, which is a copy of the bundled one if there is
-    none yet.
-    """
+    """Returns the owner's notebook in the store; makes it from the bundled one if it is missing."""
     path = root / FOLDER / NAME
     if not path.is_file():
         write_atomically(path, bundled().read_bytes())

@@ -1,4 +1,4 @@
-"""The store that verbs answer from, and how they answer where files of it are damaged."""
+"""Opens the store from which verbs answer, and lets them answer although files are damaged."""
 
 from collections.abc import Callable
 from functools import cached_property, partial, wraps
@@ -19,7 +19,10 @@ Agent = TypeVar("Agent", bound="OpenStore")
 
 
 def despite_damage(verb: Callable[Concatenate[Agent, P], T]) -> Callable[Concatenate[Agent, P], T]:
-    """Lets the verb answer from the undamaged files of the store if a damaged one makes it fail."""
+    """Makes the verb answer from the undamaged files if a damaged one makes it fail.
+
+    A store in an object store is brought up to date first.
+    """
 
     @wraps(verb)
     def ask(self: Agent, /, *arguments: P.args, **options: P.kwargs) -> T:
@@ -34,7 +37,7 @@ def despite_damage(verb: Callable[Concatenate[Agent, P], T]) -> Callable[Concate
 
 
 class OpenStore:
-    """The present store, or that of the settings; it is opened when a verb needs it."""
+    """The store of the settings, by default the present one; opened when a verb needs it."""
 
     def __init__(self, settings: "Settings | None" = None) -> None:
         self.settings = settings or present_settings()
@@ -55,9 +58,7 @@ class OpenStore:
         return bool(self.settings.shared_at) or (self.settings.data / "VERSION").is_file()
 
     def follow_others(self) -> None:
-        """Fetches what other machines changed, where they share the store in an object store, and
-        erases what they forgot.
-        """
+        """Fetches what other machines changed in a shared store, and erases what they forgot."""
         if not self.settings.shared_at:
             return
         self.store.sync_if_older()
@@ -66,7 +67,7 @@ class OpenStore:
 
             try:
                 finish(self.store)
-            except StoreError as error:  # the next question, or run, does it
+            except StoreError as error:  # the next question or run tries again
                 what = f"What another machine forgot is not erased here yet: {error}"
                 announce(what, about=str(self.store.root))
 
@@ -76,7 +77,7 @@ class OpenStore:
         return is_sample(self.settings)
 
     def store_or_unopened(self) -> "Store":
-        """Returns the store, which is not created where it is missing."""
+        """Returns the store; if it is missing, an object for it without creating it on disk."""
         from memory_assets.store.store import Store
 
         return self.store if self.exists else Store(self.settings, self.settings.data)

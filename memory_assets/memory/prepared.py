@@ -1,7 +1,6 @@
-"""What is prepared in a store for commands that harnesses and status bars call: the briefing, the
-status, counts; standard library only.
+"""Reads what runs prepared for commands of harnesses and status bars: briefing, status, counts.
 
-Missing files are no errors: the texts are empty.
+Imports only the standard library. A missing file is no error: its text is empty.
 """
 
 import os
@@ -26,9 +25,10 @@ AGE_UNITS = (("d", 86_400), ("h", 3_600), ("min", 60))
 
 
 def read_briefing(root: str, session: str = "", *, is_full: bool = False) -> str:
-    """Returns the briefing, after a warning about the spool if needed; empty where there is none.
+    """Returns the briefing of the present folder; empty if there is none.
 
-    For a continued session, the facts of that session itself are added.
+    Begins with a warning if the spool is not read. For a continued session, the facts of that
+    session itself are added.
     """
     text = ready.read_briefing(root, ready.here(), session, is_full=is_full)
     warning = alarm(root)
@@ -36,7 +36,7 @@ def read_briefing(root: str, session: str = "", *, is_full: bool = False) -> str
 
 
 def describe_briefing(root: str) -> "tuple[dict[str, Any], list[str]]":
-    """Returns the briefing with its file and when that was written, and the warnings about it."""
+    """Returns the briefing with its path and the time of writing, and the warnings about it."""
     path = ready.briefing_path(root, ready.here())
     text = ready.read_text(path)
     warnings = [] if text else [NOTHING_YET]
@@ -45,7 +45,10 @@ def describe_briefing(root: str) -> "tuple[dict[str, Any], list[str]]":
 
 
 def read_status(root: str) -> str:
-    """Returns the status with the alarm; empty if tables changed since it was prepared."""
+    """Returns the status, with a warning about waiting input if needed.
+
+    Returns an empty text if tables changed since the status was prepared.
+    """
     stamp, _, text = ready.read_text(os.path.join(root, ready.STATUS)).partition("\n\n")
     if not text or stamp != ready.stamp(root):
         return ""
@@ -54,7 +57,7 @@ def read_status(root: str) -> str:
 
 
 def render_nothing_new(root: str) -> str:
-    """Returns that no transcript is new, and the status; empty where something may be new."""
+    """Returns a text that nothing is new, with the status; empty if something may be new."""
     from memory_assets.store.unchanged import is_unchanged
 
     started = time.monotonic()
@@ -69,13 +72,13 @@ def render_nothing_new(root: str) -> str:
 def render_status_line(root: str) -> str:
     """Returns one line for a status bar: memories, pending proposals, age of the last update."""
     table = os.path.join(root, MEMORIES)
-    memories = read_row_count(table)
-    if memories is None:
+    memory_count = read_row_count(table)
+    if memory_count is None:
         return "memory: empty"
-    parts = [f"{memories} memories"]
-    pending = count_pending(ready.read_text(os.path.join(root, REVIEW)))
-    if pending:
-        parts.append(f"{pending} to review")
+    parts = [f"{memory_count} memories"]
+    pending_count = count_pending(ready.read_text(os.path.join(root, REVIEW)))
+    if pending_count:
+        parts.append(f"{pending_count} to review")
     parts.append(f"{_age(table)} old")
     if alarm(root):
         parts.append("⚠ input waits")
@@ -105,6 +108,7 @@ def _written_at(path: str) -> str | None:
 
 
 def _age(path: str) -> str:
+    """Returns the time since the file changed, in the largest unit that fits."""
     seconds = max(0.0, time.time() - ready.changed_at(path) / 1e9)
     for unit, length in AGE_UNITS:
         if seconds >= length:

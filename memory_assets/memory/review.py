@@ -1,4 +1,4 @@
-"""What waits for a decision, and decisions about it: one method for each verb."""
+"""The verbs about proposals that wait for a decision."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -50,15 +50,14 @@ class ReviewVerbs(OpenStore):
 
     @despite_damage
     def pending(self) -> tuple[Pending, ...]:
-        """Returns the proposals that you are asked about, most useful first, including changes
-        since the last triage.
+        """Returns the proposals that the owner is asked about, most useful first.
+
+        Takes changes since the last triage into account.
         """
         return tuple(waiting_proposals(self.store))
 
     def lost(self) -> tuple[str, ...]:
-        """Returns the proposals that vanished from REVIEW.md, where so many at once may be an
-        accident.
-        """
+        """Returns the proposals that vanished from REVIEW.md, if so many may be an accident."""
         from memory_assets.services.review.open_triage import read_review
 
         return read_review(self.store).reading.lost
@@ -70,17 +69,16 @@ class ReviewVerbs(OpenStore):
         restore_lost(self.store)
 
     def apply_review_edits(self) -> None:
-        """Runs triage if REVIEW.md, MEMORY.md or the owner's tasks were changed since the last
-        one.
-        """
+        """Runs a triage if REVIEW.md, MEMORY.md or the owner's tasks changed since the last one."""
         from memory_assets.runs.due import triage_is_due
 
         if triage_is_due(self.store):
             self.run_triage()
 
     def approve(self, *proposal_ids: str, triage: bool = True) -> tuple[Reviewed, ...]:
-        """Approves the proposals, updates MEMORY.md, and returns the state of each; without
-        `triage` only records it.
+        """Approves the proposals, updates MEMORY.md, and returns the state of each.
+
+        Without `triage`, only records the decision and returns nothing.
         """
         for proposal in pending_of(self.store, proposal_ids):
             wording = {"text": proposal.text, "section": proposal.section}
@@ -90,8 +88,9 @@ class ReviewVerbs(OpenStore):
     def reject(
         self, *proposal_ids: str, reason: str = "", triage: bool = True
     ) -> tuple[Reviewed, ...]:
-        """Rejects the proposals, with a reason where one is given, and returns the state of
-        each.
+        """Rejects the proposals, and returns the state of each.
+
+        Without `triage`, only records the decision and returns nothing.
         """
         for proposal in pending_of(self.store, proposal_ids):
             self.store.append_event("proposal.rejected", proposal.proposal_id, {"reason": reason})
@@ -111,31 +110,25 @@ class ReviewVerbs(OpenStore):
         return self.run_triage(proposal_id) if triage else ()
 
     def write_decided(self) -> tuple[str, ...]:
-        """Writes the lines of recorded decisions at once, without a whole triage, and returns what
-        changed.
-        """
+        """Writes the lines of recorded decisions without a whole triage; returns what changed."""
         from memory_assets.services.review.open_triage import write_decided
 
         return tuple(_change_of(event.payload) for event in write_decided(self.store))
 
     def last_commit(self) -> str | None:
-        """Returns the id of the workspace's last commit, to ask later what changed since."""
+        """Returns the id of the workspace's last commit, for `changed_since`."""
         from memory_assets.services.review.open_triage import last_commit
 
         return last_commit(self.store)
 
     def changed_since(self, commit: str | None) -> "list[ChangedLine]":
-        """Returns the lines of MEMORY.md and of the files of projects that changed since the
-        commit.
-        """
+        """Returns the lines of MEMORY.md and of projects' files that changed since the commit."""
         from memory_assets.services.review.open_triage import changed_since
 
         return changed_since(self.store, commit)
 
     def take_back(self, proposal_id: str) -> None:
-        """Undoes your last decision about a proposal: it is pending again, and its edit of a file
-        of entries is undone.
-        """
+        """Undoes the last decision about a proposal, and its change of a file of entries."""
         from memory_assets.services.review.open_triage import take_back
 
         take_back(self.store, proposal_id)
@@ -149,5 +142,6 @@ class ReviewVerbs(OpenStore):
 
 
 def _change_of(payload: Mapping[str, Any]) -> str:
-    """Returns the file, and the line that was written or removed."""
-    return f"{payload['path']}: {payload['line'] or 'removed ' + payload['replaces']}"
+    """Returns a text with the file and the line that was written or removed."""
+    change = payload["line"] or f"removed {payload['replaces']}"
+    return f"{payload['path']}: {change}"

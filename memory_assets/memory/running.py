@@ -1,7 +1,6 @@
-"""What brings a store up to date: reading transcripts, rebuilding, importing, and serving the UI
-meanwhile.
+"""Commands that bring a store up to date, and that serve the UI meanwhile.
 
-Importing this loads the pipeline, so commands import it when they start work.
+Importing this module loads the pipeline, so commands import it only when they start work.
 """
 
 from collections.abc import Callable
@@ -18,12 +17,12 @@ if TYPE_CHECKING:
 
 
 def choose(*, since: str | None = None) -> StoreChoice:
-    """Returns the store to fill: on a machine without transcripts that of the bundled sample."""
+    """Returns the store to fill; on a machine without transcripts, that of the bundled sample."""
     return build.choose(since=since, may_show_sample=True)
 
 
 def serve(choice: StoreChoice, port: int, tell: Callable[[str], None]) -> "Serving":
-    """Serves the UI of the chosen store from now on; `tell` is given its address and problems."""
+    """Starts to serve the UI of the store; `tell` shows a person its address and problems."""
     from memory_assets.runs.serving import Serving
     from memory_assets.store.store import open_store
 

@@ -1,4 +1,4 @@
-"""The settings: shown with their origins, and changed in the owner's file."""
+"""Shows the settings with their origins, and changes them in the owner's file."""
 
 from memory_assets.services.settings.change_setting import (
     ChangedSetting,

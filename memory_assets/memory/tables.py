@@ -1,4 +1,4 @@
-"""Rows of the tables of the present store: shown, drawn at random, or exported."""
+"""Shows rows of tables of the present store, draws some at random, or exports them."""
 
 from collections.abc import Callable, Iterable
 from datetime import date
@@ -16,8 +16,9 @@ from memory_assets.services.search.table_rows import ShownRows
 def show(
     table: str, *, day: str | None = None, as_of: date | None = None, limit: int = 10
 ) -> ShownRows:
-    """Returns the first rows of the table or of one of its days; of `memories`, also as they were
-    at the end of the day `as_of`.
+    """Returns the first rows of the table, or of one of its days.
+
+    `as_of`, only for `memories`, returns them as they were at the end of that day.
     """
     agent = MemoryAgent()
     if as_of is None:
@@ -26,9 +27,7 @@ def show(
 
 
 def sample(count: int, seed: str, table: str | None = None) -> ShownRows:
-    """Returns random rows of the table, by default allowed facts; the same seed gives the same
-    ones.
-    """
+    """Returns random rows of the table, by default allowed facts; the same ones for a seed."""
     tables = MemoryAgent().store.tables
     if table:
         return table_rows.sample_rows(tables, table, count, seed)
@@ -54,6 +53,7 @@ def export_rows(table: str, as_of: date | None = None) -> list[dict[str, Any]]:
 
 
 def _frames(table: str, as_of: date | None) -> Iterable[pl.DataFrame]:
+    """Returns the rows of the table in parts, at present or at the end of the day `as_of`."""
     agent = MemoryAgent()
     past = agent.scan(table, as_of=as_of).collect() if as_of else None
     return table_rows.frames_of(agent.store.tables, table, past)

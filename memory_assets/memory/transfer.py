@@ -1,6 +1,4 @@
-"""Takes the present store to another place: a backup, or everything as files that anybody can
-read.
-"""
+"""Writes the present store as a backup, or everything in it as files that other programs read."""
 
 from pathlib import Path
 

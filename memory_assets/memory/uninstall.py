@@ -1,4 +1,4 @@
-"""Takes everything that this program added to the machine out again."""
+"""Removes everything that this program added to the machine."""
 
 from pathlib import Path
 
@@ -10,10 +10,9 @@ from memory_assets.store.settings import read_settings
 
 
 def uninstall(*, is_erasing: bool, is_dry: bool) -> Uninstalled:
-    """Removes the hooks of all harnesses and what optional capabilities added; with `is_erasing`
-    also deletes the store.
+    """Removes the hooks of all harnesses and what optional capabilities added.
 
-    Returns what was removed, or with `is_dry` what would be.
+    With `is_erasing`, also deletes the store. With `is_dry`, only returns what would be removed.
     """
     data = Path(find_data())
     planned = hook_settings.plan_uninstall()

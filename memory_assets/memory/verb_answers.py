@@ -1,4 +1,4 @@
-"""The types of what the verbs of `MemoryAgent` return, and of the parts of these, for views."""
+"""The types of the results of the verbs of `MemoryAgent`, and of their parts, for views."""
 
 from memory_assets.services.forget.forget import Forgetting
 from memory_assets.services.health.doctor import Health

@@ -1,5 +1,6 @@
-"""Asset checks of every table and of each stage. To add one, decorate a function in its stage's
-module.
+"""The asset checks, with one module for each stage.
+
+To add a check, decorate a function in the module of its stage with `common.check`.
 """
 
 from collections.abc import Sequence
@@ -32,9 +33,7 @@ from memory_assets.schema.tables import table_names
 
 @cache
 def make_checks() -> Sequence[dg.AssetChecksDefinition]:
-    """Returns the checks of every table and those of each stage; the checks of one asset run in one
-    step.
-    """
+    """Returns all checks, with one step for all checks of an asset."""
     for extra in extras():
         if extra.checks:
             extra.load(extra.checks)  # importing it registers them

@@ -22,8 +22,8 @@ def within_budget(store: Store, days: Days) -> dg.AssetCheckResult:
     """
     short = [store.workspace / BRIEFING_MD, *(store.workspace / BRIEFINGS).glob("*.md")]
     full = [Path(full_path(str(store.root), str(path))) for path in short]
-    most = int(PACK_SHARE * store.settings.context_tokens)
-    kinds = (("short", short, BUDGET_TOKENS), ("full", full, most))
+    full_limit = int(PACK_SHARE * store.settings.context_tokens)
+    kinds = (("short", short, BUDGET_TOKENS), ("full", full, full_limit))
     rows = [
         (path.relative_to(store.workspace).as_posix(), kind, _tokens_of(path), limit)
         for kind, paths, limit in kinds
@@ -31,9 +31,14 @@ def within_budget(store: Store, days: Days) -> dg.AssetCheckResult:
     ]
     columns = {"file": pl.String, "kind": pl.String, "tokens": pl.Int64, "limit": pl.Int64}
     lengths = pl.DataFrame(rows, columns, orient="row")
-    tokens, full_tokens = (lengths.filter(kind=kind)["tokens"].max() for kind in ("short", "full"))
-    long = lengths.filter(pl.col("tokens") > pl.col("limit"))
-    return verdict(long.is_empty(), long, tokens=tokens, full_tokens=full_tokens, full_limit=most)
+    too_long = lengths.filter(pl.col("tokens") > pl.col("limit"))
+    return verdict(
+        too_long.is_empty(),
+        too_long,
+        tokens=lengths.filter(kind="short")["tokens"].max(),
+        full_tokens=lengths.filter(kind="full")["tokens"].max(),
+        full_limit=full_limit,
+    )
 
 
 def _tokens_of(path: Path) -> int:

@@ -1,10 +1,10 @@
-"""What all asset checks share: their registration, their results, and the checks that every table
-has.
+"""What all asset checks share: their registration, their results, and the checks of every table.
 
-A result shows the ids of a few offending rows, never their text. It covers the rows that the run
-wrote: a run over a range of days has one result for all of them. Of a store in a bucket, what other
-machines changed may have been fetched since a day was built: such a day is judged when the next run
-has built it again.
+A check looks at the rows that the run wrote; a run over several days has one result for all of
+them. The result shows the ids of a few offending rows, never their text.
+
+If a store is shared through a bucket, changes of other machines may have arrived since a day was
+built. Such a day is checked after the next run, which builds it again.
 """
 
 import inspect
@@ -29,20 +29,18 @@ from memory_assets.store.store import Store
 from memory_assets.text.masking.redact import mask_frame, secret_rows, secret_rules
 
 Days = list[str] | None
-"""The days that the run is about, or the partitions that it wrote where Dagster knows none; None
-for all.
-"""
+"""The days of the run, or the partitions that it wrote of a table without days; None for all."""
 
 Judge = Callable[[Store, Days], pl.DataFrame | dg.AssetCheckResult]
-"""Returns the offending rows, or a result."""
+"""Function of a check, which returns the offending rows or a result."""
 
 F = TypeVar("F", bound=FunctionType)
 
 Level = Literal["block", "error", "warn"]
-"""What a failure does: stops everything downstream, is an error, or is a warning."""
+"""What a failed check does: stops everything downstream, shows an error, or shows a warning."""
 
 SHOWN = 5
-"""Offending rows that a result shows."""
+"""Most offending rows that a result shows."""
 
 
 @dataclass(frozen=True)
@@ -82,11 +80,10 @@ REGISTERED: list[TableCheck] = []
 
 
 def check(asset: str, name: str = "", *, level: Level = "block") -> Callable[[F], F]:
-    """Registers the decorated function as a check of the asset, by default with the function's
-    name.
+    """Registers the decorated function as a check of the asset.
 
-    The first paragraph of its docstring is the description; constants that it names in braces are
-    filled in.
+    The check has the name of the function unless `name` is given. Its description is the first
+    paragraph of the docstring, with the constants of the module that it names in braces.
     """
 
     def register(judge: F) -> F:
@@ -100,7 +97,7 @@ def check(asset: str, name: str = "", *, level: Level = "block") -> Callable[[F]
 def verdict(
     passed: bool, broken: pl.DataFrame | None = None, **metadata: Any
 ) -> dg.AssetCheckResult:
-    """Returns a check's result with the ids of the first offending rows."""
+    """Returns the result of a check, with the number and the first of the offending rows."""
     if broken is not None and not broken.is_empty():
         metadata |= {"offending_rows": broken.height, "examples": _examples(broken)}
     return dg.AssetCheckResult(passed=passed, metadata=metadata)
@@ -122,6 +119,7 @@ def problems(**rows_by_problem: pl.DataFrame) -> pl.DataFrame:
 
 
 def _examples(broken: pl.DataFrame) -> dg.MarkdownMetadataValue:
+    """Returns a table of the first rows, without columns of lists."""
     plain = broken.select(~cs.list()).head(SHOWN)
     rows = [plain.columns, ["---"] * plain.width]
     rows += ([str(value)[:60] for value in row] for row in plain.iter_rows())
@@ -129,7 +127,7 @@ def _examples(broken: pl.DataFrame) -> dg.MarkdownMetadataValue:
 
 
 def schema_check(table: str) -> TableCheck:
-    """Returns the blocking check that a table's rows fit its schema and repeat no key."""
+    """Returns the check that a table's rows fit its schema and repeat no key."""
 
     def judge(store: Store, days: Days) -> dg.AssetCheckResult:
         frame = store.tables.read(table, _parts(table, days))
@@ -145,11 +143,11 @@ def schema_check(table: str) -> TableCheck:
 
 
 def no_secrets_check(table: str) -> TableCheck:
-    """Returns the check that no text of any column of the table holds a secret that masking knows.
+    """Returns the check that no text of the table holds a secret that masking recognises.
 
-    It names rows and rules, never values. It stops nothing: rows with secrets are put aside before
-    they are written (`runs.materialise`), so it finds only those that an older release wrote, and
-    they must not end all learning.
+    It names rows and rules, never values. It does not block, because it finds only rows that an
+    older release wrote, and these must not end all learning. New rows with secrets are put aside
+    before they are written (`runs.materialise`).
     """
     key = schemas.key_of(table)
     columns = list(dict.fromkeys([*key, *text_columns(table)]))
@@ -167,16 +165,12 @@ def no_secrets_check(table: str) -> TableCheck:
 
 
 def _parts(table: str, days: Days) -> Days:
-    """Returns the partitions to judge of a table that has any; a run over days may also build whole
-    tables.
-    """
+    """Returns the partitions of the table to check; None for all of an unpartitioned table."""
     return None if TABLES[table].grain == "whole" else days
 
 
 def one_step_per_asset(checks: Iterable[TableCheck]) -> list[dg.AssetChecksDefinition]:
-    """Returns the checks, those of one asset in one step: Dagster starts, records and ends one step
-    for all.
-    """
+    """Returns the checks with one step for each asset, because each step of Dagster takes time."""
     by_asset = defaultdict[str, list[TableCheck]](list)
     for check in checks:
         by_asset[check.asset].append(check)
@@ -203,28 +197,28 @@ def _one_step(asset: str, checks: Sequence[TableCheck]) -> dg.AssetChecksDefinit
 
 
 def written_since(store: Store, asset: str, began: datetime) -> Days:
-    """Returns the partitions that were written since; None, which means all, where there are none:
-    only the checks were run.
+    """Returns the partitions that were written since then.
+
+    If there are none, only the checks were run: then returns None, which stands for all.
     """
     parts = store.tables.parts(asset)
     return [part for part, info in parts.items() if info.written_at >= began] or None
 
 
 def settled_days(store: Store, asset: str, days: Days) -> Days:
-    """Returns the days without those that another machine's change made stale, in the table or in
-    one that it is made from.
+    """Returns the days without those that a change of another machine made stale.
+
+    A day is left out if it is stale in the table or in one of its sources.
     """
     if store.shared is None or days is None:
         return days
-    judged = with_sources([asset], grain=TABLES[asset].grain)
-    stale = {part for name in judged for part in stale_partitions(store, TABLES[name])}
+    names = with_sources([asset], grain=TABLES[asset].grain)
+    stale = {part for name in names for part in stale_partitions(store, TABLES[name])}
     return [day for day in days if day not in stale]
 
 
 def days_of_run(tags: Mapping[str, str]) -> Days:
-    """Returns the days that a run with the tags is about; None where it names none (whole tables,
-    categories, scopes).
-    """
+    """Returns the days of a run with these tags; None if it has none (whole tables, scopes)."""
     key = tags.get("dagster/partition", "")
     start = tags.get(RANGE_START, key)
     end = tags.get(RANGE_END, key)

@@ -17,7 +17,7 @@ def spool_is_read(store: Store, days: Days) -> dg.AssetCheckResult:
 
     Returns whether the spool is read, and if not, since when and what to do.
 
-    The sensor evaluates it too, so that it fails where no run starts.
+    The sensor `spooled_events` evaluates the check, too, so that it also fails if no run starts.
     """
     root = str(store.root)
     problem = spool.alarm(root)

@@ -40,12 +40,12 @@ def of_the_present_prompt(store: Store, days: Days) -> pl.DataFrame:
     model = settings.model_of("observer")
     if model == RULES:
         return empty("observer_answers").select("window_id")
-    wanted = sendable(asked_about(closed_windows(store, days)), settings)
+    windows = sendable(asked_about(closed_windows(store, days)), settings)
     prompts = [questions.prompt_hash(settings.observer_prompt), short_sessions.prompt_hash()]
     columns = ["window_id", "model", "prompt_hash"]
     answers = store.tables.read("observer_answers", days, columns=columns)
-    asked = answers.filter(pl.col("prompt_hash").is_in(prompts), model=model)
-    missing = wanted.join(asked, on="window_id", how="anti")
+    present = answers.filter(pl.col("prompt_hash").is_in(prompts), model=model)
+    missing = windows.join(present, on="window_id", how="anti")
     return missing.sort("day", "window_id").select("day", "window_id")
 
 
@@ -56,24 +56,24 @@ def coverage(store: Store, days: Days) -> pl.DataFrame:
     """
     wanted = messages_of_windows(store, days, status="observed")
     closed = messages_of_windows(store, days)
-    both = ["window_id", "message_id"]
+    key = ["window_id", "message_id"]
     rows = store.tables.read("segments", days).select("window_id", message_id="message_ids")
     segments = rows.explode("message_id")
     return problems(
-        in_no_segment=wanted.join(segments, on=both, how="anti"),
-        not_in_the_window=segments.join(closed, on=both, how="anti"),
-        in_several_segments=segments.filter(pl.struct(both).is_duplicated()),
+        in_no_segment=wanted.join(segments, on=key, how="anti"),
+        not_in_the_window=segments.join(closed, on=key, how="anti"),
+        in_several_segments=segments.filter(pl.struct(key).is_duplicated()),
     )
 
 
 @check("observations")
 def provenance(store: Store, days: Days) -> pl.DataFrame:
     """The evidence of every observation is among the messages of its window."""
-    both = ["window_id", "message_id"]
+    key = ["window_id", "message_id"]
     observations = store.tables.read("observations", days)
     evidence = observations.select("id", "window_id", message_id="message_ids")
     cited = evidence.explode("message_id").drop_nulls("message_id")
-    return cited.join(store.tables.read("messages", days, columns=both), on=both, how="anti")
+    return cited.join(store.tables.read("messages", days, columns=key), on=key, how="anti")
 
 
 @check("observations")
@@ -128,6 +128,7 @@ def not_before_the_message(store: Store, days: Days) -> pl.DataFrame:
 
 
 def _without_message(table: str, key: str, store: Store, days: Days) -> pl.DataFrame:
+    """Returns the rows of the table whose message does not exist."""
     rows = store.tables.read(table, days, columns=[key, "message_id"])
     return unknown(rows, store, "messages", "message_id", days)
 

@@ -20,12 +20,16 @@ from memory_assets.store.ledger import FORGOTTEN
 from memory_assets.store.store import Store
 
 ASKED = 50
-"""Vectors that Chroma is asked for."""
+"""Number of vectors for which Chroma is asked for the nearest ones."""
+
 NEAREST = 5
+"""Number of nearest vectors that are compared for each of these."""
+
 ROUNDING = 1e-4
-"""Of two scores of the same pair."""
+"""Largest difference between the scores that the arrays and Chroma compute for the same pair."""
+
 LEAST_SHARE = 0.9
-"""Of the nearest, that Chroma finds: it searches its graph and does not walk all of it."""
+"""Chroma searches a graph without visiting all of it, so that it may miss a few of the nearest."""
 
 
 @check("embeddings")
@@ -67,10 +71,11 @@ def every_passage_can_be_encoded(store: Store, days: Days) -> pl.DataFrame:
 @check("memories")
 def nothing_lost(store: Store, days: Days) -> pl.DataFrame:
     """Every observation and every note is part of exactly one memory."""
-    held = store.tables.read("memories", columns=["observation_ids"]).explode("observation_ids")
+    memories = store.tables.read("memories", columns=["observation_ids"])
+    contained = memories.explode("observation_ids")
     observations = store.tables.read("observations", columns=["id"])
     sources = pl.concat([observations, notes_of(store).select("id")])
-    return sources.join(held, left_on="id", right_on="observation_ids", how="anti")
+    return sources.join(contained, left_on="id", right_on="observation_ids", how="anti")
 
 
 @check("memories")
@@ -91,13 +96,15 @@ def conflicts_are_settled(store: Store, days: Days) -> pl.DataFrame:
     """
     columns = ["id", "conflicts_with", "confidence", "state", "project"]
     memories = store.tables.read("memories", columns=columns)
-    pairs = memories.rename({"conflicts_with": "against"}).explode("against").drop_nulls("against")
-    both = pairs.join(memories.select(against="id", its_confidence="confidence"), on="against")
+    renamed = memories.rename({"conflicts_with": "against"})
+    conflicts = renamed.explode("against").drop_nulls("against")
+    others = memories.select(against="id", its_confidence="confidence")
+    pairs = conflicts.join(others, on="against")
     is_surer = pl.col("confidence") > pl.col("its_confidence")
     is_equal = pl.col("confidence") == pl.col("its_confidence")
-    once = both.filter(is_surer | (is_equal & (pl.col("id") < pl.col("against"))))
-    shown = once.select("id", "against", "confidence", "its_confidence", "state", "project")
-    return shown.sort("id", "against")
+    once = pairs.filter(is_surer | (is_equal & (pl.col("id") < pl.col("against"))))
+    columns = ["id", "against", "confidence", "its_confidence", "state", "project"]
+    return once.select(columns).sort("id", "against")
 
 
 @check("memories", level="error")
@@ -107,16 +114,15 @@ def no_question_replaces_a_statement(store: Store, days: Days) -> pl.DataFrame:
     """
     memories = store.tables.read("memories", columns=["id", "superseded_by", "observation_ids"])
     replaced = memories.drop_nulls("superseded_by").select("id", "superseded_by")
-    by = memories.filter(pl.col("id").is_in(replaced["superseded_by"].implode()))
-    sources = by.select("id", observation_id="observation_ids").explode("observation_id")
-    allowed = store.tables.read("observations", columns=["id", "quote", "gate"]).filter(
-        gate="allow"
-    )
-    quotes = sources.join(allowed, left_on="observation_id", right_on="id").select("id", "quote")
+    replacing = memories.filter(pl.col("id").is_in(replaced["superseded_by"].implode()))
+    sources = replacing.select("id", observation_id="observation_ids").explode("observation_id")
+    observations = store.tables.read("observations", columns=["id", "quote", "gate"])
+    allowed = observations.filter(gate="allow")
+    quotes = sources.join(allowed, left_on="observation_id", right_on="id")
     asks = pl.col("quote").map_elements(is_question, return_dtype=pl.Boolean)
-    asking = quotes.select("id", asks=asks).group_by("id").agg(pl.col("asks").all())
-    by_questions = asking.filter("asks")
-    return replaced.join(by_questions, left_on="superseded_by", right_on="id", how="semi")
+    asks_only = quotes.select("id", asks=asks).group_by("id").agg(pl.col("asks").all())
+    questions = asks_only.filter("asks")
+    return replaced.join(questions, left_on="superseded_by", right_on="id", how="semi")
 
 
 @check("memories", level="warn")
@@ -152,6 +158,7 @@ def few_repeats(store: Store, days: Days) -> dg.AssetCheckResult:
 
 
 def _retrievable(store: Store) -> pl.DataFrame:
+    """Returns the memories that an index should hold."""
     return store.tables.read("memories").filter(pl.col("state").is_in(RETRIEVABLE))
 
 
@@ -169,15 +176,19 @@ def answers_as_the_arrays(store: Store, days: Days) -> dg.AssetCheckResult:
 
     Its copy is brought up to date first.
     """
-    copy, index = open_chroma(store), open_vectors(store)
+    chroma = open_chroma(store)
+    index = open_vectors(store)
     rows = None if index.is_remote else index.open()
     if not rows:
         return verdict(True)
-    sample = rows.vectors[:: max(1, len(rows) // ASKED)][:ASKED]
+    step = max(1, len(rows) // ASKED)
+    sample = rows.vectors[::step][:ASKED]
+    # What Chroma finds counts as nearest if it is as near as the last of the true nearest.
     least = np.array([rows.find(vector, NEAREST)[-1].score for vector in sample])
-    scores = np.array([[hit.score for hit in hits] for hits in copy.find(sample, NEAREST)])
+    nearest = chroma.find(sample, NEAREST)
+    scores = np.array([[hit.score for hit in hits] for hits in nearest])
     share = float(np.mean(scores >= least[:, np.newaxis] - ROUNDING))
-    count = len(copy.ids())
+    count = len(chroma.ids())
     is_as_exact = count == len(rows) and share >= LEAST_SHARE
     return verdict(is_as_exact, rows=len(rows), in_chroma=count, share_of_nearest=share)
 
@@ -188,11 +199,12 @@ def texts_equal_parquet(store: Store, days: Days) -> dg.AssetCheckResult:
     return _compare(set(_retrievable(store)["id"]), open_texts(store).ids("memories"))
 
 
-def _compare(wanted: set[str], indexed: set[str]) -> dg.AssetCheckResult:
-    wrong = [(id, "missing") for id in sorted(wanted - indexed)]
-    wrong += [(id, "too many") for id in sorted(indexed - wanted)]
+def _compare(memory_ids: set[str], indexed_ids: set[str]) -> dg.AssetCheckResult:
+    """Returns the ids that an index lacks, and those that it has too many."""
+    wrong = [(id, "missing") for id in sorted(memory_ids - indexed_ids)]
+    wrong += [(id, "too many") for id in sorted(indexed_ids - memory_ids)]
     broken = pl.DataFrame(wrong, ["id", "problem"], orient="row")
-    return verdict(not wrong, broken, rows=len(indexed))
+    return verdict(not wrong, broken, rows=len(indexed_ids))
 
 
 @check("mentions")
@@ -219,10 +231,11 @@ def ends_exist(store: Store, days: Days) -> pl.DataFrame:
     """Both ends of every relation exist."""
     relations = store.tables.read("relations", columns=["source_id", "target_id", "kind"])
     entities = store.tables.read("entities", columns=["entity_id"])
-    ends = ("source_id", "target_id")
-    return pl.concat(
-        [relations.join(entities, left_on=end, right_on="entity_id", how="anti") for end in ends]
-    ).unique()
+    broken = [
+        relations.join(entities, left_on=end, right_on="entity_id", how="anti")
+        for end in ("source_id", "target_id")
+    ]
+    return pl.concat(broken).unique()
 
 
 @check("relations")
@@ -233,8 +246,10 @@ def memories_say_so(store: Store, days: Days) -> pl.DataFrame:
     cited = relations.rename({"memory_ids": "memory_id"}).explode("memory_id")
     mentions = store.tables.read("mentions", columns=["memory_id", "entity_id"]).unique()
     broken = []
+    # The memories of a relation `part_of` need not name its target, nor those of `replaced_by` its
+    # source.
     for end, kind in (("source_id", "part_of"), ("target_id", "replaced_by")):
-        naming = cited.filter(pl.col("kind").is_in(["mentioned_together", "uses", kind]))
+        must_name = pl.col("kind").is_in(["mentioned_together", "uses", kind])
         named = mentions.rename({"entity_id": end})
-        broken.append(naming.join(named, on=["memory_id", end], how="anti"))
+        broken.append(cited.filter(must_name).join(named, on=["memory_id", end], how="anti"))
     return pl.concat(broken).unique()

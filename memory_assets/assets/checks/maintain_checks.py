@@ -1,6 +1,4 @@
-"""Checks of maintenance: what the nightly run found unread has been read, and a share of the store
-is as it was written.
-"""
+"""Checks of the nightly run: everything unread was read, and a part of the store is undamaged."""
 
 import polars as pl
 

@@ -1,8 +1,10 @@
-"""Checks of quality: rates of faults.
+"""Checks of the quality of facts.
 
-The checks of single facts belong to `observations`, the rates of many to `quality`. None of them
-stops a run: one faulty fact must not block a month."""
+Those of single facts are checks of the table `observations`, those of the share of faulty facts are
+checks of `quality`. None stops a run, because one faulty fact must not block a month.
+"""
 
+from collections.abc import Collection
 from typing import Any
 
 import dagster as dg
@@ -23,27 +25,30 @@ from memory_assets.stages.maintain.fact_quality import (
 from memory_assets.store.store import Store
 
 MOST_JUNK = 0.4
-"""On real sessions a sixth of the rules' candidates are junk. Where it is nearly half, the observer
-proposes everything, and the gate lets more through by mistake."""
+"""On real sessions a sixth of the rules' candidates are junk. If nearly half are, the observer
+proposes everything, and the gate lets more of it through by mistake.
+"""
 
 MOST_REPEATED = 0.02
-"""Facts of one window are deduplicated; repeats come from windows that overlap or from answers that
-repeat themselves.
+"""The facts of one window are deduplicated. Repeats come from windows that overlap, or from answers
+that repeat themselves.
 """
 
 MOST_LOOSE = 0.05
-"""One answer in twenty in another form than the prompt asks for: the prompt does not fit the model
-any more.
+"""If one answer in twenty has another form than the prompt asks for, the prompt no longer fits the
+model.
 """
 
 MOST_ADRIFT = 0.1
-"""Of 247 facts that readers wrote, none begins with `it` or `this` or as a turn of a conversation;
-with one in ten that does, readers stop trusting that a line can be read alone."""
+"""Of 247 facts that people wrote, none begins with `it` or `this` or as a turn of a conversation.
+If one in ten does, readers stop trusting that a line can be read alone.
+"""
 
 ADRIFT = ("dangling", "conversational")
+"""Faults of facts that cannot be understood alone."""
 
 
-def find_allowed_with(faults: tuple[str, ...], store: Store, days: Days) -> pl.DataFrame:
+def find_allowed_with(faults: Collection[str], store: Store, days: Days) -> pl.DataFrame:
     """Returns the allowed facts of the days that have one of the faults."""
     allowed = store.tables.scan("observations", days).filter(gate="allow").collect()
     columns = ["message_id", "text", "author", "is_user_turn"]
@@ -98,9 +103,12 @@ def facts_are_whole_sentences(store: Store, days: Days) -> pl.DataFrame:
 
 
 def _judge(
-    share: float | None, most: float, broken: pl.DataFrame | None = None, **figures: Any
+    share: float | None, most: float, broken: pl.DataFrame, **figures: Any
 ) -> dg.AssetCheckResult:
-    """Returns whether the rate is at most the limit, with the offending rows."""
+    """Returns whether the share is at most the limit, with the offending rows.
+
+    A share of no rows (None) passes.
+    """
     measured = {} if share is None else {"share": round(share, 4)}
     return verdict(share is None or share <= most, broken, limit=most, **measured, **figures)
 
@@ -150,5 +158,7 @@ def allowed_facts_stand_alone(store: Store, days: Days) -> dg.AssetCheckResult:
     Warns where facts cannot be understood without their session, and names them.
     """
     adrift = find_allowed_with(ADRIFT, store, days)
+    # Each allowed fact is counted once by its priority.
     allowed = count_of(store.tables.read("quality", days), "priority")
-    return _judge(adrift["id"].n_unique() / allowed if allowed else None, MOST_ADRIFT, adrift)
+    share = adrift["id"].n_unique() / allowed if allowed else None
+    return _judge(share, MOST_ADRIFT, adrift)

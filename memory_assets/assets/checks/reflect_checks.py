@@ -26,14 +26,15 @@ from memory_assets.stages.reflect.timeline import commits_in
 from memory_assets.store.store import Store
 
 
-def _dangling(table: str, store: Store, days: Days) -> pl.DataFrame:
+def _unknown_citations(table: str, store: Store, days: Days) -> pl.DataFrame:
+    """Returns the citations of observations that do not exist."""
     rows = store.tables.read(table, days).select("reflection_id", id="observation_ids")
     return unknown(rows.explode("id").drop_nulls(), store, "observations")
 
 
 for _table in TABLE_OF.values():
     _every = "Every cited observation exists."
-    _judge = partial(_dangling, _table)
+    _judge = partial(_unknown_citations, _table)
     REGISTERED.append(TableCheck(_table, "citations_resolve", _every, _judge))
 
 
@@ -90,24 +91,27 @@ def nothing_vanished(store: Store, days: Days) -> pl.DataFrame:
 
 
 def _vanished_in(store: Store, span: Span, days: Days) -> pl.DataFrame:
-    """Returns the facts that the span's partitions read and neither cite nor list; stale partitions
-    are left out.
+    """Returns the facts that days, weeks or months were built from and neither cite nor list.
+
+    Leaves out stale partitions: they were built from other facts than the present ones.
     """
-    table = TABLE_OF[span.name]
-    wanted = input_versions(store, TABLES[table])
-    written = written_versions(store, TABLES[table])
+    table = TABLES[TABLE_OF[span.name]]
+    wanted = input_versions(store, table)
+    written = written_versions(store, table)
     parts = written if days is None else written.keys() & set(days)
     current = sorted(
         part for part in parts if unpaid(written[part]) == unpaid(wanted.get(part, ""))
     )
     dropped = store.tables.read(DROPPED, [f"{span.name}-{part}" for part in current])
-    reflections = store.tables.read(table, current)
-    return find_unaccounted(span.name, _read_by(store, span, current), reflections, dropped)
+    reflections = store.tables.read(table.name, current)
+    fact_ids = _source_facts(store, span, current)
+    return find_unaccounted(span.name, fact_ids, reflections, dropped)
 
 
-def _read_by(store: Store, span: Span, parts: list[str]) -> Iterator[str]:
-    """Yields the ids that the partitions were built from: the allowed facts of a day, or those that
-    its days cite.
+def _source_facts(store: Store, span: Span, parts: list[str]) -> Iterator[str]:
+    """Yields the ids of the facts that the partitions were built from.
+
+    These are the allowed facts of a day, or the facts that the days of a week or month cite.
     """
     days = {day for part in parts for day in days_of(span, date.fromisoformat(part))}
     if span == DAY:
@@ -125,8 +129,8 @@ def _longer_than_days(span: Span, store: Store, days: Days) -> pl.DataFrame:
     first = pl.col("day").map_elements(span.first_day, pl.Date)
     of_days = reflected.group_by(first).agg(tokens_of_days=pl.col("output_tokens").sum())
     of_spans = reflections.group_by("day").agg(pl.col("output_tokens").sum())
-    both = of_spans.join(of_days, on="day").sort("day")
-    return both.filter(pl.col("output_tokens") > pl.col("tokens_of_days"))
+    sizes = of_spans.join(of_days, on="day").sort("day")
+    return sizes.filter(pl.col("output_tokens") > pl.col("tokens_of_days"))
 
 
 for _span in (WEEK, MONTH):
@@ -146,13 +150,15 @@ def every_sentence_cites(store: Store, days: Days) -> pl.DataFrame:
     observations = store.tables.read("observations", covered, columns=["id"])
     ids = {*observations["id"], *messages["message_id"]}
     results = messages.filter(kind="tool_result")["text"]
+    # Only texts with a line such as "[main 1a2b3c4] Subject", as git prints it, name a commit.
     texts = results.filter(results.str.contains(r"(?m)^\[[^\]]+\] \S"))
     commits = {hash for text in texts for hash, _ in commits_in(text)}
     broken = list[str]()
     for row in sentences.iter_rows(named=True):
         cited = {*row["observation_ids"], *row["message_ids"]}
-        is_cited = cited or row["commits"]
-        if not is_cited or not (cited <= ids and commits.issuperset(row["commits"])):
+        has_citation = cited or row["commits"]
+        has_sources = cited <= ids and commits.issuperset(row["commits"])
+        if not has_citation or not has_sources:
             broken.append(row["sentence_id"])
     is_broken = pl.col("sentence_id").is_in(broken)
     return sentences.filter(is_broken).select("sentence_id", "on", "project")

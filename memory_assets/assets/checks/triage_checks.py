@@ -34,8 +34,8 @@ def kept_every_line(store: Store, days: Days) -> pl.DataFrame:
     Compares the last commits of these files with the version before each, except for lines that
     were replaced on purpose.
     """
-    events = [event.payload for event in store.ledger.events([PROMOTED, RETIRED, MOVED])]
-    replaced = {event["commit"]: event.get("replaces", "").encode() for event in events}
+    payloads = [event.payload for event in store.ledger.events([PROMOTED, RETIRED, MOVED])]
+    replaced = {change["commit"]: change.get("replaces", "").encode() for change in payloads}
     workspace = workspace_of(store)
     broken = list[tuple[str, int]]()
     for path in memory_files(store.workspace):
@@ -67,9 +67,7 @@ def promotions_are_there(store: Store, days: Days) -> dg.AssetCheckResult:
 
 
 def _has_evidence(event: Event) -> bool:
-    """Returns whether the line has records or a note as evidence; a line that was removed needs
-    none.
-    """
+    """Returns whether records or a note are evidence for the line, or the line was removed."""
     return (
         event.kind == RETIRED
         or bool(event.payload["evidence"])
