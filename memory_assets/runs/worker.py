@@ -6,7 +6,7 @@ new transcripts and sent events to it (`runs.liveness`). They take over as soon 
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from polars.exceptions import PanicException
@@ -112,8 +112,7 @@ class Worker:
                 # A schedule or a person started this run. The next check sees what it left to do.
                 return jobs
             count = len(runner.summary().jobs)
-            recent = {key: at for key, at in self._tried_at.items() if now - at < RETRY_SECONDS}
-            self._tried_at = recent | {(run.job, run.state): now for run in runs}
+            self._note_attempts(runs, now)
             update(runner, AT_ONCE, recall_first=True)
             jobs += runner.summary().jobs[count:]
         if jobs:
@@ -124,6 +123,11 @@ class Worker:
         """Returns whether no run of this job for the same state began within `RETRY_SECONDS`."""
         tried_at = self._tried_at.get((run.job, run.state))
         return tried_at is None or now - tried_at >= RETRY_SECONDS
+
+    def _note_attempts(self, runs: Iterable[DueRun], now: float) -> None:
+        """Notes that the runs begin now, and drops what is older than `RETRY_SECONDS`."""
+        recent = {key: at for key, at in self._tried_at.items() if now - at < RETRY_SECONDS}
+        self._tried_at = recent | {(run.job, run.state): now for run in runs}
 
     def _connect(self, store: Store) -> Runner:
         """Returns the runner, which it makes if there is none."""
