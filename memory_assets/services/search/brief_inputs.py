@@ -19,7 +19,12 @@ from memory_assets.schema.records import READ_STATUSES
 from memory_assets.stages.brief.briefing import ActiveProject
 from memory_assets.stages.brief.due import Trigger, find_due
 from memory_assets.stages.brief.lessons import active_lessons
-from memory_assets.stages.distill.handoff import NOT_PUSHED, STOPPED, find_handoff, what_is_next
+from memory_assets.stages.distill.handoff import (
+    NOT_PUSHED,
+    STOPPED,
+    drop_finished_work,
+    find_handoff,
+)
 from memory_assets.stages.distill.items import entities_of
 from memory_assets.stages.distill.model.answer_rows import OPEN_WORK, open_work_of
 from memory_assets.stages.distill.rules.grammar import ERRAND, is_clear, strip_opening
@@ -49,18 +54,23 @@ SAME_STEP = 0.6
 """If the state and the next step have at least this share of stems in common, they say the same."""
 
 _IS_DONE = re.compile(
-    r"(?i)(?:^|; )(?!also|secondary)(?:the|all|both|every\w*|this|it)\b[^;]*\b(?:is|are|was"
-    r"|were|has been|have been) (?:\w+ )?"
-    r"(?:committed|completed?|done|finished|merged|pushed)\b"
+    r"(?i)(?:^|; )(?:the|all|both|every\w*|this|it)\b[^;]*\b(?:is|are|was|were|has been"
+    r"|have been) (?:\w+ )?(?:committed|completed?|done|finished|merged|pushed)\b"
 )
-"""Says of a named task that it is over."""
+"""A clause of a task that says that the work is over, such as "both PRs are merged". Clauses are
+separated by `; `.
+"""
 
 _POINTS_BACK = re.compile(
     r"\b(?i:it|them|they|this|that|these|those|both|above|below|you (?:sugg|prop|list|said"
     r"|ment)\w*)\b"
     r"|\b[B-F]\b|\bA\b(?=[,.]|$| (?:for|and|or)\b)"
 )
-"""Words that refer to something said before, or to the letter of an option."""
+"""Words that refer to something said before, or to the letter of an option, as in "Do B".
+
+Only a capital is such a letter. "A" may also be the article that begins a sentence, so it counts
+only before a comma, a full stop, "for", "and", "or" or the end.
+"""
 
 
 @dataclass(frozen=True)
@@ -80,7 +90,8 @@ class OpenWork:
     request: str = ""
     """Empty if it cannot be understood alone."""
     state: str = ""
-    """The sentences of the assistant's last words that leave something open, quoted, with a note.
+    """A quote of the sentences in which the assistant's last reply leaves something open, then the
+    note of the handoff, such as `STOPPED`. Either may be missing.
     """
 
 
@@ -96,8 +107,11 @@ def open_work(store: Store) -> tuple[OpenWork, ...]:
     windows = windows.unique(["project", "branch"], keep="first", maintain_order=True)
     project_end = pl.col("ended_at").max().over("project")
     windows = windows.filter(pl.col("ended_at") >= project_end - STILL_OPEN_FOR)
-    windows = windows.filter(pl.int_range(pl.len()).over("project") < SESSIONS_SHOWN)
+    # The rows are sorted by time, so the first rows of each project are its latest sessions.
+    row_in_project = pl.int_range(pl.len()).over("project")
+    windows = windows.filter(row_in_project < SESSIONS_SHOWN)
     days = sorted({day.isoformat() for day in windows["day"]})
+    # `OPEN_WORK` are the columns with the current task and the suggested next step.
     columns = ["window_id", "ordinal", "answer", *OPEN_WORK]
     model_work = open_work_of(store.tables.read("observer_answers", days, columns))
     in_windows = pl.col("window_id").is_in(windows["window_id"].to_list())
@@ -113,9 +127,12 @@ def open_work(store: Store) -> tuple[OpenWork, ...]:
 
 
 def _says_enough(work: OpenWork) -> bool:
-    """Returns whether the work has a task, or a state; that it stopped is none without a name."""
-    is_nameless = work.state == STOPPED and not entities_of(work.request)
-    return bool(work.task) or (bool(work.state) and not is_nameless)
+    """Returns whether the work has a task, or a state that tells something.
+
+    The state `STOPPED` alone tells nothing if the request names nothing.
+    """
+    is_empty_state = work.state == STOPPED and not entities_of(work.request)
+    return bool(work.task) or (bool(work.state) and not is_empty_state)
 
 
 def _open_work(
@@ -124,15 +141,17 @@ def _open_work(
     """Returns the open work of the window; `model_work` is the task and the next step that a model
     named.
     """
-    task, next_step = model_work or ("", "")
+    task, suggested_step = model_work or ("", "")
     branch = window["branch"] or ""
     handoff = find_handoff(messages, branch)
-    next_step = what_is_next(next_step)
+    next_step = drop_finished_work(suggested_step)
     if _IS_DONE.search(task):
         task = ""
-    is_pushing = handoff.note == NOT_PUSHED and "push" in f"{task} {next_step}"
-    is_same = shared(handoff.open_text, next_step) >= SAME_STEP
-    is_repeated = task and (handoff.note == STOPPED or is_pushing or is_same)
+    # A state that only repeats the task or the next step is left out. A task that is shown is not
+    # done, so the note `STOPPED` repeats it.
+    names_push = handoff.note == NOT_PUSHED and "push" in f"{task} {next_step}"
+    names_step = shared(handoff.open_text, next_step) >= SAME_STEP
+    is_repeated = bool(task) and (handoff.note == STOPPED or names_push or names_step)
     state = " ".join(filter(None, (spoken("Assistant", handoff.open_text), handoff.note)))
     return OpenWork(
         session_id=window["session_id"],
@@ -157,14 +176,14 @@ def active_projects(store: Store) -> tuple[ActiveProject, ...]:
     windows = windows.filter(is_read, person=store.settings.owner)
     recent = windows.filter(pl.col("ended_at") >= pl.col("ended_at").max() - STILL_OPEN_FOR)
     projects = recent.group_by("project").agg(
-        pl.col("session_id").n_unique(),
-        pl.col("day").min().alias("first"),
-        pl.col("day").max().alias("last"),
+        pl.col("session_id").n_unique().alias("session_count"),
+        pl.col("day").min().alias("first_on"),
+        pl.col("day").max().alias("last_on"),
         pl.max("ended_at"),
     )
     latest = projects.sort(["ended_at", "project"], descending=[True, False]).head(PROJECTS_SHOWN)
-    rows = latest.select("project", "session_id", "first", "last").iter_rows()
-    return tuple(ActiveProject(*row) for row in rows)
+    rows = latest.select("session_count", "first_on", "last_on", name="project")
+    return tuple(ActiveProject(**row) for row in rows.iter_rows(named=True))
 
 
 def reflected_memories(store: Store, memories: pl.DataFrame) -> frozenset[str]:
@@ -185,7 +204,7 @@ def _clear_sentence(request: str) -> str:
             is_understood = is_clear(words) and not _POINTS_BACK.search(words)
             if len(sentence) <= REQUEST_CHARS and ERRAND.match(words) and is_understood:
                 return excerpt(request, [sentence])
-    return excerpt(request, [])
+    return ""
 
 
 def refused_lines(store: Store) -> dict[str, list[str]]:
@@ -203,7 +222,7 @@ def refused_lines(store: Store) -> dict[str, list[str]]:
 
 
 def expiring_on(store: Store) -> list[date]:
-    """Returns the local day on which each pending proposal expires that expires soon."""
+    """Returns, for each pending proposal that expires soon, the local day on which it expires."""
     decisions = store.tables.read("decisions", columns=["state", "expires_at"])
     moments = decisions.filter(state="pending")["expires_at"].drop_nulls().sort()
     limit = store.settings.clock() + EXPIRES_SOON

@@ -2,7 +2,9 @@
 Parquet.
 
 JSON Lines and CSV are written partition by partition, so that a table need not fit in memory.
-Exported rows have the table's columns and `session`, a copy of `session_id`.
+Exported rows have the table's columns and `session`, a copy of `session_id`. JSON Lines and CSV are
+cleaned like everything that others read (`text.visible`): control characters are replaced,
+characters without width are removed, and tags that would name a speaker get other brackets.
 """
 
 import base64
@@ -44,14 +46,15 @@ def show_rows(
 ) -> ShownRows:
     """Returns the first rows of the table, or of one of its days, in order of its key."""
     keys = schemas.key_of(table)
-    parts = None if day is None else [day]
-    partitions = [] if day is None else list(tables.parts(table))
-    if partitions and day not in partitions:
-        names = partitions[0]
-        if len(partitions) > 1:
-            names = f"{len(partitions)} parts, {partitions[0]} to {partitions[-1]}"
+    chosen_parts = None if day is None else [day]
+    all_parts = list(tables.parts(table))
+    # A table without any parts has no rows, whatever the day.
+    if day is not None and all_parts and day not in all_parts:
+        names = all_parts[0]
+        if len(all_parts) > 1:
+            names = f"{len(all_parts)} parts, {all_parts[0]} to {all_parts[-1]}"
         raise TableError(f"Table '{table}' has no part '{day}'; it has {names}.")
-    frame = tables.scan(table, parts)
+    frame = tables.scan(table, chosen_parts)
     total = frame.select(pl.len()).collect().item()
     return _rows(table, frame.sort(keys).head(limit).collect(), total)
 
@@ -143,6 +146,7 @@ def _with_session(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _jsonl(frame: pl.DataFrame) -> bytes:
+    """Returns the rows as JSON Lines; their text is cleaned, also where JSON escapes it."""
     lines = (orjson.dumps(row, default=_in_base64) for row in frame.iter_rows(named=True))
     return b"".join(visible_json(f"{line.decode()}\n").encode() for line in lines)
 
@@ -152,6 +156,7 @@ def _in_base64(blob: bytes) -> str:
 
 
 def _csv(frame: pl.DataFrame, *, has_header: bool) -> bytes:
+    """Returns the rows as CSV with cleaned text; lists are written as JSON, bytes in base64."""
     list_columns = [name for name, dtype in frame.schema.items() if isinstance(dtype, pl.List)]
     flat = frame.with_columns(
         pl.col(name).map_elements(_as_json, pl.String, skip_nulls=True) for name in list_columns

@@ -148,7 +148,7 @@ def _only_announces(sentence: str) -> bool:
     return _ANNOUNCES.search(sentence) is not None and not _OPEN.search(sentence)
 
 
-def what_is_next(next_step: str) -> str:
+def drop_finished_work(next_step: str) -> str:
     """Returns the sentences of a next step that a model named, without reports of finished work."""
     sentences = split_sentences(next_step)
     return " ".join(

@@ -7,8 +7,8 @@ from memory_assets.stages.distill.handoff import (
     NOT_PUSHED,
     STOPPED,
     Handoff,
+    drop_finished_work,
     find_handoff,
-    what_is_next,
 )
 from memory_assets_tests.factories import message
 from memory_assets_tests.labelled import labelled
@@ -116,7 +116,10 @@ def test_a_request_during_which_the_session_ended_was_stopped():
 
 
 def test_of_a_named_next_step_reports_are_left_out():
-    assert what_is_next("All tests are green. Open the PR for tides.") == "Open the PR for tides."
-    assert what_is_next("Both comments are addressed, and PR #9 is ready to merge.").endswith(
+    assert (
+        drop_finished_work("All tests are green. Open the PR for tides.")
+        == "Open the PR for tides."
+    )
+    assert drop_finished_work("Both comments are addressed, and PR #9 is ready to merge.").endswith(
         "ready to merge."
     )
