@@ -26,8 +26,8 @@ STREAMS = ("--input-format", "stream-json", "--output-format", "stream-json", "-
 """Input and output as events: only these carry images, and the time at which a limit is reset."""
 
 MIN_OUTPUT_TOKENS = 32_000
-"""Least limit of an answer. The client asks up to three times for the rest of an answer that was
-cut.
+"""An answer may always have this many tokens, even if the request allows fewer. When an answer is
+cut at the limit, the client itself asks for the rest of it, up to three times.
 """
 
 RETRIES = 2
@@ -81,10 +81,11 @@ class ClaudeCodeModel(HarnessModel):
         stop_reason = str(result.get("stop_reason") or "end_turn")
         if result.get("is_error"):
             text = "".join(_texts(events))
-            stop_reason = _interrupted(events, stop_reason)
-            if not stop_reason:
+            early_end = _early_end(events, stop_reason)
+            if early_end is None:
                 status = result.get("api_error_status")
                 raise self.failure(str(result.get("result")), status, _reset_at(events))
+            stop_reason = early_end
         elif not text.strip():
             problem = f"{self.title} returned an empty answer ({stop_reason})."
             raise ModelError(f"{problem} The next run repeats the request.")
@@ -105,14 +106,14 @@ def _tokens(usage: Mapping[str, Any], kind: str) -> int:
     return int(usage.get(kind) or 0)
 
 
-def _interrupted(events: Sequence[Mapping[str, Any]], stop_reason: str) -> str:
-    """Returns the stop reason if the client reports a refusal or a cut answer as an error; empty
-    for other errors.
+def _early_end(events: Sequence[Mapping[str, Any]], stop_reason: str) -> str | None:
+    """Returns why the model ended its answer early: `max_tokens` if the answer was cut, or
+    `refusal`. None if the client failed, and there is no answer.
     """
     errors = {str(event.get("error")) for event in events if event.get("type") == "assistant"}
     if "max_output_tokens" in errors:
         return "max_tokens"
-    return stop_reason if stop_reason == "refusal" else ""
+    return stop_reason if stop_reason == "refusal" else None
 
 
 def _texts(events: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -10,6 +10,7 @@ and `IndexFailedError` says how to rebuild it.
 
 import shutil
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -34,38 +35,45 @@ class TextIndex(Generations):
     def __init__(self, root: Path, name: str = "texts", corpora: Sequence[str] = CORPORA) -> None:
         super().__init__(root, name)
         self._corpora = corpora
-        self._old_index = root / "keywords"
-        """The word index of earlier releases, which contains texts."""
-        self._open: tuple[Path, dict[str, text_arrays.TextArrays | None]] | None = None
+        self._keyword_index = root / "keywords"
+        """The index of earlier releases, which `update` removes because it contains texts."""
+        self._cache: tuple[Path, dict[str, text_arrays.TextArrays | None]] | None = None
+        """The folder of the generation that was last read, and those of its corpora that were."""
 
     def update(
         self, upserts: pl.DataFrame, deletes: Sequence[str], *, rebuild: bool = False
     ) -> str:
         """Publishes a generation with the changes and returns its name.
 
-        `upserts` has columns `id`, `corpus`, `text`, `parent` (null: the row itself), `group`,
-        `order`, `vector` and `words`. `deletes` are ids of any corpus.
+        `upserts` are new and changed rows with these columns: `id`, `corpus` and `text`; `parent`,
+        the id of the row that this one is a part of (null if it is whole); `group`, such as its
+        session, and `order`, its position there (null: none); `vector`, that of the text, and
+        `words`, the contextual codes of its words. `deletes` are ids of any corpus.
         """
         base = None if rebuild else self.published()
+        # The new folder begins empty even if this is no rebuild: each corpus is copied or written.
         with self.build(rebuild=True) as folder:
             for corpus in self._corpora:
                 new = upserts.filter(pl.col("corpus") == corpus)
                 with self.quarantined_on_failure(base):
                     old = _read(base, corpus) if base else None
-                if base and old is not None and new.is_empty() and not len(old.rows_of(deletes)):
+                # A corpus that has neither old nor new rows gets no folder.
+                if base and old is not None and _is_unchanged(old, new, deletes):
                     shutil.copytree(base / corpus, folder / corpus)
                 elif old is not None or not new.is_empty():
+                    # An old corpus without rows is false, too.
                     texts = old or text_arrays.empty_arrays()
                     changed = text_arrays.change_arrays(texts, new, deletes)
                     text_arrays.write_arrays(folder / corpus, changed)
-        shutil.rmtree(self._old_index, ignore_errors=True)
+        shutil.rmtree(self._keyword_index, ignore_errors=True)
         return folder.name
 
     def open(self, corpus: str) -> text_arrays.TextArrays | None:
-        """Returns the published corpus, or None if it has no rows yet; it stays open until another
-        generation is published.
+        """Returns the published corpus, or None if it has no rows yet.
+
+        It is read once for each generation, and stays usable when another one is published.
         """
-        return self.read_published(lambda folder: self._opened(folder, corpus), None)
+        return self.read_published(partial(self._load, corpus=corpus), nothing=None)
 
     def ids(self, corpus: str) -> set[str]:
         """Returns the ids in the published generation of the corpus."""
@@ -73,23 +81,30 @@ class TextIndex(Generations):
         return set(texts.ids) if texts is not None else set()
 
     def is_damage(self, error: Exception) -> bool:
-        """Returns True: only reads are checked, and any error of one means a damaged generation."""
+        """Returns True: only reads are judged, and a read fails only in a damaged generation."""
         return True
 
     def close(self) -> None:
         """Closes the open generation; a corpus that `open` returned stays usable."""
-        self._open = None
+        self._cache = None
 
-    def _opened(self, folder: Path, corpus: str) -> text_arrays.TextArrays | None:
-        opened = self._open
-        if opened is None or opened[0] != folder:
-            opened = self._open = (folder, {})
-        if corpus not in opened[1]:
+    def _load(self, folder: Path, corpus: str) -> text_arrays.TextArrays | None:
+        """Returns the corpus of the generation in the folder; None if it has no rows."""
+        cache = self._cache
+        if cache is None or cache[0] != folder:
+            cache = self._cache = (folder, {})
+        corpora = cache[1]
+        if corpus not in corpora:
             texts = _read(folder, corpus)
             if texts is None and self.published() != folder:
-                raise FileNotFoundError(folder)  # replaced twice and removed meanwhile
-            opened[1][corpus] = texts
-        return opened[1][corpus]
+                # The generation was removed meanwhile: `read_published` reads the present one.
+                raise FileNotFoundError(folder)
+            corpora[corpus] = texts
+        return corpora[corpus]
+
+
+def _is_unchanged(old: text_arrays.TextArrays, new: pl.DataFrame, deletes: Sequence[str]) -> bool:
+    return new.is_empty() and not len(old.rows_of(deletes))
 
 
 def _read(folder: Path, corpus: str) -> text_arrays.TextArrays | None:
