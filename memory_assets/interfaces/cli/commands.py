@@ -44,15 +44,15 @@ ORDER = (
 )  # fmt: skip
 """The order of commands in the help; the others come last."""
 
-STORED = {
+WORD_KINDS = {
     "project": "project", "only_project": "project", "person": "person", "session": "session",
     "own_session": "session", "instead_of": "memory", "since": "day", "until": "day", "on": "day",
     "memory_ids": "memory", "target": "target",
 }  # fmt: skip
 """Parameter → the kind of words (`memory.completion`) with which a shell completes its value."""
 
-STORED_OF = {("forget", "target"): "memory", ("restore", "memory_ids"): "unused_memory"}
-"""The same for the parameter of one verb."""
+OVERRIDES = {("forget", "target"): "memory", ("restore", "memory_ids"): "unused_memory"}
+"""Verb and parameter → the kind of words that this verb needs instead."""
 
 METAVARS: Mapping[Any, str] = {int: "NUMBER", float: "NUMBER", Path: "PATH", datetime: "DAY"}
 """Type of an option → the placeholder of its value in the help."""
@@ -63,6 +63,8 @@ a stranger.
 """
 
 KEYWORD_ONLY = inspect.Parameter.KEYWORD_ONLY
+NO_DEFAULT = inspect.Parameter.empty
+"""The default of a parameter that the command line must name."""
 
 command_verbs: set[str] = set()
 """Names of the verbs that a module made a command."""
@@ -76,12 +78,12 @@ class Group(TyperGroup):
         command = super().get_command(ctx, cmd_name)
         if command is not None:
             command.short_help = command.short_help or (command.help or "").partition("\n\n")[0]
-            _name_values([*command.params, command.get_help_option(ctx)])
+            _set_placeholders([*command.params, command.get_help_option(ctx)])
         return command
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Returns the options of the group itself."""
-        return _name_values(super().get_params(ctx))
+        return _set_placeholders(super().get_params(ctx))
 
 
 class OrderedGroup(Group):
@@ -93,7 +95,7 @@ class OrderedGroup(Group):
         return sorted(names, key=lambda name: ORDER.index(name) if name in ORDER else len(ORDER))
 
 
-def _name_values(parameters: list[Any]) -> list[Any]:
+def _set_placeholders(parameters: list[Any]) -> list[Any]:
     """Sets placeholders of values for people, such as NUMBER, and returns the parameters.
 
     Without them the help would show the names of Python's types.
@@ -106,8 +108,10 @@ def _name_values(parameters: list[Any]) -> list[Any]:
             name = parameter.metavar or f"{parameter.name.upper()}{dots}"
             pieces = [name if parameter.required else f"[{name}]"]
             parameter.metavar = name
+            # Typer calls the first to show a type behind the name, the second for the usage line.
             parameter.display_type_rich = lambda ctx: None
             parameter.get_usage_pieces = lambda ctx, pieces=pieces: pieces
+        # Typer itself lists the values of a choice.
         elif parameter.metavar is None and not parameter.type_descriptor.is_choice:
             kind = METAVARS.get(parameter.type_descriptor.annotation, "TEXT")
             parameter.metavar = "" if parameter.is_flag else kind
@@ -122,7 +126,8 @@ def completing(*words: str, kind: str = "") -> Callable[[typer.Context, str], li
             return [word for word in words if word.startswith(incomplete)]
         from memory_assets.memory.completion import find_words
 
-        matches = find_words(kind, incomplete, ctx.params.get("table"))
+        # Days are those of the table that the command line names before them.
+        matches = find_words(kind, incomplete, table=ctx.params.get("table"))
         return [(word, escape(text.translate(EVALUATED))) for word, text in matches]
 
     return complete
@@ -221,17 +226,18 @@ def command(
     def register(run: Callable[..., Any]) -> Callable[..., Any]:
         additional = keyword_parameters(run)[1:]
 
-        def invoke(as_json: bool, **words: Any) -> Any:
-            options = {parameter.name: words.pop(parameter.name) for parameter in additional}
+        def invoke(as_json: bool, **values: Any) -> Any:
+            options = {parameter.name: values.pop(parameter.name) for parameter in additional}
             for name, (_, implied) in shortcuts.items():
-                if words.pop(name):
-                    words |= _implied_values(implied, words)
-            return run(verb.request(**_read_values(verb, words)), **options)
+                # The flag is removed, because it is no parameter of the request.
+                if values.pop(name):
+                    values |= _implied_values(implied, values)
+            return run(verb.request(**_request_values(verb, values)), **options)
 
         parameters = [_parameter(verb, name, schema) for name, schema in verb.parameters.items()]
         for name, (about, _) in shortcuts.items():
             option = typer.Option(f"--{name}", help=about)
-            parameters.append(_option(name, bool, False, option))
+            parameters.append(_declaration(name, bool, False, option))
         parameters += additional
         parameters += [inspect.Parameter("as_json", KEYWORD_ONLY, default=False, annotation=Json)]
         set_parameters(invoke, parameters)
@@ -278,19 +284,20 @@ def option_of(name: str) -> str:
     return spelling.partition("/")[0]
 
 
-def _implied_values(implied: Mapping[str, Any], words: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the values that a shortcut sets; a list is appended to what the words name."""
+def _implied_values(implied: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the values that a shortcut sets; a list is appended to the values that are set."""
     return {
-        name: [*(words[name] or ()), *value] if isinstance(value, list) else value
+        name: [*(values[name] or ()), *value] if isinstance(value, list) else value
         for name, value in implied.items()
     }
 
 
 def _parameter(verb: Verb, name: str, schema: Mapping[str, Any]) -> inspect.Parameter:
     """Returns the argument or option for the verb's parameter."""
+    # In the schema of a list, `items` is the schema of each value.
     words = schema.get("items", schema).get("enum", ())
     about = schema["description"] + (f" One of: {', '.join(words)}." if words else "")
-    kind = STORED_OF.get((verb.name, name)) or STORED.get(name, "")
+    kind = OVERRIDES.get((verb.name, name)) or WORD_KINDS.get(name, "")
     details: dict[str, Any] = {}
     if words or kind:
         details["autocompletion"] = completing(*words, kind=kind)
@@ -303,8 +310,9 @@ def _parameter(verb: Verb, name: str, schema: Mapping[str, Any]) -> inspect.Para
     spelling = SPELLINGS.get(name, (option_of(name),))
     info = typer.Option(*spelling, help=about, show_default=False, **details)
     if schema["type"] == "boolean":
-        return _option(name, bool, ... if is_needed else False, info)
-    return _option(name, _type_of(schema) | None, None, info)
+        default = NO_DEFAULT if is_needed else False
+        return _declaration(name, bool, default, info)
+    return _declaration(name, _type_of(schema) | None, None, info)
 
 
 def _argument(
@@ -316,7 +324,7 @@ def _argument(
         metavar = name.upper()
         about += " A dash (-) reads it from stdin."
     info = typer.Argument(metavar=metavar, help=about, **details)
-    return _option(name, _type_of(schema), ..., info)
+    return _declaration(name, _type_of(schema), NO_DEFAULT, info)
 
 
 def _type_of(schema: Mapping[str, Any]) -> Any:
@@ -330,18 +338,19 @@ def _remarks(schema: Mapping[str, Any]) -> str:
     return f"{remark} Default: {default}." if default else remark
 
 
-def _option(name: str, type_: Any, default: Any, info: Any) -> inspect.Parameter:
-    default = inspect.Parameter.empty if default is ... else default
+def _declaration(name: str, type_: Any, default: Any, info: Any) -> inspect.Parameter:
+    """Returns the function parameter of which typer makes the option or argument `info`."""
     annotation = Annotated[type_, info]
     return inspect.Parameter(name, KEYWORD_ONLY, default=default, annotation=annotation)
 
 
-def _read_values(verb: Verb, words: Mapping[str, Any]) -> dict[str, Any]:
+def _request_values(verb: Verb, parsed_values: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the values of the parameters that the command line names, for a dash the text of
     stdin.
     """
     values = {}
-    for name, value in words.items():
+    for name, value in parsed_values.items():
+        # For an option that is not named, typer passes None, an empty list or False.
         if value or value == "" or name in verb.required:
             values[name] = value
         if value == "-":
