@@ -37,12 +37,14 @@ LARGEST_FILE = 1_000_000
 DEEPEST = 3
 """Levels of folders below `memory/` that are searched."""
 
-_WORKTREE_IN_SLUG = re.compile(r"--(?:[a-z]+-)?worktrees?-")
-"""What separates the project from the name of the worktree in a slug."""
-
 _NOT_IN_SLUG = re.compile(r"[^A-Za-z0-9]")
-"""Claude Code names the folder of a project's transcripts after its path, with `-` for all of
-these.
+"""Characters that become `-` in a slug, the name that Claude Code makes of a project's path for the
+folder of its transcripts.
+"""
+
+_WORKTREE_IN_SLUG = re.compile(r"--(?:[a-z]+-)?worktrees?-")
+"""What separates the project from the name of the worktree in a slug, such as
+`--claude-worktrees-` for `/.claude/worktrees/`.
 """
 
 
@@ -54,12 +56,12 @@ def find_memory_files(settings: Settings) -> list[MemoryFile]:
     for home in _homes("claude_code", settings):
         all_files += _claude_files(home)
     for home in _homes("codex", settings):
-        all_files += _markdown("codex", home / "memories", 0, "")
+        all_files += _markdown("codex", home / "memories", deepest=0, sessions="")
     # The same file may be below several folders of the settings.
     files = {file.path: file for file in all_files}.values()
     rules = read_ignore_rules(settings)
     files = sorted(files, key=lambda file: file.path)
-    return [file for file in files if not rules.ignores(file.path, file.beside)]
+    return [file for file in files if not rules.ignores(file.path, file.sessions)]
 
 
 def searched_folders(settings: Settings) -> list[Path]:
@@ -85,11 +87,12 @@ def read_memory_files(store: Store) -> pl.DataFrame:
             text = file.path.read_bytes().decode("utf-8", "replace")
         except OSError:
             continue  # deleted or made unreadable since it was listed
-        about = {"project": projects[file.beside], "person": settings.owner}
+        about = {"project": projects[file.sessions], "person": settings.owner}
         rows += rows_of(file, text, **about, now=settings.clock(), zone=settings.zone)
     for extra in extras():
-        for name in extra.documented.values():
-            rows += extra.load(name)(store)
+        # The declaration names a function that returns the facts in documents of one kind.
+        for function in extra.documented.values():
+            rows += extra.load(function)(store)
     return frame_of([row for row in rows if not tombstones.holds(row["text"].encode())])
 
 
@@ -99,14 +102,16 @@ def memory_file_inputs(store: Store) -> str:
     """
     files = find_memory_files(store.settings)
     projects = projects_of(store, files)
-    facts = (f"{file.path}:{file.size}:{file.mtime_ns}:{projects[file.beside]}" for file in files)
+    facts = (f"{file.path}:{file.size}:{file.mtime_ns}:{projects[file.sessions]}" for file in files)
     documents = (part.fingerprint for part in documented_parts(store))
     settings = (store.settings.owner, store.settings.timezone)
     return hash_of(READER_VERSION, *settings, *facts, *documents)
 
 
 def documented_parts(store: Store) -> list[PartInfo]:
-    """Returns the partitions with statements of documents of optional capabilities."""
+    """Returns the partitions of the tables from which optional capabilities take the facts in their
+    documents; partitions without rows are left out.
+    """
     parts: list[PartInfo] = []
     for table in further_sources("harness_memories"):
         parts += store.tables.parts(table).values()
@@ -114,15 +119,17 @@ def documented_parts(store: Store) -> list[PartInfo]:
 
 
 def projects_of(store: Store, files: Sequence[MemoryFile]) -> dict[str, str]:
-    """Returns the project of each folder with memory files: that of the latest session in it, else
-    the project with which the folder's name ends.
+    """Returns the project of each folder of transcripts that has memory files.
+
+    It is the project of the latest session in the folder, else the project with which the folder's
+    name ends. Files of Codex have no such folder: for the folder `""`, the project is `""`.
     """
     if not files:
         return {}
     windows = store.tables.read("windows", columns=["path", "project", "ended_at", "harness"])
     projects = windows["project"].unique().to_list()
     project_of_folder = {
-        file.beside: _project_in(Path(file.beside).name, projects) for file in files
+        file.sessions: _project_in(Path(file.sessions).name, projects) for file in files
     }
     rows = windows.filter(harness="claude_code").sort("ended_at").select("path", "project")
     for path, project in rows.iter_rows():
@@ -150,7 +157,8 @@ def _homes(harness: Harness, settings: Settings) -> list[Path]:
     """
     homes: list[Path] = []
     for folder in settings.source_folders():
-        homes += [folder, harness_homes(folder, {})[harness]]
+        # Variables name the homes of this machine's user, not those in a folder of the settings.
+        homes += [folder, harness_homes(folder, environ={})[harness]]
     return homes or [harness_homes(Path.home())[harness]]
 
 
@@ -160,13 +168,18 @@ def _claude_files(home: Path) -> Iterator[MemoryFile]:
             yield from _markdown("claude_code", folder / "memory", DEEPEST, str(folder))
 
 
-def _markdown(harness: Harness, folder: Path, deepest: int, beside: str) -> Iterator[MemoryFile]:
-    """Yields the Markdown files of the folder and of `deepest` levels below it; links to folders
-    are not followed.
+def _markdown(
+    harness: Harness, memory_folder: Path, deepest: int, sessions: str
+) -> Iterator[MemoryFile]:
+    """Yields the Markdown files of the memory folder and of `deepest` levels below it.
+
+    Links to folders are not followed.
     """
-    for root, names, files in os.walk(folder):
-        names[:] = names if len(Path(root).relative_to(folder).parts) < deepest else []
+    for root, folders, files in os.walk(memory_folder):
+        depth = len(Path(root).relative_to(memory_folder).parts)
+        # `os.walk` goes on with the folders that stay in this list.
+        folders[:] = folders if depth < deepest else []
         for path in (Path(root, name) for name in files if name.endswith(".md")):
             stat = path.stat() if path.is_file() else None
             if stat and stat.st_size <= LARGEST_FILE:
-                yield MemoryFile(harness, path, beside, stat.st_size, stat.st_mtime_ns)
+                yield MemoryFile(harness, path, sessions, stat.st_size, stat.st_mtime_ns)

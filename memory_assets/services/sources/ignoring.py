@@ -78,13 +78,13 @@ class IgnoreRules:
         is_marked = heeds_mark and mode == "disabled"
         return self._match(folder, path) or (MARKED if is_marked else None)
 
-    def ignores(self, path: Path, beside: str) -> bool:
-        """Returns whether a harness's memory file is left out: because its path is, or because the
-        transcripts in the folder `beside` it are.
+    def ignores(self, path: Path, sessions: str) -> bool:
+        """Returns whether a harness's memory file is left out, because its path is, or because the
+        transcripts in the folder `sessions` are. If that is empty, only the path counts.
         """
         if not self.files:
             return False
-        folder = _folder_of_sessions(Path(beside)) if beside else ""
+        folder = _folder_of_sessions(Path(sessions)) if sessions else ""
         return self._match(folder, str(path)) is not None
 
     def _match(self, folder: str, path: str) -> str | None:
@@ -167,11 +167,11 @@ def _header_in(lines: Iterable[bytes], harness: str) -> tuple[str, str]:
     return folder, mode
 
 
-def _folder_of_sessions(beside: Path) -> str:
+def _folder_of_sessions(sessions: Path) -> str:
     """Returns the working folder of the first transcript in the folder; empty where there is
     none.
     """
-    for path in sorted(beside.glob("*.jsonl")):
+    for path in sorted(sessions.glob("*.jsonl")):
         harness = harness_of(path)
         if harness:
             file = TranscriptFile(path, harness, 0, 0, path.stat().st_ino)

@@ -69,8 +69,8 @@ class MemoryFile:
 
     harness: Harness
     path: Path
-    beside: str
-    """The folder of transcripts beside it; empty if it belongs to no project."""
+    sessions: str
+    """The folder with the sessions of its project; empty if it belongs to no project."""
     size: int
     mtime_ns: int
 
@@ -165,7 +165,7 @@ def _about(project: str, person: str, at: datetime, now: datetime, zone: tzinfo)
 
 def _row(file: MemoryFile, digest: str, text: str, lines: list[int]) -> dict[str, Any]:
     row = _observed(file.harness, str(file.path), digest, text, lines)
-    return row | {"scope": scope_of(row["category"]) if file.beside else "everyone"}
+    return row | {"scope": scope_of(row["category"]) if file.sessions else "everyone"}
 
 
 def _observed(source: str, path: str, digest: str, text: str, lines: list[int]) -> dict[str, Any]:

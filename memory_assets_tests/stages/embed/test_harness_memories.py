@@ -44,9 +44,13 @@ short
 def of(
     text: str, *, harness: Harness = "claude_code", mtime: datetime = NOW, project: str = "shop"
 ) -> list[dict]:
-    beside = "/home/mira/.claude/projects/-home-mira-shop" if project else ""
+    sessions = "/home/mira/.claude/projects/-home-mira-shop" if project else ""
     file = MemoryFile(
-        harness, Path("/home/mira/MEMORY.md"), beside, len(text), int(mtime.timestamp() * 1e9)
+        harness,
+        Path("/home/mira/MEMORY.md"),
+        sessions,
+        len(text),
+        int(mtime.timestamp() * 1e9),
     )
     return rows_of(
         file, text, project=project, person="mira", now=NOW, zone=ZoneInfo("Europe/Berlin")
