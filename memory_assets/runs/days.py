@@ -82,11 +82,11 @@ def _may_extend(stretch: Stretch, day: date) -> bool:
 
 
 def newest_first(days: Iterable[date], sessions: Iterable[tuple[date, date]]) -> list[Stretch]:
-    """Returns the days as stretches, the latest first; the first stretch is short.
+    """Returns the days as stretches, the latest first.
 
-    So the latest sessions can be recalled soon. `sessions` are the first and the last day of each
-    session. Where possible, all days of a session are in one stretch, because its later parts are
-    understood with the help of the earlier ones.
+    The first stretch is short, so that the latest sessions can be recalled soon. Where possible,
+    all days of a session are in one stretch, because its later parts are understood with the help
+    of the earlier ones. `sessions` has the first and the last day of each session.
     """
     remaining = sorted(set(days))
     spans = list(sessions)
@@ -102,7 +102,10 @@ def newest_first(days: Iterable[date], sessions: Iterable[tuple[date, date]]) ->
 
 
 def _start_of(first: date, earliest: date, spans: Sequence[tuple[date, date]]) -> date:
-    """Moves the first day back until no session is cut there, but not before the earliest day."""
+    """Returns the first day, moved back so far that no session begins before it and ends on it or
+    later. Sessions that begin before the earliest day are cut.
+    """
+    # The day to which one session moves it may lie within another session, so look again.
     while True:
         starts = [begin for begin, end in spans if earliest <= begin < first <= end]
         if not starts:
@@ -116,9 +119,9 @@ def first_day_of(store: Store) -> date:
         store.tables.read("windows", columns=["day"])["day"].min(),
         *map(date.fromisoformat, inputs.notes_by_day(store)),
     ]
-    by_day = [table for table in TABLES.values() if table.grain == "day"]
-    for table in by_day:
-        if table.record:
+    for table in TABLES.values():
+        # Steps that write files or events instead of rows, such as `daily_log`, have no record.
+        if table.grain == "day" and table.record:
             days += map(date.fromisoformat, store.tables.parts(table.name))
     return min((day for day in days if day is not None), default=store.settings.today())
 
@@ -152,10 +155,11 @@ def tags_of(
     ask_again: bool = False,
     started_by: str,
 ) -> dict[str, str]:
-    """Returns the tags of one run of the job for all days of the stretch, all categories or `keys`.
+    """Returns the tags of one run of the job, with the first and last of its partitions.
 
-    `keys` are the scopes or other dynamic partitions, in Dagster's order
-    (`runs.scopes.register_keys`).
+    The partitions are the days of the stretch. Without a stretch, they are all categories if a
+    table of the job is divided by category, and `keys` otherwise. `keys` are the
+    scopes or other dynamic partitions, in Dagster's order (`runs.scopes.register_keys`).
     """
     tags = {ASK_AGAIN: str(ask_again).lower(), STARTED_BY: started_by}
     if stretch:

@@ -1,4 +1,9 @@
-"""Asset checks of the library's tables."""
+"""Asset checks of the library's tables.
+
+Each function is named after what must hold, and returns the rows for which it does not. The tables
+are not divided into days, so every check reads all rows and ignores `days`. The slog is a log of
+what people, agents and this program did to systems (`extras.library.slog`).
+"""
 
 import polars as pl
 
@@ -22,12 +27,9 @@ def are_in_order(store: Store, days: Days) -> pl.DataFrame:
     """Every decision record has one status of one word, a number of its own, and names records that
     exist.
     """
-    wrong = (
-        store.tables.read("adrs", columns=["project", "path", "number", "problems"])
-        .explode("problems")
-        .drop_nulls("problems")
-    )
-    return wrong.select("project", "number", pl.col("problems").alias("problem"))
+    records = store.tables.read("adrs", columns=["project", "number", "problems"])
+    problems = records.explode("problems").drop_nulls("problems")
+    return problems.select("project", "number", pl.col("problems").alias("problem"))
 
 
 @check("adr_conflicts", level="warn")
@@ -74,7 +76,10 @@ def belong_to_kept_documents(store: Store, days: Days) -> pl.DataFrame:
 
 @check("document_vectors", level="warn")
 def every_chunk_has_a_vector(store: Store, days: Days) -> pl.DataFrame:
-    """Every chunk has a vector; one that the model cannot encode is found by its words alone."""
+    """Every chunk has a vector; one that the model cannot encode is found by its words alone.
+
+    "One" is a chunk: without a vector, recall finds it by its words.
+    """
     read = store.tables.read
     return read("document_chunks", columns=["doc_id", "id"]).join(
         read("document_vectors", columns=["id"]), on="id", how="anti"

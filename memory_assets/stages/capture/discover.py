@@ -48,11 +48,15 @@ _NOT_TRANSCRIPTS = frozenset({"journal.jsonl", "history.jsonl", "session_index.j
 _SKIPPED_FOLDERS = frozenset({"node_modules", ".git", ".venv", "tool-results", "__pycache__"})
 
 _UUID = r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
-_LINES_ENDING = re.compile(r"\.(?:jsonl|ndjson)(?![A-Za-z0-9])", re.IGNORECASE)
+_JSON_LINES = re.compile(r"\.(?:jsonl|ndjson)(?![A-Za-z0-9])", re.IGNORECASE)
+"""The ending of a file of JSON Lines; further endings may follow, as in `x.jsonl.bak`."""
+
 _SESSION_NAME = re.compile(
     rf"rollout-\d{{4}}-|\d{{4}}-\d\d-\d\dT[\d.:-]+Z?_|{_UUID}|\bagent-[0-9a-f]{{6,}}"
 )
-"""The part of a file name by which harnesses tell sessions apart."""
+"""The part of a file name by which harnesses tell sessions apart: of Codex, of pi, and of sessions
+and sub-agents of Claude Code.
+"""
 
 _RENAMED = (".json", ".txt", ".log", ".bak", ".old", ".orig", ".gz", ".zst")
 """Endings of renamed copies. Such a file is taken in if its name has a session's id and its records
@@ -132,7 +136,10 @@ class FoundFiles:
     unread: Mapping[str, int] = field(default_factory=dict)
     """The number of files of each harness that has no reader yet."""
     ignored: list[LeftOutFile] = field(default_factory=list)
-    """Transcripts left out on purpose, by the owner's `.memoryignore` or by a harness's mark."""
+    """Transcripts left out on purpose, by the owner's `.memoryignore` or by a harness's mark.
+
+    `find_files` reads neither and leaves the list empty; `services.sources.transcripts` fills it.
+    """
 
 
 def find_transcripts(
@@ -167,10 +174,10 @@ def find_files(folders: Sequence[Path], *, since: datetime | None = None) -> Fou
                 transcripts[path] = file
     recent, older, recent_left_out = _split(transcripts, left_out, since)
     return FoundFiles(
-        [transcripts[path] for path in _without_twins(recent)],
-        [LeftOutFile(str(path), left_out[path]) for path in recent_left_out],
-        [transcripts[path] for path in _without_twins(older)],
-        Counter(unread[path] for path in _without_twins(unread)),
+        transcripts=[transcripts[path] for path in _without_twins(recent)],
+        left_out=[LeftOutFile(str(path), left_out[path]) for path in recent_left_out],
+        older=[transcripts[path] for path in _without_twins(older)],
+        unread=Counter(unread[path] for path in _without_twins(unread)),
     )
 
 
@@ -259,7 +266,7 @@ def _is_candidate(name: str) -> bool:
     if name in _NOT_TRANSCRIPTS or name.startswith(".") or name.endswith(_UNFINISHED):
         return False
     is_renamed = name.endswith(_RENAMED) and _SESSION_NAME.search(name)
-    return bool(_LINES_ENDING.search(name) or name.endswith(_DATABASES) or is_renamed)
+    return bool(_JSON_LINES.search(name) or name.endswith(_DATABASES) or is_renamed)
 
 
 def _inspect(path: Path, *, is_configured: bool = False) -> TranscriptFile | None:
@@ -271,16 +278,18 @@ def _inspect(path: Path, *, is_configured: bool = False) -> TranscriptFile | Non
     if not (is_configured or _is_candidate(path.name)):
         return None
     status = path.stat()
-    has_session_name = _LINES_ENDING.search(path.name) and _SESSION_NAME.search(path.name)
+    has_session_name = _JSON_LINES.search(path.name) and _SESSION_NAME.search(path.name)
     try:
         if not S_ISREG(status.st_mode):
             raise _NotTakenInError("it is not a regular file")
         state = (status.st_size, status.st_mtime_ns, status.st_ino)
         recogniser, compression = _recognise_file(str(path), *state)
     except _NotTakenInError:
+        # Nobody expects the other files to be taken in, so no reason is shown for them.
         if is_configured or has_session_name:
             raise
         return None
+    # Raised outside of the `try`: such files are counted whatever their name.
     if recogniser.harness is None:
         raise _NoReaderError(recogniser.title)
     return TranscriptFile(path, recogniser.harness, *state, compression)
