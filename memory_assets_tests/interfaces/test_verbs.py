@@ -72,8 +72,7 @@ def test_tools_and_http_have_the_parameters_of_the_request_with_the_same_bounds(
         application("127.0.0.1", is_writing=True), base_url="http://127.0.0.1"
     ) as client:
         path = client.get("/openapi.json").json()["paths"][f"/{verb.name}"]
-    body = path["post"]["requestBody"]["content"]["application/json"]["schema"]
-    assert body == verb.schema()
+    assert path["post"]["requestBody"]["content"]["application/json"]["schema"] == verb.schema()
     assert tool["inputSchema"] == verb.tool_schema()
     assert tool["inputSchema"]["properties"].keys() <= verb.parameters.keys()
     assert (

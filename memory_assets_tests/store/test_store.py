@@ -15,8 +15,7 @@ def test_a_new_store_has_private_folders_and_files():
     store = open_store(read_settings())
     store.key  # noqa: B018 - made when first asked for
     for path in [store.root, *store.root.rglob("*")]:
-        mode = stat.S_IMODE(path.stat().st_mode)
-        assert mode == (0o700 if path.is_dir() else 0o600), path
+        assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
 
 
 def test_a_store_of_a_newer_release_is_refused():

@@ -9,7 +9,7 @@ the old tables.
 
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -49,6 +49,7 @@ from memory_assets.stages.capture.tombstones import (
     unfinished,
 )
 from memory_assets.stages.distill.model.answers import AnswerStore
+from memory_assets.stages.distill.model.questions import ObserverQuestion
 from memory_assets.stages.distill.model.short_sessions import questions_about
 from memory_assets.stages.embed.notes import note_rows
 from memory_assets.stages.embed.project import memory_rows, plan_vectors
@@ -63,8 +64,8 @@ REASON = "words in it are forgotten"
 """What the archive notes beside a range that was masked."""
 
 HANDLED_FOLDERS = ("resources", "tables", "index", "workspace")
-"""Folders that have a step of their own; temporary and backup files in them are handled with other
-files, except those of the workspace.
+"""Folders that have a step of their own. The step of the workspace erases all its files; the other
+steps leave temporary and backup files, which `_erase_other` erases.
 """
 
 ATTEMPTS = 5
@@ -109,7 +110,7 @@ def _to_erase(store: Store) -> list[Event]:
     """
     events = store.ledger.events([WORDS_FORGOTTEN, WORDS_ERASED])
     erased_ids = store.shared.erased() if store.shared else None
-    if erased_ids is None:
+    if erased_ids is None:  # not shared, or nothing was noted in this folder: the ledger tells
         return unfinished(events)
     forgettings = (event for event in events if event.kind == WORDS_FORGOTTEN)
     return [event for event in forgettings if event.id not in erased_ids]
@@ -133,6 +134,7 @@ def erase(
     )
     _rekey_answers(store, sources, new_ids)
     store.tables.write("resources", "all", store.archive.resources())
+    # Observations that come from no session: the embeddings of their texts stay.
     notes = note_rows(store.ledger.events(NOTES))
     notes = pl.concat([notes, store.tables.read("harness_memories")])
     rows = erase_rows(store.tables, tombstones, sources, notes)
@@ -143,11 +145,11 @@ def erase(
     changed["other files"] = sum(other_files)
     if with_history:
         # The words of earlier forgettings are masked as well.
-        commits = GitHistory(store.workspace).rewrite(tombstones_of(store).mask)
-        store.ledger.overwrite(lambda raw: replace_ids(commits, raw))
-        changed["commits"] = len(commits)
-    store.sync(is_erasing=True)
-    return +changed
+        new_commits = GitHistory(store.workspace).rewrite(tombstones_of(store).mask)
+        store.ledger.overwrite(lambda raw: replace_ids(new_commits, raw))
+        changed["commits"] = len(new_commits)
+    store.sync(is_erasing=True)  # erased files replace those of a shared copy
+    return +changed  # without the kinds that did not change
 
 
 def _mask_archive(store: Store, tombstones: Tombstones) -> int:
@@ -176,18 +178,18 @@ def keep_hashes(store: Store, old_content: bytes, new_content: bytes) -> None:
 
 def _masked_since(store: Store, moment: datetime) -> list[str]:
     """Returns the sources with a range that was masked since the moment, also by a killed run."""
-    sources: list[str] = []
-    for source, ranges in store.archive.sources().items():
-        times = filter(None, (item.restated_at for item in ranges))
-        if any(time >= moment for time in times):
-            sources.append(source)
-    return sources
+    return [
+        source
+        for source, ranges in store.archive.sources().items()
+        if any(item.restated_at and item.restated_at >= moment for item in ranges)
+    ]
 
 
 def _rekey_answers(store: Store, sources: Sequence[str], new_ids: IdMap) -> None:
-    """Gives the stored answers about masked messages the names that belong to the masked questions.
+    """Renames the stored answers about masked messages.
 
-    Without that, the same questions would be asked and paid for again.
+    The name of an answer is derived from its question, which masking changes. Under the old name,
+    the answer would not be found, and the question would be asked and paid for again.
     """
     answers = AnswerStore(store.answers)
     if next(answers.root.glob("*.json"), None) is None:
@@ -209,29 +211,42 @@ def _rekey_answers(store: Store, sources: Sequence[str], new_ids: IdMap) -> None
 def _changed_contents(
     store: Store, sources: Sequence[str], new_ids: IdMap
 ) -> Iterator[tuple[str, str]]:
-    """Yields (old, new) content of each question that masking changed."""
+    """Yields the content of each question that masking changed, as (old, new)."""
     windows = asked_about(store.tables.read("windows"))
     masked_windows = windows.filter(pl.col("source_id").is_in(sources))
-    for (day,), windows in masked_windows.group_by("day"):
+    for (day,), day_windows in masked_windows.group_by("day"):
         old_messages = store.tables.read("messages", [str(day)])
-        built = build_messages(windows, store.tables, store.archive, store.settings.clock())
+        built = build_messages(day_windows, store.tables, store.archive, store.settings.clock())
         masked = pl.concat([empty("messages"), *built])
         new_messages = masked.with_columns(pl.col("message_id").replace(new_ids))
-        for window in windows.iter_rows(named=True):
-            old_contents = _question_contents(store, window, old_messages)
-            new_contents = _question_contents(store, window, new_messages)
-            pairs = zip(old_contents, new_contents, strict=False)
-            yield from ((old, new) for old, new in pairs if old != new)
+        for window in day_windows.iter_rows(named=True):
+            old_questions = _questions(store, window, old_messages)
+            new_questions = _questions(store, window, new_messages)
+            yield from changed_pairs(old_questions, new_questions)
 
 
-def _question_contents(
+def _questions(
     store: Store, window: Mapping[str, Any], messages: pl.DataFrame
-) -> list[str]:
-    """Returns the content of each question that the observer is asked about the window."""
+) -> list[ObserverQuestion]:
+    """Returns the questions that the observer is asked about the window."""
     window_messages = messages.filter(window_id=window["window_id"]).sort("ordinal")
     model = store.settings.model_of("observer")
-    questions = questions_about(window, window_messages, model, store.settings.zone)
-    return [question.key.content for question in questions]
+    return questions_about(window, window_messages, model, store.settings.zone)
+
+
+def changed_pairs(
+    old_questions: Iterable[ObserverQuestion], new_questions: Iterable[ObserverQuestion]
+) -> Iterator[tuple[str, str]]:
+    """Yields the contents of the questions that differ but show the same lines, as (old, new).
+
+    A masked text can have more characters, because each byte becomes an asterisk. Then a question
+    may have room for fewer messages, and no old answer is about the same ones.
+    """
+    for old, new in zip(old_questions, new_questions, strict=False):
+        old_lines = [message["line"] for message in old.call.messages]
+        new_lines = [message["line"] for message in new.call.messages]
+        if old_lines == new_lines and old.key.content != new.key.content:
+            yield old.key.content, new.key.content
 
 
 def _erase_indexes(store: Store) -> None:
@@ -243,14 +258,14 @@ def _erase_indexes(store: Store) -> None:
     texts = open_texts(store)
     try:
         if vectors.generation() is not None:
-            upserts = plan_vectors(memories, embeddings_in_use(store), {}).upserts
+            # Nothing counts as published: all vectors are written anew.
+            upserts = plan_vectors(memories, embeddings_in_use(store), published={}).upserts
             vectors.update(upserts, [], rebuild=True, model=vectors.model() or "")
         if texts.generation() is not None:
-            indexed_ids = {*memories["id"], *passage_heads(store.tables)["id"]}
-            texts.update(
-                memory_rows(memories.clear()),
-                sorted({*texts.ids("memories"), *texts.ids("messages")} - indexed_ids),
-            )
+            no_upserts = memory_rows(memories.clear())  # an empty copy: only rows are removed
+            remaining_ids = {*memories["id"], *passage_heads(store.tables)["id"]}
+            indexed_ids = {*texts.ids("memories"), *texts.ids("messages")}
+            texts.update(no_upserts, sorted(indexed_ids - remaining_ids))
     except IndexFailedError:
         shutil.rmtree(store.root / "index", ignore_errors=True)  # rebuilt from the tables
         make_folder(store.root / "index")
@@ -264,8 +279,9 @@ def _erase_indexes(store: Store) -> None:
 
 
 def _erase_workspace(store: Store, tombstones: Tombstones) -> int:
-    """Erases from the files on disk, and commits the same change to what was committed last: lines
-    that a person did not commit yet stay uncommitted.
+    """Erases from the files on disk and from the last commit; returns how many files changed.
+
+    Lines that a person did not commit yet stay uncommitted.
     """
     workspace = GitHistory(store.workspace)
     changed = {}
@@ -278,6 +294,7 @@ def _erase_workspace(store: Store, tombstones: Tombstones) -> int:
     paths = (location.path for location in locations if location.kind != GIT)
     cleared_count = sum(_clear_on_disk(path, store, tombstones) for path in paths)
     workspace.commit_content("Forget some words", changed, author=store.settings.owner)
+    # Most files changed in both places, and are counted once.
     return max(cleared_count, len(changed))
 
 
@@ -320,6 +337,8 @@ def _erase_other(location: DataLocation, tombstones: Tombstones) -> bool:
     is_left_over = location.kind == LEFT_OVER and location.top != "workspace"
     if location.top in HANDLED_FOLDERS and not is_left_over:
         return False
+    # The caller holds the store's lock, so nobody writes such a file now. Only those who write into
+    # the spool take no lock.
     is_half_written = path.suffix == ".tmp" and location.top != "spool"
     is_damaged = location.top == damage.FOLDER and path.name != damage.LIST
     if is_half_written or is_damaged:

@@ -16,7 +16,7 @@ from memory_assets.stages.capture.tombstones import Tombstones
 from memory_assets.store.parquet_tables import ParquetTables
 
 PATHS = frozenset({"path"})
-"""Columns that are not searched: the transcript's file keeps its name."""
+"""Columns that are not searched: they name the transcript's file, which keeps its name."""
 
 NO_INPUTS = "{}"
 """Input version of a partition that must be rebuilt."""
@@ -25,11 +25,12 @@ NO_INPUTS = "{}"
 def erase_rows(
     tables: ParquetTables, tombstones: Tombstones, sources: Iterable[str], notes: pl.DataFrame
 ) -> Counter[str]:
-    """Removes the rows that contain forgotten words, and the tables' files of earlier writes;
-    returns the number of removed rows by table.
+    """Removes the rows that contain forgotten words, then the rows whose source is gone, and the
+    files of older versions of the tables. Returns the number of removed rows by table.
 
-    The records of `sources`, whose bytes were masked, are dropped, because their message ids
-    changed. `notes` are the facts that come from no session, as observations.
+    `sources` are the transcripts whose bytes were masked. Their records are dropped, because their
+    message ids changed. `notes` are the observations that come from no session: they are sources
+    of embeddings, as the table `observations` is.
     """
     removed: Counter[str] = Counter()
     partitions = [(name, part) for name in table_names() for part in tables.parts(name)]
@@ -42,7 +43,8 @@ def erase_rows(
     messages = tables.read("messages", columns=["message_id"])["message_id"]
     passages = tables.read("passages", columns=["message_id", "text_hash"])
     passages = passages.filter(pl.col("message_id").is_in(messages.implode()))
-    # Derived table → the column that names the source of a row, with the sources that still exist.
+    # Derived table → the sources that still exist. The name of the series is that of the column
+    # that names the source of each row.
     remaining_sources = {
         "embeddings": observed["text_hash"],
         "embedding_failures": observed["text_hash"],
@@ -61,14 +63,16 @@ def erase_rows(
     for source in sources:
         tables.drop("records", source)
     tables.purge()
-    return +removed
+    return +removed  # without the tables that lost nothing
 
 
 def without_forgotten(
     tables: Mapping[str, pl.DataFrame], tombstones: Tombstones
 ) -> dict[str, pl.DataFrame]:
-    """Returns `segments`, `observations` and `verdicts` without forgotten words: a model may have
-    written them although they are masked in the messages.
+    """Returns `segments`, `observations` and `verdicts` without forgotten words.
+
+    The messages are masked already, but a model may have written the words again. Observations with
+    them are removed, their verdicts become refusals, and narratives are masked.
     """
     if not tombstones:
         return dict(tables)
@@ -92,7 +96,7 @@ def without_forgotten(
 def _remove_others(
     tables: ParquetTables, table: str, part: str, frame: pl.DataFrame, is_kept: pl.Series
 ) -> int:
-    """Removes the rows that are not to be kept from the partition, and returns their number."""
+    """Removes the rows of the partition where `is_kept` is false, and returns their number."""
     count = frame.height - int(is_kept.sum())
     if count:
         tables.write(table, part, frame.filter(is_kept), inputs=NO_INPUTS)

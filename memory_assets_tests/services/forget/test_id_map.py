@@ -6,18 +6,19 @@ from pathlib import Path
 import pytest
 
 from memory_assets.schema.protocols import ModelAnswer
-from memory_assets.services.forget.erase import finish
+from memory_assets.services.forget.erase import changed_pairs, finish
 from memory_assets.services.forget.id_map import changed_hashes, replace_ids
 from memory_assets.stages.capture.index import index_sources
 from memory_assets.stages.capture.tombstones import Tombstones, make_tombstone, masking, words_of
 from memory_assets.stages.distill.model.answers import AnswerStore, StoredAnswer
-from memory_assets.stages.distill.model.questions import ObserverQuestion
+from memory_assets.stages.distill.model.questions import ObserverQuestion, plan_questions
 from memory_assets.stages.distill.model.short_sessions import questions_about
 from memory_assets.store.ledger import WORDS_FORGOTTEN
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.stages.capture.pipeline import capture, intake
 from memory_assets_tests.stages.capture.sessions import assistant, dialogue, lines, transcript, user
+from memory_assets_tests.stages.distill.sessions import messages, said, window
 
 PHRASE = "herons nest beside the reactor"
 ABOUT = "Please note: herons nest beside the reactor; use uv for packages."
@@ -160,9 +161,21 @@ def test_an_answer_about_masked_messages_is_masked_and_found_again_so_that_nobod
         one and "use uv" in one.answer.text and not tombstones.holds(one.answer.text.encode())
         for one in kept
     )
-    assert [(event.id, event.target) for event in store.ledger.events(["memory.used"])] == [
-        (used.id, again[0].key.name)
+    (event,) = store.ledger.events(["memory.used"])
+    assert (event.id, event.target) == (used.id, again[0].key.name)
+
+
+def test_no_answer_moves_to_a_question_about_other_messages():
+    """Each byte becomes an asterisk: a masked umlaut is longer, and the first call ends earlier."""
+    first, last = ("owner", "a" * 100_000), ("owner", "c" * 4_000)
+    dialogues = [
+        said(first, ("owner", text + "b" * 34_000), last) for text in ("ü" * 2_000, "*" * 4_000)
     ]
+    plans = [
+        plan_questions(window(rows), messages(rows), "m", read_settings().zone)
+        for rows in dialogues
+    ]
+    assert not list(changed_pairs(*plans))
 
 
 def questions(store: Store) -> list[ObserverQuestion]:

@@ -103,8 +103,7 @@ def test_runs_that_are_too_old_go_and_the_last_ones_stay_whatever_their_age():
 
 def test_the_oldest_runs_go_where_the_rest_does_not_fit_but_none_of_the_last_day():
     runs = [ended(number, days=number / 10, size=100) for number in range(60)]
-    removed = plan_removal(runs, NOW, 30, 3_000)
-    assert removed == [str(number) for number in range(30, 60)]
+    assert plan_removal(runs, NOW, 30, 3_000) == [str(number) for number in range(30, 60)]
     assert (
         plan_removal([ended(number, days=0.5, size=100) for number in range(60)], NOW, 30, 0) == []
     )
