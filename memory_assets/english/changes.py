@@ -17,12 +17,17 @@ from memory_assets.text.words import squeezed
 
 _PATTERNS = patterns_beside(__file__)
 AT = _PATTERNS["at"].pattern
+"""A preposition in front of a name, such as "to"; `stages/embed/conflicts` uses it with `WAYS`."""
+
 WAYS = _PATTERNS["ways"].pattern
-"""Verbs that say where or with what something is done; `AT` follows, then the name."""
+"""Verbs that say where or with what something is done, up to the preposition `AT`."""
 
 CUES = _PATTERNS["cues"].pattern
-"""A text that states a change of state has one of these words."""
+"""A text that states a change of state has one of these words; `stages/embed/merge` looks for them.
+"""
 
+# Patterns of moves and choices have the groups `gone` and `came`; of departures, only `gone`; of
+# returns, only `came`.
 _MOVES = tuple(patterns_beside(__file__, "moves").values())
 _CHOICES = tuple(patterns_beside(__file__, "choices").values())
 _DEPARTURES = tuple(patterns_beside(__file__, "departures").values())
@@ -36,19 +41,22 @@ _NOT_NOW = _PATTERNS["not_now"]
 """Words by which a change lies ahead, is only the time of something else, or does not last."""
 
 _COMMON_NOUN = re.compile(r"(?i:the|an?|our)\s+[a-z]+$")
-_BEGINS = re.compile(r"[;:—–]\s|,\s+(?:(?:so|and|but)\s|(?=no longer\b))")
-_ENDS = _PATTERNS["ends"]
-"""`_BEGINS`: the end of another statement in front of a change; `_ENDS`: the beginning of a reason
-or of another statement behind it.
-"""
+"""An article and a word in lower case, such as "the server": it can be any server."""
+
+_STATEMENT_BEFORE = re.compile(r"[;:—–]\s|,\s+(?:(?:so|and|but)\s|(?=no longer\b))")
+"""The end of another statement in front of a change."""
+
+_REASON_BEHIND = _PATTERNS["ends"]
+"""The beginning of a reason, or of another statement, behind a change."""
 
 _IDEA = _PATTERNS["idea"]
-_SENTENCE = re.compile(r"(?<=[.;!?])\s+(?=[\"“`A-Z(—-])|\n+|\s—\s")
-_LEADING = re.compile(r"^(?:the|a|an|our|version|port)\s+|[`'\"“”]", re.IGNORECASE)
-_TRAILING = _PATTERNS["trailing"]
+_SENTENCE_END = re.compile(r"(?<=[.;!?])\s+(?=[-—\"“`A-Z(])|\n+|\s—\s")
+_ARTICLE_OR_QUOTE = re.compile(r"^(?:the|a|an|our|version|port)\s+|[`'\"“”]", re.IGNORECASE)
+"""An article at the beginning, or a quote anywhere."""
+
+_UNIT_AT_END = _PATTERNS["trailing"]
 _EMPTY = words_beside(__file__)["_empty"]
 """Words that name nothing: "not only", "rather than that"."""
-
 
 _ADVERB = re.compile(r"[a-z]{4,}ly")
 
@@ -98,32 +106,33 @@ def _changes_in(clause: str, patterns: Sequence[re.Pattern[str]]) -> Iterator[Ch
         gone = _name(phrases.get("gone", ""))
         came = _name(phrases.get("came", ""))
         is_done = not (_UNDONE.search(clause[: match.start()]) or _NOT_NOW.search(clause))
-        if len(phrases) > 1:
+        if len(phrases) > 1:  # a move must name both
             is_named = bool(gone and came)
-        else:
-            is_named = not any(map(_COMMON_NOUN.match, phrases.values()))
+        else:  # "the server is gone" does not say which one
+            is_named = not any(_COMMON_NOUN.match(phrase) for phrase in phrases.values())
         if is_done and is_named and gone != came:
             yield Change(gone, came, _about(clause, match))
 
 
 def _about(clause: str, match: re.Match[str]) -> str:
     """Returns the part of the clause that says what changed: no reasons, no other statements."""
-    starts = [beginning.end() for beginning in _BEGINS.finditer(clause)]
+    starts = [statement.end() for statement in _STATEMENT_BEFORE.finditer(clause)]
     start = max((place for place in starts if place <= match.start()), default=0)
-    ending = _ENDS.search(clause, match.end())
+    ending = _REASON_BEHIND.search(clause, match.end())
     return clause[start : ending.start() if ending else None]
 
 
 def clauses(text: str) -> tuple[str, ...]:
     """Returns the statements of the text: no questions, conditions or ideas."""
-    return tuple(clause for clause in _SENTENCE.split(text) if clause and not _IDEA.search(clause))
+    sentences = _SENTENCE_END.split(text)
+    return tuple(clause for clause in sentences if clause and not _IDEA.search(clause))
 
 
 def _name(phrase: str) -> str:
-    """Returns the name in lower case without article and quotes.
+    """Returns the name in lower case without article, quotes and unit.
 
-    Returns an empty text if it begins with a word that names nothing, or is an adverb.
+    Returns an empty text if the phrase begins with a word that names nothing, or is an adverb.
     """
-    bare_phrase = _LEADING.sub("", _TRAILING.sub("", phrase.strip()))
+    bare_phrase = _ARTICLE_OR_QUOTE.sub("", _UNIT_AT_END.sub("", phrase.strip()))
     name = squeezed(bare_phrase.lower().rstrip(".,:;-"))
     return "" if not name or name.split()[0] in _EMPTY or _ADVERB.fullmatch(name) else name

@@ -56,6 +56,7 @@ def _is_claude_code(record: Record) -> bool:
     return bool(record_type) and (is_named or is_snapshot or is_message)
 
 
+# `KNOWN["records"]` are the records that the reader of Codex skips; it reads the other four.
 _CODEX_TYPES = KNOWN["records"] | {"session_meta", "response_item", "event_msg", "compacted"}
 
 

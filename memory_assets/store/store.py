@@ -167,7 +167,7 @@ class Store:
 
     def sync(self, *, is_erasing: bool = False, wait_seconds: float = LOCK_WAIT_SECONDS) -> None:
         """Exchanges changes with the shared copy, if there is one; raises `StoreError` if that
-        fails.
+        fails. With `is_erasing`, the files of this folder replace those of the copy.
         """
         if self.shared is not None:
             self.shared.sync(is_erasing=is_erasing, wait_seconds=wait_seconds)

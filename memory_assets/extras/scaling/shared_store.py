@@ -2,8 +2,8 @@
 remote.
 
 A run first fetches what other machines changed, and at its end sends what changed here. In the
-workspace, the files of entries, the lessons and the slog are merged: they get the lines of both
-machines. Its other files are rendered from tables.
+workspace, the files of entries, the lessons and logs of optional capabilities are merged: they get
+the lines of both machines. The other files of the workspace are rendered from tables.
 """
 
 import time
@@ -48,27 +48,34 @@ class SharedStore:
                 "history), which is not kept as objects. Set MEMORY_REMOTE to a repository, such "
                 "as git@example.org:me/memory.git."
             )
-        forgettings = store.finished_forgettings()
+        forgettings_here = store.finished_forgettings()
         if self.mirror.is_known:
             self._try_sync()
         else:
             self._create()
-        # This folder never had what was forgotten before it was created.
         if self.mirror.erased() is None:
-            self.mirror.note_erased(forgettings or store.finished_forgettings())
+            # A folder with forgettings of its own has carried out these, and not yet those that it
+            # fetched. A new folder never had what was forgotten earlier: nothing is to erase in it.
+            self.mirror.note_erased(forgettings_here or store.finished_forgettings())
         if not (store.workspace / ".git").is_dir():
             GitRemote(store.workspace).fetch(store.settings.remote)
 
     def _create(self) -> None:
+        """Fetches the store; if it has no key yet, writes and sends one."""
         store = self._store
-        store.sync()
+        self.sync()
         if not (store.root / "resources" / "key").is_file():
-            _ = store.key
-            store.sync()
-            vars(store).pop("key")  # another machine may have sent its own first
+            _ = store.key  # reading it writes the file
+            self.sync()
+            # Another machine may have sent its key first, which has now replaced the file. `key` is
+            # a cached property: without its cached value, it is read again.
+            vars(store).pop("key")
 
     def sync(self, *, is_erasing: bool = False, wait_seconds: float = LOCK_WAIT_SECONDS) -> None:
-        """Exchanges changes with the bucket; raises `ObjectStoreError` if it cannot."""
+        """Exchanges changes with the bucket; raises `ObjectStoreError` if it cannot.
+
+        With `is_erasing`, the files of this folder replace those of the bucket.
+        """
         with self._store.locks.whole(wait_seconds):
             self.mirror.sync(is_erasing=is_erasing)
             self._synchronised_at = time.monotonic()
@@ -81,8 +88,10 @@ class SharedStore:
             self._try_sync()
 
     def _try_sync(self) -> None:
-        """Synchronises, unless another process writes: that one will synchronise, too. Announces a
-        bucket that does not answer; raises `ObjectStoreError` where this folder has no copy yet.
+        """Synchronises, unless another process writes, which then synchronises itself.
+
+        Announces a bucket that does not answer, and waits before the next attempt. Raises
+        `ObjectStoreError` where this folder has no copy yet.
         """
         if time.monotonic() < self._paused_until:
             return
@@ -117,9 +126,7 @@ class SharedStore:
             GitRemote(store.workspace).fetch(store.settings.remote, _is_merged)
 
     def send(self) -> None:
-        """Sends what changed here; announces a remote that does not take the workspace: the next
-        run tries again.
-        """
+        """Sends what changed here; announces a remote that does not take the workspace."""
         self.sync()
         problem = self.exchange_workspace()
         if problem:
@@ -134,6 +141,9 @@ class SharedStore:
 
 
 def _is_merged(path: str) -> bool:
-    """Returns whether the file of the workspace gets the lines of both machines."""
+    """Returns whether a file gets the lines of both machines; `path` is relative to the workspace.
+
+    The paths of `places` are relative to the store.
+    """
     logs = [place.path for place in places() if place.is_log]
     return is_memory_file(path) or path == LESSONS_MD or f"workspace/{path}" in logs

@@ -52,7 +52,7 @@ def propose_day(store: Store, past: Past, day: str, claims: Claims) -> pl.DataFr
         sections=store.settings.sections,
         zone=store.settings.zone,
         claims=claims,
-        first=store.first_number,
+        first_number=store.first_number,
     )
     for id, payload in numbers:
         store.ledger.append(NUMBERED, id, payload, actor="reflector")

@@ -21,6 +21,7 @@ from memory_assets.stages.maintain.checks import Check, is_in_share, outcome
 from memory_assets.store.damage import put_damaged_aside
 from memory_assets.store.store import Store
 
+# Each damaged file holds one range or one answer: "it" is the archive or the store of answers.
 BACKUP = "Restore the file from a backup; what else it holds is still used."
 REBUILD = "They were put aside; run `memory ingest`, which rebuilds them."
 

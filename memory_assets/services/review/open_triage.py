@@ -152,11 +152,12 @@ def restore_lost(store: Store) -> None:
 
 
 def read_pending(store: Store, *, is_asked: bool = True) -> list[dict[str, Any]]:
-    """Returns the proposals that are pending by the present ledger, the most useful first; with
-    `is_asked`, only those that the owner is asked about.
+    """Returns the pending proposals, the most useful first; with `is_asked`, only those that the
+    owner is asked about.
 
-    A row has the columns of the proposal and of its decision, and the `path` of the file that its
-    line is for.
+    A proposal is pending if the last triage left it so and the ledger has no decision since. A row
+    has the columns of the proposal and of its decision, and the `path` of the file that its line is
+    for. The reason and the deadline are those that the last triage wrote.
     """
     triage = reading_triage(store)
     columns = ["proposal_id", "state", "reason", "expires_at"]
@@ -164,6 +165,7 @@ def read_pending(store: Store, *, is_asked: bool = True) -> list[dict[str, Any]]
     reasons = dict(table.select("proposal_id", "reason").iter_rows())
     proposals = triage.current()
     if is_asked:
+        # A proposal has a deadline once the owner is asked about it.
         table = table.filter(pl.col("expires_at").is_not_null())
     pending = triage.read_decisions(reasons).filter(state="pending").drop("expires_at")
     pending = pending.join(table.select("proposal_id", "expires_at"), on="proposal_id")
@@ -176,14 +178,15 @@ def read_pending(store: Store, *, is_asked: bool = True) -> list[dict[str, Any]]
 
 
 def write_decided(store: Store) -> list[Event]:
-    """Writes the lines of decided proposals, without a whole triage, and returns the records of the
-    edits.
+    """Writes the lines of decided proposals into the files of entries, without a whole triage.
+
+    Returns the events of the lines that it added and removed.
     """
     with store.lock():
         triage = triage_of(store)
-        count = len(store.ledger.events([PROMOTED, RETIRED]))
+        old_count = len(store.ledger.events([PROMOTED, RETIRED]))
         triage.write_memory()
-        return store.ledger.events([PROMOTED, RETIRED])[count:]
+        return store.ledger.events([PROMOTED, RETIRED])[old_count:]
 
 
 def last_commit(store: Store) -> str | None:
@@ -204,22 +207,24 @@ def take_back(store: Store, proposal_id: str) -> None:
 
 
 def take_along(store: Store, memory_id: str, *, text: str = "") -> None:
-    """Updates the pending proposals of a memory that was corrected to `text`, or forgotten if
-    `text` is empty.
+    """Updates the pending proposals of a memory that was corrected to `text`; an empty text means
+    that the memory was forgotten.
 
     Does not wait for a process that holds the store's lock: the next triage updates REVIEW.md.
     """
+    is_forgotten = not text
     proposal_ids = _proposals_of(store, memory_id)
     for id in proposal_ids:
-        if text:
-            store.append_event(EDITED, id, {"text": text})
-        else:
+        if is_forgotten:
+            # Tier 1: rules decide it, as a triage would.
             rejection = {"state": "rejected", "tier": 1, "reason": GIVEN_UP["forgotten"]}
             store.append_event(DECIDED, id, rejection)
+        else:
+            store.append_event(EDITED, id, {"text": text})
     if not store.tables.parts("decisions"):
         return
     # A forgetting may have erased proposals, so it always changes the file.
-    if proposal_ids or not text or shows_more_than_proposals(store):
+    if proposal_ids or is_forgotten or shows_more_than_proposals(store):
         with suppress(StoreBusyError), store.lock(wait_seconds=0):
             write_review(store)
 
@@ -230,22 +235,26 @@ def shows_more_than_proposals(store: Store) -> bool:
 
 
 def _proposals_of(store: Store, memory_id: str) -> list[str]:
-    """Returns the pending proposals of new lines that rest on the memory."""
+    """Returns the pending proposals of new lines that rest on the memory.
+
+    A proposal with an `entry` changes or removes a line, and is left out.
+    """
     if not store.tables.parts("decisions"):
         return []
-    memory = read_present(store.tables, store.ledger).filter(id=memory_id)
-    source_ids = {memory_id, *memory["observation_ids"].explode()}
+    memories = read_present(store.tables, store.ledger).filter(id=memory_id)
+    source_ids = {memory_id, *memories["observation_ids"].explode()}
     decisions = reading_triage(store).read_decisions()
     pending = decisions.filter(pl.col("entry").is_null(), state="pending")["proposal_id"]
     proposals = read_proposals(store.tables)
     proposals = proposals.filter(pl.col("proposal_id").is_in(pending.implode()))
     rows = proposals.select("proposal_id", "observation_ids", "memory_id").iter_rows()
-    return [id for id, ids, memory in rows if not source_ids.isdisjoint([memory, *ids])]
+    return [id for id, ids, source in rows if not source_ids.isdisjoint([source, *ids])]
 
 
 def write_review(store: Store, workspace: GitWorkspace | None = None) -> bool:
-    """Writes REVIEW.md as a triage does, and returns whether it did: not if a person changed it
-    meanwhile. The caller holds the store's lock.
+    """Writes REVIEW.md as a triage does; the caller holds the store's lock.
+
+    Returns False, and writes nothing, if a person changed the file meanwhile.
     """
     contradicted = [asdict(item) for item in read_contradictions(store)]
     return triage_of(store, workspace).write_review(shown_frictions(store), contradicted)
@@ -317,11 +326,15 @@ def sync_task_list(store: Store, items: Mapping[str, FrictionItem]) -> tuple[dic
     if tasks is None:
         return {}, ""
     mask = tombstones_of(store).mask_text
-    about = (reading_triage(store), store.key, items)
+    triage = reading_triage(store)
+
+    def is_forgotten(text: str) -> bool:
+        return mask(text) != text
+
     try:
         with filelock.FileLock(store.root / "tasks.lock", timeout=0, mode=0o600):
-            return dict(sync_tasks(tasks, *about, lambda text: mask(text) != text)), ""
-    except filelock.Timeout:
+            return dict(sync_tasks(tasks, triage, store.key, items, is_forgotten)), ""
+    except filelock.Timeout:  # another process synchronises
         return {}, ""
     except TaskListError as error:
         return {}, str(error)

@@ -1,5 +1,5 @@
-"""Proposals as the facade returns them: the pending ones with their evidence, and the state of
-those that were decided.
+"""Proposals as the facade returns them: pending ones with their evidence, decided ones with their
+state.
 """
 
 from collections.abc import Iterator, Sequence
@@ -55,9 +55,9 @@ class Review:
 
     pending: tuple[Pending, ...]
     warnings: tuple[str, ...] = ()
-    """Problems of REVIEW.md; until they are fixed, it decides nothing."""
+    """Problems of REVIEW.md; until a person fixes them, its lines decide nothing."""
     pending_count: int = 0
-    """All pending proposals, those that are not shown yet included."""
+    """Number of all pending proposals, also of those that are not shown yet."""
     conflicts: tuple[AdrContradiction, ...] = ()
     """Memories that contradict a decision record in force."""
 
@@ -70,7 +70,7 @@ class Decided:
 
 
 def waiting_proposals(store: "Store", *, is_asked: bool = True) -> Iterator[Pending]:
-    """Yields the pending proposals; with `is_asked`, those that the owner is asked about now."""
+    """Yields the pending proposals; with `is_asked`, only those that the owner is asked about."""
     from memory_assets.services.review.open_triage import read_pending
 
     for row in read_pending(store, is_asked=is_asked):
@@ -80,12 +80,14 @@ def waiting_proposals(store: "Store", *, is_asked: bool = True) -> Iterator[Pend
 def pending_from(row: "Row") -> Pending:
     """Returns the proposal of a row of `read_pending`."""
     fields = {name: row[name] for name in Pending.__dataclass_fields__}
-    return Pending(**{**fields, "session_ids": tuple(row["session_ids"])})
+    fields["session_ids"] = tuple(row["session_ids"])
+    return Pending(**fields)
 
 
 def pending_of(store: "Store", proposal_ids: Sequence[str]) -> list[Pending]:
-    """Returns these pending proposals; raises `UnknownIdError` or `ReviewError` for one that is not
-    pending.
+    """Returns these pending proposals.
+
+    Raises `UnknownIdError` if there is no such proposal, and `ReviewError` if it is not pending.
     """
     waiting = waiting_proposals(store, is_asked=False)
     pending = {proposal.proposal_id: proposal for proposal in waiting}
@@ -96,6 +98,7 @@ def pending_of(store: "Store", proposal_ids: Sequence[str]) -> list[Pending]:
                 raise UnknownIdError(
                     f"There is no proposal {proposal_id}. `memory review` lists the pending ones."
                 )
+            # The table may still say "pending" of what was decided after the last triage.
             state = "decided" if reviewed[0].state == "pending" else reviewed[0].state
             raise ReviewError(
                 f"{proposal_id} is already {state}; `memory explain {proposal_id}` shows why. Only "
@@ -105,7 +108,7 @@ def pending_of(store: "Store", proposal_ids: Sequence[str]) -> list[Pending]:
 
 
 def reviewed_of(store: "Store", proposal_ids: Sequence[str]) -> tuple[Reviewed, ...]:
-    """Returns the state of these proposals."""
+    """Returns the state of these proposals after the last triage; unknown ids are left out."""
     import polars as pl
 
     rows = store.tables.read("decisions", columns=list(Reviewed.__dataclass_fields__))

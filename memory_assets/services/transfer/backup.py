@@ -28,8 +28,11 @@ from memory_assets.store.settings import Settings
 from memory_assets.store.store import Store
 from memory_assets.text.files import make_folder, sync_folder
 
-HEADER, LEVEL = "backup.json", 6
-"""The first member, and how hard zstd compresses."""
+HEADER = "backup.json"
+"""Name of the first member."""
+
+LEVEL = 6
+"""How hard zstd compresses."""
 
 MAGIC = b"\x28\xb5\x2f\xfd"
 """The first bytes of a zstd frame, and so of every backup."""
@@ -84,6 +87,7 @@ def restore(path: Path, settings: Settings) -> Placed:
         raise StoreError(f"There is no backup {path}.")
     with _as_damage(path), _members(path) as members:
         if not _is_whole(path):
+            # `_as_damage` turns this into a `StoreError`.
             raise tarfile.ReadError("its end is missing")
         name, content = next(members, ("", b""))
         if name != HEADER:
@@ -194,7 +198,8 @@ def _unpack(members: Iterator[tuple[str, bytes]], folder: Path, origin: Path) ->
         if name == MANIFEST:
             manifest = contents.parse_manifest(content, origin)
             continue
-        if not contents.is_safe(name) or manifest is not None:
+        # The manifest is the last member: nothing may follow it.
+        if manifest is not None or not contents.is_safe(name):
             raise tarfile.ReadError(f"{name} is not a file of a store")
         write_below(folder, name, content)
         hashes[name] = hash_of(content)

@@ -19,6 +19,7 @@ PERSONAL: frozenset[Category] = frozenset(
 )
 """Categories of facts about a person, which do not apply to a project."""
 
+# Columns that are copied from the window's row, the gate's result and the candidate.
 _OF_WINDOW = ("session_id", "window_id", "day", "path", "trigger", "project", "person", "folder")
 _OF_RESULT = ("verdict", "reason", "gate_confidence", "category", "category_confidence")
 _OF_CANDIDATE = tuple(
@@ -53,12 +54,15 @@ def segment_row(
     request: Quote,
     state: Quote,
 ) -> Row:
-    """Returns the row of a segment with these messages."""
+    """Returns the row of a segment with these messages.
+
+    `narrative` is a model's summary. `request` quotes what the owner asked for first, and `state`
+    how the work stood at the end.
+    """
+    origin = f"{window['window_id']}/{messages[0]['message_id']}"
     return {
         **{name: window[name] for name in ("window_id", "session_id", "day", "project", "person")},
-        "segment_id": str(
-            uuid.uuid5(NAMESPACE, f"{window['window_id']}/{messages[0]['message_id']}")
-        ),
+        "segment_id": str(uuid.uuid5(NAMESPACE, origin)),
         "ordinal": ordinal,
         "narrative": narrative,
         "request": request.text,
@@ -82,9 +86,15 @@ def candidate_row(
     observed: Observed,
     taxonomy_version: str,
 ) -> Row:
-    """Returns the columns of a candidate for both `verdicts` and `observations`."""
+    """Returns the columns of a candidate for both `verdicts` and `observations`.
+
+    Some values have two names: the id, the verdict and its reason are `candidate_id`, `verdict` and
+    `reason` in `verdicts`, but `id`, `gate` and `gate_reason` in `observations`.
+    """
     candidate = result.candidate
-    has_own_observer = candidate.observer is not None
+    # Only candidates of the rules name their observer: in a model's window, they stand for
+    # messages without an answer.
+    is_of_rules = candidate.observer is not None
     id = candidate_id(candidate, segments)
     return {
         **{name: window[name] for name in _OF_WINDOW},
@@ -103,8 +113,8 @@ def candidate_row(
         "lines": candidate.lines[:MOST_LINES],
         "message_ids": candidate.message_ids[:MOST_LINES],
         "tokens": count_tokens(candidate.text),
-        "parse_path": "rules" if has_own_observer else observed.parse_path,
+        "parse_path": "rules" if is_of_rules else observed.parse_path,
         "observer": candidate.observer or observed.observer,
-        "prompt_hash": None if has_own_observer else observed.prompt_hash,
+        "prompt_hash": None if is_of_rules else observed.prompt_hash,
         "schema_version": SCHEMA_VERSION,
     }

@@ -4,10 +4,11 @@
     archived → cold       monthly, without access for more than six months
 
 A memory is accessed when it is said, recalled, used or restored. A stale memory also becomes cold
-without being archived first, if it has been stale for more than 180 days. Only stale memories are
-archived, so age alone never suffices: a memory becomes stale when its category's TTL has passed in
-a store that is queried (`states`). Both moves are events, and nothing is deleted. A memory that is
-accessed afterwards becomes active again. Planning twice gives the same events, with the same ids.
+without being archived first, if it was not accessed for more than six months and has been stale for
+more than 180 days. Only stale memories are archived, so age alone never suffices: a memory becomes
+stale when its category's TTL has passed in a store that is queried (`states`). Both moves are
+events, and nothing is deleted. A memory that is accessed afterwards becomes active again. Planning
+twice gives the same events, with the same ids.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,8 +21,10 @@ from memory_assets.stages.maintain.states import accessed_at
 from memory_assets.store.ledger import ARCHIVED, COLD, Event, Planned
 
 UNUSED_DAYS = 90
+"""Days without access after which a stale memory is archived."""
+
 COLD_DAYS = 182
-"""Six months."""
+"""Days without access after which a memory becomes cold: six months."""
 
 STALE_DAYS = 180
 """Days after which a stale memory that was never archived becomes cold, too."""
@@ -30,8 +33,8 @@ STALE_DAYS = 180
 def plan_archive(memories: pl.DataFrame, events: Iterable[Event], now: datetime) -> list[Planned]:
     """Returns the event that archives the stale memories without access, if there are any.
 
-    `memories` are rows of the table with their present states. Of `events`, only those that
-    restored memories matter.
+    `memories` are rows of the table with their present states. Only those of `events` that restored
+    memories are read.
     """
     last_access = accessed_at(memories.filter(state="stale"), events, now)
     unused = {id: at for id, at in last_access.items() if _is_longer_ago(at, now, UNUSED_DAYS)}
@@ -49,18 +52,18 @@ def plan_cold(
     candidates = memories.filter(pl.col("state").is_in(["stale", "archived"]))
     last_access = accessed_at(candidates, events, now)
     unused = {id: at for id, at in last_access.items() if _is_longer_ago(at, now, COLD_DAYS)}
-    unused = {
+    cold = {
         id: at
         for id, at in unused.items()
         if id in archived or _is_longer_ago(since[id], now, STALE_DAYS)
     }
-    return _move(COLD, "monthly", unused, f"no access for more than {COLD_DAYS} days")
+    return _move(COLD, "monthly", cold, f"no access for more than {COLD_DAYS} days")
 
 
 def _move(kind: str, job: str, last_access: Mapping[str, datetime], reason: str) -> list[Planned]:
-    """Returns one event that moves all the memories.
+    """Returns one event that moves all the memories, or nothing if there are none.
 
-    Its id depends on their times of access, so that a memory can be moved again later.
+    The event's id depends on their times of access, so that a memory can be moved again later.
     """
     if not last_access:
         return []

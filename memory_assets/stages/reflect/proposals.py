@@ -6,9 +6,9 @@ Memories about preferences and people qualify only if they are the owner's; for 
 project it does not matter who said them.
 
 The ledger records the numbers, so that a rebuilt day proposes under the same numbers. A number
-belongs to the memory's id and to its claim. If the id no longer exists, because its message now
-belongs to another session, the memory with the same claim in the same project gets the number, and
-with it the decision about the proposal.
+belongs to the memory's id and to its claim. The id disappears when the memory's message comes to
+belong to another session. Then the memory with the same claim in the same project gets the number.
+The decision about the proposal belongs to the number, and so stays valid.
 """
 
 import hashlib
@@ -32,16 +32,11 @@ from memory_assets.store.store import NUMBERS_OF_A_FOLDER
 from memory_assets.text.words import squeezed
 
 NUMBERED = "proposal.numbered"
-_COPIED = (
-    "text",
-    "category",
-    "priority",
-    "confidence",
-    "project",
-    "person",
-    "author",
-    "observation_ids",
-    "session_ids",
+"""Event: a memory got the number of a proposal."""
+
+# Columns that are copied from the memory.
+_OF_MEMORY = tuple(
+    "text category priority confidence project person author observation_ids session_ids".split()
 )
 CONFIRMED_SESSIONS = 2
 LONGEST_LINE = 300
@@ -57,7 +52,9 @@ class Claims:
     """Finds the numbers of proposals by their claims, for memories whose ids changed."""
 
     key: bytes = b""
-    """Key of the hashes; without it, nobody can guess a forgotten text from the ledger."""
+    """Key of the hashes. Only who has it can test whether a text is among those of the ledger, such
+    as a forgotten text.
+    """
     present: Set[str] = frozenset()
     """Ids of all observations."""
     proposed: Mapping[str, str] = field(default_factory=dict)
@@ -70,11 +67,14 @@ class Claims:
         return hmac.new(self.key, claim, hashlib.sha256).hexdigest()[:24]
 
     def without_memory(self, events: Sequence[Event]) -> dict[str, str]:
-        """Returns the numbers, by claim, of proposals none of whose memory's ids exists anymore."""
+        """Returns claim → number of the proposals whose memory is gone: no observation has one of
+        its ids. If several have the same claim, the lowest number counts.
+        """
         claims = {
             event.target: event.payload["claim"] for event in events if event.payload.get("claim")
         }
         numbers = {}
+        # From the highest number down, so that the lowest one of a claim is written last.
         for number, ids in sorted(ids_by_number(events).items(), reverse=True):
             claim = claims.get(number) or self.proposed.get(number)
             if claim and self.present.isdisjoint(ids):
@@ -104,26 +104,28 @@ def propose(
     sections: Mapping[str, str],
     zone: ZoneInfo,
     claims: Claims | None = None,
-    first: int = 1,
+    first_number: int = 1,
 ) -> tuple[pl.DataFrame, Numbers]:
-    """Returns the day's proposals and their new numbers.
+    """Returns the day's proposals, and the numbers to write to the ledger before the table.
 
-    The numbers have to be written to the ledger before the table is written. `memories` are those
-    at the end of the day. A memory that has a number by its claim keeps it under its present id.
+    `memories` are those at the end of the day. A memory that has a number by its claim keeps it
+    under its present id. Free numbers are given from `first_number` on.
     """
     claims = claims or Claims()
     numbers_by_claim = claims.without_memory(events)
     reflected = _reflection_of(reflections)
     numberings = [event for event in events if event.kind == NUMBERED]
-    # If two machines numbered a memory, the first number counts.
+    # If two machines numbered a memory, the first number counts: it is written last.
     numbered = {
         event.payload["key"]: (event.target, event.payload["day"]) for event in numberings[::-1]
     }
-    free = following_number(day, (event.target for event in numberings), first=first)
+    used_numbers = [event.target for event in numberings]
+    free = following_number(day, used_numbers, first=first_number)
     rows: list[dict[str, Any]] = []
     new_numbers: Numbers = []
     for memory in _candidates(memories, reflected, owner):
         number, proposed_on = _number_of(memory, day, numbered)
+        # Another day has proposed it. If none has, `proposed_on` is this day.
         if proposed_on != str(day):
             continue
         if number is None:
@@ -132,6 +134,7 @@ def propose(
             if number is None:
                 number = f"p-{day:%Y%m%d}-{free:03d}"
                 free += 1
+            # A reused number is noted as well: it now belongs to the memory's present id.
             new_numbers.append((number, {"key": memory["id"], "claim": claim, "day": str(day)}))
         row = _row(memory, reflected, zone)
         section = section_of(memory["category"], sections, owner)
@@ -140,9 +143,10 @@ def propose(
 
 
 def _row(memory: Mapping[str, Any], reflected: Mapping[str, str], zone: ZoneInfo) -> dict[str, Any]:
+    # `_candidates` chose only memories with an observation in a reflection.
     observation_ids = (id for id in memory["observation_ids"] if id in reflected)
     return {
-        **{name: memory[name] for name in _COPIED},
+        **{name: memory[name] for name in _OF_MEMORY},
         "event_on": memory["event_at"].astimezone(zone).date(),
         "memory_id": memory["id"],
         "reflection_id": reflected[next(observation_ids)],
