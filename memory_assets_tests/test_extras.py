@@ -35,7 +35,7 @@ def test_a_declaration_has_the_name_of_its_folder_and_names_what_is_there():
     assert {table.before for table in TABLES.values()} <= {*TABLES, ""}
 
 
-QUICK = "schema interfaces/test_verbs.py interfaces/test_completion.py interfaces/cli runs/test_record.py"
+QUICK = "schema interfaces/test_verbs.py interfaces/test_completion.py runs/test_record.py"
 
 
 @pytest.mark.slow

@@ -22,8 +22,8 @@ from memory_assets_tests.structure import (
     stored_names,
 )
 
-CODE_LINES = 66_000
-CORE_LINES = 54_900
+CODE_LINES = 65_600
+CORE_LINES = 54_550
 """Lines of code without optional capabilities."""
 TEST_LINES = 39_950
 WORDS = 25_000
@@ -32,11 +32,11 @@ MASKING_ALTERNATIVES = 1_150
 """Those in patterns of bytes included."""
 LONGEST_FILE = 566
 LONGEST_FUNCTION = 71
-UNDOCUMENTED = 95
-FINISHED = (0, 0, 65, 36, 0.003)
+UNDOCUMENTED = 94
+FINISHED = (0, 0, 34, 31, 0.0004)
 """Functions with too many branches, assigning conditions, tuple assignments, nested comprehensions,
 share of vague names."""
-UNFINISHED = (63, 52, 165, 42, 0.0843)
+UNFINISHED = (62, 52, 165, 42, 0.0843)
 
 
 @pytest.fixture(scope="module")
