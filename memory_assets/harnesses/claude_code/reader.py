@@ -2,10 +2,15 @@
 
 They are `projects/<slug>/<session>.jsonl` and `<session>/subagents/agent-<id>.jsonl`, with one
 record per line and one content block per assistant record. A person's words are also in queued
-attachments, in answers to questions and in reasons for refusing a tool call. Answers and reasons
-count only if `toolUseResult` has them, too: Claude Code itself writes this field, while any tool
-may write the text of a result. Sidechains are sub-agents. They have files of their own; old
-versions wrote them among the lines of the main thread.
+prompts, in answers to questions and in reasons for refusing a tool call. Answers and reasons count
+only if `toolUseResult` has them, too: Claude Code itself writes this field, while any tool may
+write the text of a result. Sidechains are sub-agents. They have files of their own; old versions
+wrote them among the lines of the main thread.
+
+A prompt that is typed while the agent works waits in a queue (`enqueue`). Later it starts a turn of
+its own (`dequeue`), is given to the running turn (`remove`), or is taken back (`popAll`). A turn of
+its own has a record in the user's role. A prompt that the running turn got has an attachment near
+the `remove`, or no other record at all.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,6 +34,9 @@ _KNOWN = words_beside(__file__)
 SYNTHETIC = "<synthetic>"
 """The name of the model where Claude Code itself wrote in the assistant's role."""
 
+MOST_GIVEN = 20
+"""Prompts whose attachment may still come after their `remove`; it comes a few records later."""
+
 _BLOCKS = frozenset({"text", "tool_use", "server_tool_use", "thinking", "redacted_thinking"})
 
 _ASKING = "AskUserQuestion"
@@ -47,6 +55,7 @@ class ClaudeCodeReader(TranscriptReader):
         self, session_id: str, state: Mapping[str, Any] | None = None, *, is_subagent: bool = False
     ) -> None:
         initial = {"custom_title": None, "is_boundary_open": False, "has_branch": False}
+        initial |= {"queue": [], "given_prompts": []}
         super().__init__(session_id, {**initial, **(state or {})})
         self._is_subagent = is_subagent
 
@@ -76,6 +85,7 @@ class ClaudeCodeReader(TranscriptReader):
             "user": self._user,
             "attachment": self._attachment,
             "system": self._system,
+            "queue-operation": self._queue_operation,
         }
         parsed = parsers.get(str(record.get("type")), self._other)(record)
         parsed.event_at = event_time(record.get("timestamp")) or parsed.event_at
@@ -167,7 +177,10 @@ class ClaudeCodeReader(TranscriptReader):
         name = f"attachment/{attachment_type}"
         if attachment_type == "queued_command":
             at = attachment.get("timestamp") or record.get("timestamp")
-            parsed = Parsed.user_message(name, *join_blocks(attachment["prompt"]), f"queued:{at}")
+            text, images = join_blocks(attachment["prompt"])
+            if self._has_given(text):
+                return Parsed.not_a_message(name, is_known=True)
+            parsed = Parsed.user_message(name, text, images, f"queued:{at}")
             is_prompt = attachment.get("commandMode", "prompt") == "prompt"
             if not is_prompt or _is_automatic(attachment) or _is_automatic(record):
                 parsed.to_injected()
@@ -177,6 +190,39 @@ class ClaudeCodeReader(TranscriptReader):
         if attachment_type == "file" and path:
             parsed.files_read = (path,)
         return parsed
+
+    def _queue_operation(self, record: dict[str, Any]) -> Parsed:
+        """Returns the prompt that the running turn gets, unless an attachment was its message."""
+        queue: list[list[str]] = self.state["queue"]
+        operation = record.get("operation")
+        content = record.get("content")
+        without_words = Parsed.not_a_message("queue-operation", is_known=True)
+        if operation == "enqueue":
+            queue.append([str(content or ""), str(record.get("timestamp"))])
+        elif operation == "popAll":
+            queue.clear()
+        if operation not in ("dequeue", "remove") or not queue:
+            return without_words
+        texts = [text for text, _ in queue]
+        prompt, queued_at = queue.pop(texts.index(content) if content in texts else 0)
+        if operation == "dequeue" or parse_user_text(prompt).voice != "person":
+            return without_words
+        self.state["given_prompts"] = [*self.state["given_prompts"], prompt][-MOST_GIVEN:]
+        return Parsed.user_message("queue-operation", prompt, 0, f"queued:{queued_at}")
+
+    def _has_given(self, prompt: str) -> bool:
+        """Returns whether a `remove` was the message of an attachment's prompt.
+
+        If the `remove` is still to come, the prompt loses its text in the queue: its message is the
+        attachment.
+        """
+        given_prompts: list[str] = self.state["given_prompts"]
+        if prompt in given_prompts:
+            given_prompts.remove(prompt)
+            return True
+        entry = next((entry for entry in self.state["queue"] if entry[0] == prompt), [""])
+        entry[0] = ""
+        return False
 
     def _system(self, record: dict[str, Any]) -> Parsed:
         subtype = record.get("subtype")
@@ -257,12 +303,14 @@ def _is_automatic(entry: Mapping[str, Any]) -> bool:
     """Returns whether no person wrote an entry in the user's role.
 
     The entry is a record or a queued prompt, written by the harness, a schedule or another agent.
+    A record with `planContent` puts in an accepted plan, which the assistant wrote.
     """
     origin = entry.get("origin")
     kind = origin.get("kind") if isinstance(origin, Mapping) else None
     return (
         bool(entry.get("isMeta"))
         or entry.get("promptSource") == "system"
+        or "planContent" in entry
         or kind not in (None, "human")
     )
 

@@ -1,11 +1,13 @@
 """Claude Code: compactions, sub-agents, repeated records, and a person's words wherever they stand."""
 
 import csv
+import json
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from memory_assets.harnesses.claude_code.reader import ClaudeCodeReader
 from memory_assets.harnesses.readers import open_reader
 from memory_assets.stages.capture.discover import find_transcripts
 from memory_assets_tests.transcripts.reading import ids_of, messages_of, read_all, said, transcript
@@ -38,6 +40,57 @@ def test_lines_of_a_sidechain_are_the_sub_agents_and_no_turns_of_the_person():
 def test_streaming_snapshots_of_a_message_have_one_id_and_its_blocks_different_ones():
     ids = ids_of(transcript("0a000004"))
     assert [ids.index(id) for id in ids] == [0, 1, 1, 3, 3, 5]
+
+
+def queued(operation: str, content: str | None = None, second: int = 0) -> dict:
+    record = {"type": "queue-operation", "operation": operation, "sessionId": "s"}
+    record["timestamp"] = f"2026-03-02T08:00:{second:02}Z"
+    return record if content is None else {**record, "content": content}
+
+
+def attached(prompt: str) -> dict:
+    attachment = {"type": "queued_command", "prompt": prompt, "commandMode": "prompt"}
+    return {"type": "attachment", "attachment": attachment, "timestamp": "2026-03-02T08:01:00Z"}
+
+
+def typed(text: str, **fields: object) -> dict:
+    message = {"role": "user", "content": text}
+    return {"type": "user", "message": message, "timestamp": "2026-03-02T08:02:00Z", **fields}
+
+
+TIDES, GAUGE = "Round the tides to centimetres.", "Leave the old gauge alone."
+
+
+@pytest.mark.parametrize(
+    ("records", "owners_words"),
+    [
+        ([queued("enqueue", TIDES), queued("remove")], [TIDES]),
+        ([queued("enqueue", TIDES), queued("enqueue", GAUGE, 1), queued("remove"), queued("remove")], [TIDES, GAUGE]),
+        ([queued("enqueue", TIDES), queued("enqueue", GAUGE), queued("remove", GAUGE), queued("popAll", TIDES)], [GAUGE]),
+        ([queued("enqueue", TIDES), queued("remove"), attached(TIDES)], [TIDES]),
+        ([queued("enqueue", TIDES), attached(TIDES), queued("remove")], [TIDES]),
+        ([queued("enqueue", TIDES), queued("dequeue"), typed(TIDES)], [TIDES]),
+        ([queued("enqueue", TIDES, 1), queued("remove"), queued("enqueue", TIDES, 9), queued("remove")], [TIDES, TIDES]),
+        ([queued("enqueue", TIDES), queued("popAll", TIDES), queued("remove")], []),
+        ([queued("enqueue", TIDES)], []),
+        ([queued("enqueue", "<task-notification>\ndone\n</task-notification>"), queued("remove")], []),
+        ([typed(f"Implement the following plan:\n\n{TIDES}", planContent=TIDES)], []),
+        ([typed(f"Operation stopped by hook: {TIDES}"), typed(GAUGE)], [GAUGE]),
+        ([typed(f'Another Claude session sent a message:\n<teammate-message teammate_id="t">{TIDES}</teammate-message>')], []),
+    ],
+)  # fmt: skip
+def test_the_owners_words_are_those_that_the_agent_got_once_each(
+    records: list[dict], owners_words: list[str]
+):
+    reader = ClaudeCodeReader("s")
+    for record in records:
+        reader = ClaudeCodeReader("s", json.loads(json.dumps(reader.state)))  # the next ingest
+        record["parsed"] = reader.read(json.dumps(record).encode())
+    messages = [record["parsed"] for record in records if record["parsed"].status == "message"]
+    owners = [message for message in messages if message.author == "owner"]
+    assert [message.text for message in owners] == owners_words
+    assert all(message.is_user_turn for message in owners)
+    assert len({message.identity for message in owners}) == len(owners)
 
 
 def test_thinking_is_no_message():
