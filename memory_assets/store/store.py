@@ -219,6 +219,12 @@ class Store:
         return WriteLocks(self.root)
 
 
+PATTERN_CHARACTERS = "%?*["
+"""Polars reads the last three as a pattern of paths, SQLAlchemy the first two as parts of an
+address: rows would be missed, or written beside the data folder.
+"""
+
+
 def open_store(settings: Settings) -> Store:
     """Opens the store in `settings.data`, or creates it.
 
@@ -227,6 +233,7 @@ def open_store(settings: Settings) -> Store:
     used.
     """
     store = Store(settings, settings.data)
+    _refuse_patterns(store.root)
     os.umask(0o077)  # also for what Chroma, SQLite, git and Dagster write below the store
     try:
         _deny_others(store.root)
@@ -245,6 +252,15 @@ def open_store(settings: Settings) -> Store:
             "MEMORY_DATA to a writable folder."
         ) from error
     return store
+
+
+def _refuse_patterns(root: Path) -> None:
+    character = next((char for char in str(root) if char in PATTERN_CHARACTERS), None)
+    if character:
+        raise StoreError(
+            f"Cannot use {root} as the data folder: its path contains {character}, which databases "
+            "do not read as a part of a name. Set MEMORY_DATA to a folder without it."
+        )
 
 
 def _deny_others(root: Path) -> None:

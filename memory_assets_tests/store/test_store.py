@@ -133,6 +133,13 @@ def test_a_data_folder_that_cannot_be_used_is_named(tmp_path):
         open_store(read_settings(data=file / "store"))
 
 
+@pytest.mark.parametrize("name", ["why?", "p100%25", "all*", "x[1]"])
+def test_a_data_folder_whose_name_is_a_pattern_is_refused_and_not_made(tmp_path, name: str):
+    with pytest.raises(StoreError, match="its path contains .*Set MEMORY_DATA"):
+        open_store(read_settings(data=tmp_path / name / "store"))
+    assert not (tmp_path / name).exists()
+
+
 def test_an_open_data_folder_is_closed_to_others_with_all_that_is_in_it(tmp_path):
     root = tmp_path / "mine"
     root.mkdir(mode=0o755)
