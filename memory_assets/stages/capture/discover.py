@@ -221,8 +221,8 @@ def harness_of(path: Path) -> Harness | None:
 def _walk(folder: Path, left_out: dict[Path, str]) -> Iterator[Path]:
     """Yields the files in and below the folder whose names may be those of transcripts.
 
-    Links to folders are not followed, because they may form cycles. Unreadable folders below it are
-    added to `left_out`.
+    A folder that is reached a second time, through a link, is passed by. Unreadable folders below
+    it are added to `left_out`.
     """
 
     def fail(error: OSError) -> None:
@@ -237,10 +237,17 @@ def _walk(folder: Path, left_out: dict[Path, str]) -> Iterator[Path]:
     if not is_folder:
         yield folder
         return
-    for parent, folders, names in os.walk(folder, onerror=fail):
+    visited: set[str] = set()
+    for parent, folders, names in os.walk(folder, onerror=fail, followlinks=True):
+        real_parent = os.path.realpath(parent)
         is_deepest = len(Path(parent).parts) - len(folder.parts) == DEEPEST
-        searched = [] if is_deepest else folders
-        folders[:] = [name for name in searched if name not in _SKIPPED_FOLDERS]
+        if is_deepest or real_parent in visited:
+            folders.clear()
+        if real_parent in visited:
+            continue
+        visited.add(real_parent)
+        searched = [name for name in folders if name not in _SKIPPED_FOLDERS]
+        folders[:] = sorted(searched, key=lambda name: Path(parent, name).is_symlink())
         yield from (Path(parent, name) for name in names if _is_candidate(name))
 
 

@@ -43,19 +43,18 @@ def test_streaming_snapshots_of_a_message_have_one_id_and_its_blocks_different_o
 
 
 def queued(operation: str, content: str | None = None, second: int = 0) -> dict:
-    record = {"type": "queue-operation", "operation": operation, "sessionId": "s"}
-    record["timestamp"] = f"2026-03-02T08:00:{second:02}Z"
+    at = f"2026-03-02T08:00:{second:02}Z"
+    record = {"type": "queue-operation", "operation": operation, "timestamp": at}
     return record if content is None else {**record, "content": content}
 
 
 def attached(prompt: str) -> dict:
-    attachment = {"type": "queued_command", "prompt": prompt, "commandMode": "prompt"}
-    return {"type": "attachment", "attachment": attachment, "timestamp": "2026-03-02T08:01:00Z"}
+    return {"type": "attachment", "attachment": {"type": "queued_command", "prompt": prompt}}
 
 
 def typed(text: str, **fields: object) -> dict:
-    message = {"role": "user", "content": text}
-    return {"type": "user", "message": message, "timestamp": "2026-03-02T08:02:00Z", **fields}
+    message = {"message": {"role": "user", "content": text}, "timestamp": "2026-03-02T08:02:00Z"}
+    return {"type": "user", **message, **fields}
 
 
 TIDES, GAUGE = "Round the tides to centimetres.", "Leave the old gauge alone."

@@ -35,13 +35,14 @@ def test_the_three_layouts_are_found_below_one_folder_and_a_journal_is_not():
     assert not {"journal.jsonl", "history.jsonl"} & set(names(found))
 
 
-def test_a_linked_folder_is_passed_by_and_a_linked_root_is_not(tmp_path: Path):
+def test_a_linked_folder_is_read_once(tmp_path: Path):
     (tmp_path / "inside").mkdir()
     shutil.copy(transcript("0a000001"), tmp_path / "inside")
     (tmp_path / "inside" / "loop").symlink_to(tmp_path / "inside", target_is_directory=True)
     (tmp_path / "root").symlink_to(tmp_path / "inside", target_is_directory=True)
     assert names(find_transcripts([tmp_path / "inside"])) == [transcript("0a000001").name]
     assert names(find_transcripts([tmp_path / "root"])) == [transcript("0a000001").name]
+    assert names(find_transcripts([tmp_path])) == [transcript("0a000001").name]
 
 
 @pytest.mark.parametrize(
