@@ -27,12 +27,12 @@ CORE_LINES = 54_600
 """Lines of code without optional capabilities."""
 TEST_LINES = 40_000
 WORDS = 25_000
-ALTERNATIVES = 11_790
-MASKING_ALTERNATIVES = 1_150
+ALTERNATIVES = 11_771
+MASKING_ALTERNATIVES = 1_147
 """Those in patterns of bytes included."""
 LONGEST_FILE = 566
 LONGEST_FUNCTION = 71
-UNDOCUMENTED = 94
+UNDOCUMENTED = 95
 FINISHED = (0, 0, 34, 31, 0.0004)
 """Functions with too many branches, assigning conditions, tuple assignments, nested comprehensions,
 share of vague names."""
