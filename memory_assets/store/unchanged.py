@@ -64,7 +64,8 @@ def is_unchanged(root: str, now: "float | None" = None) -> bool:
 
 def _files(place: str, ignored: "set[str]") -> "Iterator[str]":
     """Yields path, size, time and inode of the file, or of each file below the folder; an error
-    number for what is missing. A folder that links lead to is read once; it joins `ignored`.
+    number for what is missing. What a link to a folder yields never repeats: the folder may change
+    unseen.
     """
     try:
         entries = os.scandir(place)
@@ -75,12 +76,9 @@ def _files(place: str, ignored: "set[str]") -> "Iterator[str]":
         for entry in entries:
             if entry.path in ignored or entry.name.endswith(("__pycache__", ".lock")):
                 continue
-            if entry.is_dir() and entry.is_symlink():
-                target = os.path.realpath(entry.path)
-                if target not in ignored:
-                    ignored.add(target)
-                    yield from _files(entry.path, ignored)
-            elif entry.is_dir():
+            if entry.is_symlink() and os.path.isdir(entry.path):
+                yield f"{entry.path} {time.time_ns()}"
+            elif entry.is_dir(follow_symlinks=False):
                 yield from _files(entry.path, ignored)
             else:
                 try:

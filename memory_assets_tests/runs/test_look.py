@@ -16,7 +16,6 @@ from memory_assets.runs.look import Look
 from memory_assets.services.health import housekeeping
 from memory_assets.store.store import Store
 from memory_assets.store.unchanged import NOTE_FILE, is_unchanged
-from memory_assets.text.files import make_folder
 from memory_assets_tests.conftest import NOW
 from memory_assets_tests.factories import row
 from memory_assets_tests.small_store import small_store, write
@@ -31,8 +30,6 @@ def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "transcripts"
     folder.mkdir()
     (folder / "session.jsonl").write_text("{}\n")
-    (folder / "link").symlink_to(make_folder(tmp_path / "linked"), target_is_directory=True)
-    (folder / "loop").symlink_to(folder, target_is_directory=True)
     monkeypatch.setenv("MEMORY_SOURCES", str(folder))
     monkeypatch.setenv("MEMORY_ADR_FOLDERS", str(tmp_path / ADRS))
     return folder
@@ -66,9 +63,8 @@ CHANGES: dict[str, Callable[[Store, Path], object]] = {
     "a rewritten transcript of the same size and time": lambda store, sources: rewrite(
         sources / "session.jsonl"
     ),
-    "a transcript in a linked folder": lambda store, sources: append(
-        sources / "link" / "new.jsonl"
-    ),
+    "a linked folder": lambda store, sources: (sources / "link").symlink_to(sources.parent),
+    "a link to itself": lambda store, sources: (sources / "loop").symlink_to(sources / "loop"),
     "an event of a hook": lambda store, sources: append(
         store.root / "spool" / "events.jsonl", "{}\n"
     ),

@@ -193,35 +193,36 @@ class ClaudeCodeReader(TranscriptReader):
 
     def _queue_operation(self, record: dict[str, Any]) -> Parsed:
         """Returns the prompt that the running turn gets, unless an attachment was its message."""
-        queue: list[list[str]] = self.state["queue"]
+        queue: list[list[Any]] = self.state["queue"]
         operation = record.get("operation")
         content = record.get("content")
         without_words = Parsed.not_a_message("queue-operation", is_known=True)
         if operation == "enqueue":
-            queue.append([str(content or ""), str(record.get("timestamp"))])
+            queue.append([str(content or ""), str(record.get("timestamp")), False])
         elif operation == "popAll":
             queue.clear()
         if operation not in ("dequeue", "remove") or not queue:
             return without_words
-        texts = [text for text, _ in queue]
-        prompt, queued_at = queue.pop(texts.index(content) if content in texts else 0)
-        if operation == "dequeue" or parse_user_text(prompt).voice != "person":
+        texts = [text for text, _, _ in queue]
+        prompt, queued_at, is_attached = queue.pop(texts.index(content) if content in texts else 0)
+        message = Parsed.user_message("queue-operation", prompt, 0, f"queued:{queued_at}")
+        if operation == "dequeue" or is_attached or message.author != "owner":
             return without_words
         self.state["given_prompts"] = [*self.state["given_prompts"], prompt][-MOST_GIVEN:]
-        return Parsed.user_message("queue-operation", prompt, 0, f"queued:{queued_at}")
+        return message
 
     def _has_given(self, prompt: str) -> bool:
         """Returns whether a `remove` was the message of an attachment's prompt.
 
-        If the `remove` is still to come, the prompt loses its text in the queue: its message is the
-        attachment.
+        If the `remove` is still to come, the attachment is the message: the queue notes that.
         """
         given_prompts: list[str] = self.state["given_prompts"]
         if prompt in given_prompts:
             given_prompts.remove(prompt)
             return True
-        entry = next((entry for entry in self.state["queue"] if entry[0] == prompt), [""])
-        entry[0] = ""
+        waiting = [entry for entry in self.state["queue"] if entry[0] == prompt and not entry[2]]
+        for entry in waiting[:1]:
+            entry[2] = True
         return False
 
     def _system(self, record: dict[str, Any]) -> Parsed:

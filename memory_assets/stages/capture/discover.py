@@ -15,7 +15,7 @@ import os
 import re
 import sqlite3
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -221,7 +221,7 @@ def harness_of(path: Path) -> Harness | None:
 def _walk(folder: Path, left_out: dict[Path, str]) -> Iterator[Path]:
     """Yields the files in and below the folder whose names may be those of transcripts.
 
-    A folder that is reached a second time, through a link, is passed by. Unreadable folders below
+    Each folder is read once, however many links lead to it. Unreadable folders below
     it are added to `left_out`.
     """
 
@@ -237,18 +237,26 @@ def _walk(folder: Path, left_out: dict[Path, str]) -> Iterator[Path]:
     if not is_folder:
         yield folder
         return
-    visited: set[str] = set()
-    for parent, folders, names in os.walk(folder, onerror=fail, followlinks=True):
-        real_parent = os.path.realpath(parent)
-        is_deepest = len(Path(parent).parts) - len(folder.parts) == DEEPEST
-        if is_deepest or real_parent in visited:
-            folders.clear()
-        if real_parent in visited:
-            continue
-        visited.add(real_parent)
-        searched = [name for name in folders if name not in _SKIPPED_FOLDERS]
-        folders[:] = sorted(searched, key=lambda name: Path(parent, name).is_symlink())
+    for parent, names in _folders(folder, fail):
         yield from (Path(parent, name) for name in names if _is_candidate(name))
+
+
+def _folders(top: Path, fail: Callable[[OSError], None]) -> Iterator[tuple[str, list[str]]]:
+    """Yields each folder once, with the names of its files; those behind links come last."""
+    visited: set[str] = set()
+    starts = [top]
+    while starts:
+        for parent, folders, names in os.walk(starts.pop(0), onerror=fail):
+            real_parent = os.path.realpath(parent)
+            is_deepest = len(Path(parent).parts) - len(top.parts) == DEEPEST
+            is_ended = is_deepest or real_parent in visited
+            searched = [] if is_ended else folders
+            folders[:] = [name for name in searched if name not in _SKIPPED_FOLDERS]
+            paths = [Path(parent, name) for name in folders]
+            starts += filter(Path.is_symlink, paths)
+            if real_parent not in visited:
+                yield parent, names
+            visited.add(real_parent)
 
 
 def _folder_error(path: Path, error: OSError) -> TranscriptError:

@@ -53,8 +53,7 @@ def attached(prompt: str) -> dict:
 
 
 def typed(text: str, **fields: object) -> dict:
-    message = {"message": {"role": "user", "content": text}, "timestamp": "2026-03-02T08:02:00Z"}
-    return {"type": "user", **message, **fields}
+    return {"type": "user", "message": {"role": "user", "content": text}, **fields}
 
 
 TIDES, GAUGE = "Round the tides to centimetres.", "Leave the old gauge alone."
@@ -68,6 +67,7 @@ TIDES, GAUGE = "Round the tides to centimetres.", "Leave the old gauge alone."
         ([queued("enqueue", TIDES), queued("enqueue", GAUGE), queued("remove", GAUGE), queued("popAll", TIDES)], [GAUGE]),
         ([queued("enqueue", TIDES), queued("remove"), attached(TIDES)], [TIDES]),
         ([queued("enqueue", TIDES), attached(TIDES), queued("remove")], [TIDES]),
+        ([queued("enqueue", TIDES), queued("enqueue", GAUGE), attached(GAUGE), queued("remove", GAUGE)], [GAUGE]),
         ([queued("enqueue", TIDES), queued("dequeue"), typed(TIDES)], [TIDES]),
         ([queued("enqueue", TIDES, 1), queued("remove"), queued("enqueue", TIDES, 9), queued("remove")], [TIDES, TIDES]),
         ([queued("enqueue", TIDES), queued("popAll", TIDES), queued("remove")], []),
@@ -85,8 +85,7 @@ def test_the_owners_words_are_those_that_the_agent_got_once_each(
     for record in records:
         reader = ClaudeCodeReader("s", json.loads(json.dumps(reader.state)))  # the next ingest
         record["parsed"] = reader.read(json.dumps(record).encode())
-    messages = [record["parsed"] for record in records if record["parsed"].status == "message"]
-    owners = [message for message in messages if message.author == "owner"]
+    owners = [record["parsed"] for record in records if record["parsed"].author == "owner"]
     assert [message.text for message in owners] == owners_words
     assert all(message.is_user_turn for message in owners)
     assert len({message.identity for message in owners}) == len(owners)

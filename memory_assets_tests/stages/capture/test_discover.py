@@ -42,7 +42,9 @@ def test_a_linked_folder_is_read_once(tmp_path: Path):
     (tmp_path / "root").symlink_to(tmp_path / "inside", target_is_directory=True)
     assert names(find_transcripts([tmp_path / "inside"])) == [transcript("0a000001").name]
     assert names(find_transcripts([tmp_path / "root"])) == [transcript("0a000001").name]
-    assert names(find_transcripts([tmp_path])) == [transcript("0a000001").name]
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / "a" / "b" / "link").symlink_to(tmp_path / "inside", target_is_directory=True)
+    assert [file.path.parent for file in find_transcripts([tmp_path])] == [tmp_path / "inside"]
 
 
 @pytest.mark.parametrize(
