@@ -11,6 +11,9 @@ from memory_assets.schema.extra_folders import extra_names
 
 DELETED = {"lab", "library", "replay", "scaling", "service", "sharing"} - {*extra_names()}
 
+TRIGGERS = ("triggers",) if "lab" in DELETED else ("lab", "triggers")
+"""The command of that verb."""
+
 NAMES = [f"memory_assets_tests.extras.{name}.cases" for name in extra_names()]
 CASES: list[Any] = [import_module(name) for name in NAMES if find_spec(name)]
 """The `cases.py` of their tests."""
@@ -18,6 +21,6 @@ CASES: list[Any] = [import_module(name) for name in NAMES if find_spec(name)]
 needs_all = pytest.mark.skipif(bool(DELETED), reason=f"docs describe {sorted(DELETED)} too")
 
 
-def commands_there(commands: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:
+def commands_there(commands: Iterable[Any]) -> list[Any]:
     """Returns the commands that are not those of a deleted capability, which are named after it."""
-    return [words for words in commands if words[0] not in DELETED]
+    return [words for words in commands if words[0].split()[0] not in DELETED]

@@ -103,15 +103,15 @@ def _changes_in(clause: str, patterns: Sequence[re.Pattern[str]]) -> Iterator[Ch
     clause = _PATTERNS["not_any_more"].sub(r"no longer \g<what>", clause)
     for match in chain.from_iterable(pattern.finditer(clause) for pattern in patterns):
         phrases = match.groupdict()
-        gone = _name(phrases.get("gone", ""))
-        came = _name(phrases.get("came", ""))
+        old_name = _name(phrases.get("gone", ""))
+        new_name = _name(phrases.get("came", ""))
         is_done = not (_UNDONE.search(clause[: match.start()]) or _NOT_NOW.search(clause))
         if len(phrases) > 1:  # a move must name both
-            is_named = bool(gone and came)
+            is_named = bool(old_name and new_name)
         else:  # "the server is gone" does not say which one
             is_named = not any(_COMMON_NOUN.match(phrase) for phrase in phrases.values())
-        if is_done and is_named and gone != came:
-            yield Change(gone, came, _about(clause, match))
+        if is_done and is_named and old_name != new_name:
+            yield Change(old_name, new_name, _about(clause, match))
 
 
 def _about(clause: str, match: re.Match[str]) -> str:

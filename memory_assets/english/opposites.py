@@ -17,8 +17,8 @@ def opposites_by(
 ) -> dict[str, frozenset[str]]:
     """Returns the opposites of each word.
 
-    `form` brings every word into one form, such as its stem. With `of_states`, only opposites are
-    returned of which one alone can be true of a thing.
+    `form` brings every word into one form, such as its stem. `of_states` leaves out pairs that can
+    both be true of one thing, such as left and right.
     """
     opposites: dict[str, set[str]] = defaultdict(set)
     pairs = _PAIRS["states"] if of_states else f"{_PAIRS['states']},{_PAIRS['sides']}"

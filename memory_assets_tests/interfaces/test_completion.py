@@ -14,6 +14,7 @@ import pytest
 from memory_assets.interfaces import entry
 from memory_assets.interfaces.entry import COMPLETION
 from memory_assets.memory.completion import find_words
+from memory_assets_tests.of_extras import commands_there
 from memory_assets_tests.small_store import DAY, MEMORY, PROPOSAL, index, small_store, write
 
 ID = "mem_0f3a5c1e0000"
@@ -61,7 +62,7 @@ def words(line: str) -> list[str]:
         ("config set idle", ["idle_minutes"]),
         ("hooks install c", ["claude_code", "codex"]),
         ("hooks install pi c", ["claude_code", "codex"]),
-        ("hooks ins", ["install"]),
+        *commands_there([("lab what-if a", ["adopt"])]),
         ("recall a question --limit ", []),
     ],
 )

@@ -22,11 +22,11 @@ from memory_assets.memory import MemoryAgent
 from memory_assets.schema.requests import Request
 from memory_assets_tests.bench.doors import MOST_OF_DEFINITIONS, definition_tokens
 from memory_assets_tests.generated import describe, describe_tools
-from memory_assets_tests.of_extras import DELETED
+from memory_assets_tests.of_extras import TRIGGERS
 from memory_assets_tests.small_store import small_store
 
 PLACES = {
-    "triggers": "triggers" if "lab" in DELETED else "lab triggers",
+    "triggers": " ".join(TRIGGERS),
     "feedback": "data feedback",
 }
 WITHOUT_A_COMMAND = {

@@ -33,7 +33,7 @@ from memory_assets.text.files import make_folder, write_json
 
 BEFORE = "before"
 COMPARED = ("observations", "memories")
-"""Tables of which a branch keeps a copy as they are when it is made, to compare with later."""
+"""Tables that a branch copies when it is made, to be compared with later."""
 
 State = Literal["making", "made", "adopting"]
 

@@ -30,7 +30,7 @@ from memory_assets.store.ledger import Event
 YES = ("approved", "edited", "kept")
 NO = ("rejected",)
 OUTCOMES = (*YES, *NO, "ignored", "waiting", "unseen")
-"""What became of a row with people; the last three mean that nobody decided."""
+"""What became of a row with people; the last three mean that no person decided it."""
 
 AGAINST = ("hold", "discard", "rejected", "merged", "reject")
 """Verdicts that are right where people reject."""
@@ -159,7 +159,7 @@ def find_outcomes(added: Sequence[Row], history: ReviewHistory) -> dict[str, str
 
 
 def _outcome_by_person(proposal: Row, events: Sequence[Event]) -> str | None:
-    """Returns the outcome of a person's first decision; None where nobody decided."""
+    """Returns the outcome of a person's first decision; None if no person decided."""
     proposed = wording = line_of(proposal["text"])
     for event in events:
         if event.kind == decided.REJECTED:

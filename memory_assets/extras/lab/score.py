@@ -215,7 +215,7 @@ def _matched(
 
 
 def _one_to_one(pairs: Iterable[tuple[int, int]]) -> dict[int, int]:
-    """Returns the pairs, except those of which an earlier pair has one of the two sides."""
+    """Returns the pairs in order; a pair is left out if an earlier one holds one of its sides."""
     place_of: dict[int, int] = {}
     for number, place in pairs:
         if number not in place_of and place not in place_of.values():

@@ -125,7 +125,7 @@ def table_of(store: Store) -> pl.DataFrame:
 
 def _row(folder: AdrFolder, record: AdrFile) -> dict[str, Any]:
     path = str(folder.path / record.name)
-    times = {name: time_ns for name, _, time_ns in folder.files}
+    changed_ns = next(time_ns for name, _, time_ns in folder.files if name == record.name)
     row = asdict(record) | {"statements": record.statements, "text": record.text}
     lists = {name: list(value) for name, value in row.items() if isinstance(value, tuple)}
     return {
@@ -135,7 +135,7 @@ def _row(folder: AdrFolder, record: AdrFile) -> dict[str, Any]:
         "path": path,
         "project": folder.project,
         "status": record.status or None,
-        "changed_at": datetime.fromtimestamp(times[record.name] / 1e9, UTC),
+        "changed_at": datetime.fromtimestamp(changed_ns / 1e9, UTC),
     }
 
 

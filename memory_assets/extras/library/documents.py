@@ -245,9 +245,10 @@ def remove(store: Store, name: str) -> KeptDocument:
 def search(store: Store, request: SearchDocumentsRequest) -> FoundInDocuments:
     """Returns the chunks that fit the question, of documents that have one of the given tags."""
     question = squeezed(request.question)[:LONGEST_QUESTION]
-    documents = documents_of(store).all()
     if request.document:
         documents = [find_document(store, request.document)]
+    else:
+        documents = documents_of(store).all()
     if request.tag:
         tags = frozenset(request.tag)
         documents = [document for document in documents if not tags.isdisjoint(document.tags)]

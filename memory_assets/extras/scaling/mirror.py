@@ -347,7 +347,7 @@ class Mirror:
             if not path.startswith(BATCHES) and not (is_same and path in unchanged):
                 outdated.append(path)
         changed = []
-        for _, group in groupby(sorted(outdated, key=_fetch_order), _fetch_order):
+        for _, group in groupby(sorted(sorted(outdated), key=_fetch_order), _fetch_order):
             paths = list(group)
             results = self._in_parallel(
                 lambda path: self._fetch_one(path, theirs.files[path]), paths

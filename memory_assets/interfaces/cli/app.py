@@ -165,7 +165,7 @@ def answer_sources() -> list[Callable[[], Mapping[str, Any]]]:
     """Returns the function `answer_types` of each module with commands, in the core and extras."""
     modules = (*PANELS, *CORE_GROUPS.values())
     of_extras = [extra.load(extra.answers) for extra in extras() if extra.answers]
-    return [types_of_unplaced, *(module.answer_types for module in modules), *of_extras]
+    return [*(module.answer_types for module in modules), *of_extras, types_of_unplaced]
 
 
 def types_of_unplaced() -> Mapping[str, Any]:

@@ -339,7 +339,7 @@ def _remarks(schema: Mapping[str, Any]) -> str:
 
 
 def _declaration(name: str, type_: Any, default: Any, info: Any) -> inspect.Parameter:
-    """Returns the function parameter of which typer makes the option or argument `info`."""
+    """Returns the function parameter that typer turns into the option or argument `info`."""
     annotation = Annotated[type_, info]
     return inspect.Parameter(name, KEYWORD_ONLY, default=default, annotation=annotation)
 

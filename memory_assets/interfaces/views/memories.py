@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from memory_assets.interfaces.views.lines import Parts, bold, dim, ranges, warning
+from memory_assets.schema.vocabulary import MEMORY_KINDS
 from memory_assets.text.short_ids import short_id
 from memory_assets.text.words import counted, squeezed
 
@@ -144,7 +145,7 @@ def _facts(result: "types.Recalled") -> str:
 
 
 def _shown_id(result: "types.Recalled") -> str:
-    return short_id(result.memory_id) if result.kind in ("fact", "narrative") else result.memory_id
+    return short_id(result.memory_id) if result.kind in MEMORY_KINDS else result.memory_id
 
 
 def _origin(citation: "types.Citation") -> str:

@@ -258,7 +258,7 @@ def _erase_indexes(store: Store) -> None:
     texts = open_texts(store)
     try:
         if vectors.generation() is not None:
-            # Nothing counts as published: all vectors are written anew.
+            # As if no vector had been written yet, so that all are written again.
             upserts = plan_vectors(memories, embeddings_in_use(store), published={}).upserts
             vectors.update(upserts, [], rebuild=True, model=vectors.model() or "")
         if texts.generation() is not None:

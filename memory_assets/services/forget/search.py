@@ -164,8 +164,7 @@ def is_binary(raw: bytes) -> bool:
     head = raw[:HEAD_BYTES]
     zeros = head.count(0)
     # In UTF-16 every other byte may be zero.
-    is_utf16 = zeros in (head[::2].count(0), head[1::2].count(0))
-    return zeros > 0 and not is_utf16
+    return zeros > 0 and zeros not in (head[::2].count(0), head[1::2].count(0))
 
 
 def _matches(joined: str, phrase: str) -> Iterator[Wording]:

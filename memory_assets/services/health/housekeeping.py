@@ -70,7 +70,7 @@ def disk_use(root: Path) -> dict[str, int]:
 
 def is_due(store: Store) -> bool:
     """Returns whether an hour has passed since the last housekeeping."""
-    return store.note_of(NOTE) is None or store.settings.clock() >= next_time(store)
+    return next_time(store) <= store.settings.clock()
 
 
 def next_time(store: Store) -> datetime:

@@ -5,6 +5,7 @@ secrets masked where they are facts; names are limited in length.
 import unicodedata
 
 from memory_assets.errors import NoteError
+from memory_assets.text.words import squeezed
 
 LONGEST_NAME = 200
 """Characters of the name of a project or session."""
@@ -27,7 +28,7 @@ def masked_line(text: str, what: str) -> tuple[str, int]:
     from memory_assets.text.masking.redact import mask_text
 
     masked_text, secret_count = mask_text(check_printable(text, what))
-    return " ".join(masked_text.split()), secret_count
+    return squeezed(masked_text), secret_count
 
 
 def masked_warnings(count: int, where: str) -> tuple[str, ...]:
@@ -40,7 +41,7 @@ def masked_warnings(count: int, where: str) -> tuple[str, ...]:
 
 def clean_name(name: str, what: str) -> str:
     """Returns the name of a project or session as one line; raises `NoteError` if too long."""
-    cleaned = " ".join(check_printable(name, f"the {what}").split())
+    cleaned = squeezed(check_printable(name, f"the {what}"))
     if len(cleaned) > LONGEST_NAME:
         raise NoteError(f"The {what} has {len(cleaned):,} characters, the limit is {LONGEST_NAME}.")
     return cleaned

@@ -2,7 +2,7 @@
 
 The file is a tar in one zstd frame, with a checksum and a mark at the end. Its members are:
 
-    backup.json      the manifest without hashes: of which store, when, by which release
+    backup.json      the manifest without hashes: the store, the time, the release
     ...              the files of the store
     manifest.json    the manifest with the hash of each file; without it the backup is not complete
 """

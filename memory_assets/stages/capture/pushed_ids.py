@@ -26,5 +26,7 @@ def original_session(session_id: str) -> str:
 
 def pushed_message(message_id: str, client: str) -> str:
     """Returns the id of a message that the store `client` sent; unchanged if that is empty."""
+    if not client:
+        return message_id
     digest = hashlib.sha256(f"{client}/{message_id}".encode()).hexdigest()
-    return f"msg_{digest[:20]}" if client else message_id
+    return f"msg_{digest[:20]}"

@@ -289,10 +289,10 @@ def _is_compacting(current: _OpenWindow, until: datetime, rules: WindowRules) ->
     compaction, which earlier reports announced.
     """
     since = max(current.latest, current.compacted_at + timedelta.resolution)
-    moments = [moment for moment in rules.compacting if since <= moment <= until]
-    if not moments or not current.rows:
+    moment = next((moment for moment in rules.compacting if since <= moment <= until), None)
+    if moment is None or not current.rows:
         return False
-    return current.is_short(rules) or not rules.ends(current.latest, moments[0])
+    return current.is_short(rules) or not rules.ends(current.latest, moment)
 
 
 def _compact(

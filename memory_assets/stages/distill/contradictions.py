@@ -130,10 +130,11 @@ def _is_opposite(a: _Statement, b: _Statement) -> bool:
     sides = (side for side in a.sides - b.sides if side[0] != side[2])
     if any((object, relation, subject) in b.sides for subject, relation, object in sides):
         return True
-    denied = a.denied | b.denied
-    shared_count = len(denied & a.words & _widened(b.words))
-    is_one_denied = bool(a.denied) != bool(b.denied)
-    is_denied = is_one_denied and shared_count >= DENIED_SHARE * len(denied)
+    is_denied = False
+    if bool(a.denied) != bool(b.denied):
+        denied = a.denied | b.denied
+        shared = denied & a.words & _widened(b.words)
+        is_denied = len(shared) >= DENIED_SHARE * len(denied)
     return is_denied != (len(_reversed_words(a, b)) % 2 == 1)
 
 

@@ -132,10 +132,10 @@ def states_unnamed_change(text: str) -> bool:
 def copies(text: str, output: str) -> bool:
     """Returns whether most of the fact is one passage of the output, word for word."""
     words = _NO_WORD.sub(" ", text.lower()).split()
-    output_words = " ".join(_NO_WORD.sub(" ", output.lower()).split())
+    output_words = f" {' '.join(_NO_WORD.sub(' ', output.lower()).split())} "
     run = max(COPIED_WORDS, ceil(COPIED_SHARE * len(words)))
     passages = (" ".join(words[start : start + run]) for start in range(len(words) - run + 1))
-    return any(f" {passage} " in f" {output_words} " for passage in passages)
+    return any(f" {passage} " in output_words for passage in passages)
 
 
 def is_question(text: str) -> bool:

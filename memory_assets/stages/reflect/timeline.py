@@ -178,8 +178,8 @@ def _commits(
     may_report = pl.col("text").str.contains(r"(?m)^\[[^\]]+\] \S")
     results = messages.filter(may_report, kind="tool_result").sort("event_at", "message_id")
     for row in results.iter_rows(named=True):
-        key = _key(windows_by_id[row["window_id"]], row["event_at"], zone)
         for hash, subject in commits_in(row["text"]):
+            key = _key(windows_by_id[row["window_id"]], row["event_at"], zone)
             commits[key].setdefault(hash, subject)
     return commits
 

@@ -18,16 +18,13 @@ from memory_assets.services.health.status import status_of
 from memory_assets.services.review.proposals import Reviewed
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store
-from memory_assets_tests.of_extras import DELETED, commands_there
+from memory_assets_tests.of_extras import TRIGGERS, commands_there
 from memory_assets_tests.small_store import DAY, FACT, MEMORY, PROPOSAL, index, small_store
 
 Run = Callable[..., tuple[int, str, str]]
 
 
 SOURCES = app.answer_sources()
-
-
-TRIGGERS = ("triggers",) if "lab" in DELETED else ("lab", "triggers")
 
 
 def schema_for(words: Sequence[str]) -> dict[str, Any]:
