@@ -82,7 +82,8 @@ ZEROS_REACH = 8 * OBSCURED_REACH
 """The same around a zero: letters of UTF-16 that were read as ASCII have `\\u0000` between them."""
 _TORN = re.compile(rb"(?:\x1b(?:\[[0-9;:?]{0,24})?|\\(?:u[0-9a-fA-F]{0,3}|[0x][0-9a-fA-F]?)?)\Z")
 """Half a colour or half an escape at the end: what is before it cannot be judged."""
-_WORD = re.compile(rb"[A-Za-z0-9+/=_\\-]*")
+_WORD = re.compile(rb"(?:[A-Za-z0-9+/=_\\-]+|\[[0-9;:?]{0,24}[A-Za-z])*")
+"""Base64, a key, or escapes, through the colours among them."""
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
 _BETWEEN_STRINGS = re.compile(
     rb"(?:[\s{}\[\],:]|true|false|null|NaN|-?Infinity|-?[0-9][0-9.eE+-]*)*"

@@ -213,14 +213,16 @@ def test_a_secret_before_an_escape_leaves_the_escape_whole(command: str) -> None
     assert isinstance(json.loads(masked)["arguments"], str)
 
 
-def test_a_key_longer_than_the_reach_around_a_colour_is_masked_to_its_end() -> None:
-    body = base64.b64encode(
-        b"-----BEGIN RSA PRIVATE KEY-----\n"
-        + draw_word(Random(3), LETTERS["alnum"], 2_400).encode()
-    ).decode()
-    text = f"    cl\x1b[01;31m\x1b[Kient-key-data: {body[:80]}\x1b[m\x1b[K{body[80:]}"
-    masked = json.loads(mask(json.dumps({"text": text}).encode() + b"\n")[0])["text"]
-    assert body[-60:] not in masked
+@pytest.mark.parametrize("depth", [1, 2, 3])
+@pytest.mark.parametrize("length", [900, 2_400])
+def test_a_long_key_whose_name_has_a_colour_is_masked_whole(length: int, depth: int) -> None:
+    key = f"-----BEGIN RSA PRIVATE KEY-----\n{draw_word(Random(3), LETTERS['alnum'], length)}"
+    body = base64.b64encode(key.encode()).decode()
+    text = f"    cl\x1b[01;31m\x1b[Kient-key-data: {body[:80]}\x1b[m\x1b[K{body[80:]}\x1b[0m"
+    for _ in range(depth):
+        text = json.dumps({"text": text})
+    masked = mask(text.encode() + b"\n")[0].decode()
+    assert body[:24] not in masked and body[-60:] not in masked
 
 
 @pytest.mark.parametrize(
