@@ -28,41 +28,14 @@ SUFFICIENT = 2
 MOST_TOPICS = 2
 """A question with more topics, beside a category and a project, is not broad."""
 
-_NOUNS = (
-    "conventions?|rules?|guidelines?|standards?|polic(?:y|ies)|preferences?|habits?|tastes?"
-    "|architecture|design|structure"
-    "|components?|operations|ops|deployments?|deploys?|releases?|builds?|ci|infrastructure"
-    "|infra|people|team|colleagues"
-    "|contacts|goals?|aims?|status|state|decisions?|projects?|setup|basics|essentials"
-)
-_BUILT = r"(?:built|structured|organi[sz]ed|put\stogether|set\sup)"
 _OPEN = re.compile(
-    rf"""
-      \bwhat\s(?:all\s)?(?:do|did)\s(?:i|we|you)\s(?:already\s|actually\s|currently\s)?
-        (?:know|remember|have\son\sfile)\b
-    | \bwhat\s(?:is|are|were)\s(?:known|all)\b
-    | \bwhat(?:'s|\sis|\sare|\swere|\sabout)\s
-        (?:(?:all|of|the|our|my|your|this|its|general|main|most|important|key|team|overall|coding|working|[\w.-]+'s)\s)*
-        (?:[\w-]+\s)?(?:{_NOUNS})\b
-    | \b(?:overview|summary|gist|rundown|recap|outline|digest)\b
-    | \bsummari[sz]e\b
-    | \btell\sme\s(?:everything\s|all\s|something\s)?(?:you\sknow\s)?about\b
-    | \b(?:everything|all|anything)\s(?:that\s)?(?:you|we|i)\s(?:already\s)?(?:know|remember
-        |learn(?:ed|t))\b
-    | \bwhat\s(?:have|did)\s(?:we|i|you)\s(?:all\s|already\s|so\sfar\s)?learn(?:ed|t)?\b
-    | \bwhat\s(?:should|must|do)\s(?:i|we|one|you|somebody|anyone)\s(?:have\sto\s|need\sto\s)?
-        (?:know|keep\sin\smind|be\saware\sof)\b
-    | \b(?:list|show|name|give)\s(?:me\s)?(?:all\s)?(?:of\s)?(?:our|my|the|your)\s(?:[\w-]+\s)?
-        (?:{_NOUNS})\b
-    | \b(?:what|which)\s(?:[\w-]+\s)?(?:{_NOUNS})\s
-        (?:are|do|apply|hold|exist|should|must|have|matter|count|there)\b
-    | \bhow\sdo\s(?:i|we|you|people)\s(?:usually\s|generally\s)?work\s(?:here|around|in\sthis)\b
-    | \b(?:catch|bring|fill)\sme\s(?:up|in)\b
-    | \bhow\sis\s(?:[\w./-]+|the\s[\w-]+|(?:this|the)\swhole\sthing)\s{_BUILT}\b
-    | \bwho(?:'s|\sis)\swho\b
-    """,
-    re.I | re.X,
+    r"\b(?:what(?:'s| is| are| do| should| have)|(?:what|which) (?:rules|conventions|guidelines)|how is|who(?:'s"
+    r"| is)|tell me|list|show|give|everything|overview|summar\w+|gist|rundown|recap|outline|digest"
+    r"|(?:catch|bring|fill) me)\b",
+    re.I,
 )
+"""Asks for what there is, not for a place, a reason or a number."""
+
 _NARROW = re.compile(
     r"\b(?:why|when|how (?:many|much|long|often|far|big|old)|instead of|versus|vs|difference"
     r"|compared?|yesterday|today"
