@@ -1,11 +1,14 @@
-"""Decides whether a fact says the opposite of the sentences that it rests on.
+"""Finds facts that may say the opposite of the sentences that they rest on.
 
 A model may find the right sentence and reverse it: "read-only" becomes "read-write", "never"
-becomes "always", "uv, not pip" becomes "pip, not uv". Each clause of the fact is compared with the
-sentences that share most of its words. Compared are denials, opposite words, and which name is on
-which side of "before" or "instead of". The fact is contradicted if a clause has comparable
-sentences and all of them say the opposite. Questions are not compared. A sentence with a word such
-as "removed" or "failed" that the clause lacks supports the clause.
+becomes "always", "uv, not pip" becomes "pip, not uv". Only near-equal wordings are compared: each
+clause of the fact with the clauses of the sentences that have nearly all of its words. Words cannot
+tell whether other wordings agree: "fails if the key is missing" and "works if it is not missing"
+say the same. So a clause that denies something in its condition is not compared. Questions are not
+compared either.
+
+Compared are denials, opposite words, and which name is on which side of "before" or "instead of".
+The fact is doubtful if a clause has comparable sentences and all of them say the opposite.
 """
 
 import re
@@ -14,10 +17,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from memory_assets.english.opposites import NEGATING, opposites_by
+from memory_assets.english.word_forms import root
 from memory_assets.text.patterns import patterns_beside
-from memory_assets.text.words import STOP, stem, stems_of, word_set
+from memory_assets.text.words import STOP, stems_of, word_set
 
-ALIGNED, FEWEST = 0.6, 3
+ALIGNED, FEWEST = 0.75, 3
 """Least share of the longer one's words, and least number of words, that a clause and a sentence
 have in common if they are compared.
 """
@@ -32,22 +36,19 @@ be its opposite.
 
 _PATTERNS = patterns_beside(__file__)
 _HOW_OFTEN = re.compile(r"(?i)\b(?:always|never)\b")
-_UNCLEAR = _PATTERNS["gone"]
-"""Words that change what a sentence says besides denials: of changes, conditions, checks, the past.
-"""
-
 _CLAUSE_END = _PATTERNS["clause_end"]
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|\n+|\\n")
+_RELATIVE = re.compile(r"(\w+),? which ")
 _PART = re.compile(r";\s|,\s(?:and|but|so)\s|\s(?:and|but|because|since)\s|\s[–—]\s")
 _WORD = re.compile(r"[A-Za-z0-9_./:@#-]{2,}")
 
-_OPPOSITE_OF = opposites_by(stem)
+_OPPOSITE_OF = opposites_by(root)
 
 _SIDE_WORDS = 3
 """Content words next to a relation that count as its left or right side."""
 
 _EMPTY_VERBS = word_set("use used uses using run runs running take takes keep go goes")
-_PARTICLES = word_set("instead rather cannot never don doesn isn aren won can")
+_PARTICLES = word_set("always ever instead rather cannot never don doesn isn aren won can")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +61,6 @@ class _Statement:
     """(left, relation, right) of stems."""
     how_often: str
     """`always`, `never` or empty."""
-    denials: frozenset[str]
-    """Its stems of `_UNCLEAR` words."""
 
 
 def is_contradicted(fact: str, sources: Iterable[str]) -> bool:
@@ -72,7 +71,7 @@ def is_contradicted(fact: str, sources: Iterable[str]) -> bool:
         _read(text)
         for source in sources
         for text in _parts(source)
-        if len(_widened(stems_of(text)) & words) >= 2
+        if len(_widened(_words(text)) & words) >= 2
     ]
     return any(_is_opposed(clause, sentences) for clause in clauses)
 
@@ -80,25 +79,30 @@ def is_contradicted(fact: str, sources: Iterable[str]) -> bool:
 def _parts(text: str) -> list[str]:
     """Returns the sentences that are no questions, and their clauses.
 
-    Texts without function words are left out: they are headings or lists.
+    Texts without function words are left out: they are headings or lists. So are clauses that deny
+    something in a condition.
     """
     statements = [
         sentence
-        for sentence in _SENTENCE_END.split(text)
+        for sentence in _SENTENCE_END.split(_RELATIVE.sub(r"\1; \1 ", text))
         if sentence.strip() and not sentence.rstrip().endswith("?")
     ]
     parts = {part for sentence in statements for part in (sentence, *_PART.split(sentence))}
-    return sorted(part for part in parts if not STOP.isdisjoint(part.lower().split()))
+    return sorted(part for part in parts if _is_plain(part))
+
+
+def _is_plain(part: str) -> bool:
+    """Returns whether the part is a statement: no list of words, and not true in a case only."""
+    condition = _PATTERNS["condition"].search(part)
+    is_denying = condition and _PATTERNS["denial"].search(part, condition.start())
+    is_exception = _PATTERNS["exception"].search(part)
+    return not (is_denying or is_exception or STOP.isdisjoint(part.lower().split()))
 
 
 def _is_opposed(clause: _Statement, sentences: Sequence[_Statement]) -> bool:
     """Returns whether there are comparable sentences, and all say the opposite of the clause."""
     comparable = [statement for statement in sentences if _is_comparable(clause, statement)]
-    clear = clause.words.union(*map(_opposites, clause.words))
-    return bool(comparable) and all(
-        statement.denials <= clear | clause.denials and _is_opposite(clause, statement)
-        for statement in comparable
-    )
+    return bool(comparable) and all(_is_opposite(clause, statement) for statement in comparable)
 
 
 def _is_comparable(a: _Statement, b: _Statement) -> bool:
@@ -133,7 +137,7 @@ def _is_opposite(a: _Statement, b: _Statement) -> bool:
     is_denied = False
     if bool(a.denied) != bool(b.denied):
         denied = a.denied | b.denied
-        shared = denied & a.words & _widened(b.words)
+        shared = denied & _widened(a.words) & _widened(b.words)
         is_denied = len(shared) >= DENIED_SHARE * len(denied)
     return is_denied != (len(_reversed_words(a, b)) % 2 == 1)
 
@@ -166,7 +170,6 @@ def _read(text: str) -> _Statement:
         denied,
         frozenset(_sides(bare)),
         how_often,
-        frozenset(stem(word.lower()) for word in _UNCLEAR.findall(bare)),
     )
 
 
@@ -177,7 +180,7 @@ def _words(text: str) -> frozenset[str]:
 def _content(text: str) -> list[str]:
     words = (word.strip(".:-/") for word in _WORD.findall(text.lower()))
     return [
-        stem(word)
+        root(word)
         for word in words
         if word not in _PARTICLES and (stems_of(word) or word in _OPPOSABLE)
     ]

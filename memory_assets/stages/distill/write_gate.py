@@ -106,7 +106,7 @@ def _content_rules(candidate: Candidate, limits: GateLimits) -> Iterator[GateRul
 
 def _evidence_rules(candidate: Candidate) -> Iterator[GateRule]:
     fault = candidate.fault
-    yield fault == "contradicted", "discard", 0.9, "says the opposite of its evidence"
+    yield fault == "contradicted", "hold", 0.7, "may say the opposite of its evidence"
     has_evidence = candidate.lines and candidate.message_ids and fault != "unsupported"
     yield not has_evidence, "hold", 0.95, NO_EVIDENCE
     yield fault == "unknown name", "hold", 0.9, "names what the session does not name"

@@ -22,7 +22,7 @@ JUNK = frozenset(
         "no evidence in the transcript",
         "instruction artefact",
         "names what the session does not name",
-        "says the opposite of its evidence",
+        "may say the opposite of its evidence",
         "characters that nobody sees",
         "quoted material decides nothing",
         "instructs whoever reads it",

@@ -27,7 +27,7 @@ def test_an_inversion_contradicts_its_sentence_and_a_faithful_fact_does_not(
 
 
 @each
-def test_the_gate_discards_the_inversion_of_a_model_and_keeps_the_faithful_fact(
+def test_the_gate_holds_the_inversion_of_a_model_and_keeps_the_faithful_fact(
     source: str, faithful: str, inverted: str
 ):
     from memory_assets.stages.distill.day import find_in_windows
@@ -44,25 +44,10 @@ def test_the_gate_discards_the_inversion_of_a_model_and_keeps_the_faithful_fact(
     verdicts = {
         one.candidate.text: (one.verdict, one.reason) for one in judge(found.observed.candidates)
     }
-    assert verdicts[inverted] == ("discard", "says the opposite of its evidence")
+    assert verdicts[inverted] == ("hold", "may say the opposite of its evidence")
     assert verdicts[faithful][0] == "allow"
 
 
-@pytest.mark.parametrize(
-    ("fact", "sources"),
-    [
-        (
-            "The cache is disabled in production",
-            ["The cache is enabled in production.", "I disabled the cache in production."],
-        ),
-        ("The planner retries failed uploads", ["Does the planner not retry failed uploads?"]),
-        ("The old importer was removed from the worker", ["The old importer runs in the worker."]),
-        ("The worker reads from Redis", ["The gateway never writes to Postgres."]),
-        (
-            "Uploads are retried five times",
-            ["- uploads, retries", "Uploads are retried five times."],
-        ),
-    ],
-)
+@pytest.mark.parametrize(("fact", "sources"), LABELLED["agreements"])
 def test_a_change_a_question_and_another_subject_contradict_nothing(fact: str, sources: list[str]):
     assert not is_contradicted(fact, sources)
