@@ -206,17 +206,17 @@ _CORE = (
     Table("recalls", "recall", _REBUILD, "recalls/2", r.RecallEvent, made_from=("memories",),
           every_run=True),
     # reflect: days, weeks, months, and proposals for MEMORY.md
-    Table("reflections", "reflect", ("reflect",), "rules/4", r.Reflection, grain="day",
+    Table("reflections", "reflect", ("reflect",), "rules/5", r.Reflection, grain="day",
           made_from=("observations", "memories"), kinds=_LLM, follows=True, in_branch=True,
           doc="What a day's sessions established about each project, condensed and cited."),
     Table("session_reflections", "reflect", _REBUILD, "session/2", r.SessionReflection,
           made_from=("windows", "observations", "memories"), settings=("context_tokens",),
           every_run=True),
-    Table("weekly_distillates", "reflect", ("distil_weeks",), "rules/2", r.Reflection,
+    Table("weekly_distillates", "reflect", ("distil_weeks",), "rules/3", r.Reflection,
           grain="week", kinds=_LLM, made_from=("reflections",),
           doc="The reflections of a finished week's days, condensed for each project, with "
               "citations."),
-    Table("monthly_distillates", "reflect", ("distil_months",), "rules/2", r.Reflection,
+    Table("monthly_distillates", "reflect", ("distil_months",), "rules/3", r.Reflection,
           grain="month", kinds=_LLM, made_from=("reflections",),
           doc="The reflections of a finished month's days, condensed for each project, with "
               "citations."),

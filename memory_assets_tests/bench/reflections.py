@@ -8,7 +8,7 @@ no labelled sessions on the machine there are no rows.
 """
 
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import polars as pl
@@ -16,8 +16,7 @@ import polars as pl
 from memory_assets.extras.lab.gold import facts_of
 from memory_assets.extras.lab.labels import LabelledSession, read_labels
 from memory_assets.extras.lab.score import Fact, score
-from memory_assets.stages.reflect.bullets import parse_bullets
-from memory_assets.stages.reflect.subjects import MONTH, SMALL_TOKENS, SPANS, TABLE_OF
+from memory_assets.stages.reflect.subjects import MONTH, SPANS, TABLE_OF, bullets_of
 from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets_tests.bench.pipeline import ingest
 from memory_assets_tests.bench.row import Row
@@ -100,15 +99,12 @@ def _high(labelled: tuple[LabelledSession, ...], facts: Iterable[Fact]) -> set[L
 
 def _facts_told(told: pl.DataFrame, observations: pl.DataFrame) -> Iterable[Fact]:
     """Yields each line as a fact of the sessions that it cites, with the records of what it cites there."""
-    columns = observations.select("id", "session_id", "lines").iter_rows()
-    places: Mapping[str, tuple[str, list[int]]] = {
-        id: (session, lines) for id, session, lines in columns
-    }
-    for text, ids in told.select("text", "observation_ids").iter_rows():
-        for bullet in parse_bullets(text, ids):
+    facts = {row["id"]: row for row in observations.sort("event_at", "id").to_dicts()}
+    for reflection in told.to_dicts():
+        for bullet in bullets_of(reflection, facts):
             by_session: dict[str, set[int]] = {}
-            for session, lines in map(places.__getitem__, bullet.ids):
-                by_session.setdefault(session, set()).update(lines)
+            for row in map(facts.__getitem__, bullet.ids):
+                by_session.setdefault(row["session_id"], set()).update(row["lines"])
             yield from (
                 Fact(session, bullet.text, tuple(sorted(lines)))
                 for session, lines in by_session.items()
@@ -116,14 +112,14 @@ def _facts_told(told: pl.DataFrame, observations: pl.DataFrame) -> Iterable[Fact
 
 
 def _grown(tables: ParquetTables) -> Row:
-    """Returns how many days over the limit of a small one are not smaller than the facts they were made from."""
+    """Returns how many days are larger than the facts they were made from."""
     days = (
         tables.read("reflections").group_by("day").agg(pl.col("fact_tokens", "output_tokens").sum())
     )
-    large = days.filter(pl.col("fact_tokens") > SMALL_TOKENS)
-    grown = large.filter(pl.col("output_tokens") >= pl.col("fact_tokens")).height
-    figures = f"of {large.height} days over {SMALL_TOKENS} tokens of facts; {days.height - large.height} small ones passed through"
-    return Row("reflections: days that did not shrink", grown, figures, limit=0)
+    grown = days.filter(pl.col("output_tokens") > pl.col("fact_tokens")).height
+    before, after = days.select(pl.col("fact_tokens", "output_tokens").sum()).row(0)
+    figures = f"of {days.height} days; {before:,} tokens of facts, {after:,} of reflections"
+    return Row("reflections: days that grew", grown, figures, limit=0)
 
 
 def _dropped(tables: ParquetTables) -> Row:

@@ -16,7 +16,6 @@ from memory_assets.stages.reflect.reflector import MOST_TOKENS, find_unaccounted
 from memory_assets.stages.reflect.subjects import (
     DAY,
     MONTH,
-    SMALL_TOKENS,
     SPANS,
     TABLE_OF,
     WEEK,
@@ -24,6 +23,7 @@ from memory_assets.stages.reflect.subjects import (
 )
 from memory_assets.stages.reflect.timeline import commits_in
 from memory_assets.store.store import Store
+from memory_assets.text.words import count_tokens
 
 
 def _unknown_citations(table: str, store: Store, days: Days) -> pl.DataFrame:
@@ -40,15 +40,11 @@ for _table in TABLE_OF.values():
 
 @check("reflections", level="warn")
 def smaller_than_its_input(store: Store, days: Days) -> pl.DataFrame:
-    """The reflections of a day are smaller than its facts where these have more than {SMALL_TOKENS}
-    tokens.
-
-    Returns the days whose reflections are not smaller.
-    """
-    totals = pl.col("input_tokens", "fact_tokens", "output_tokens").sum()
-    of_days = store.tables.read("reflections", days).group_by("day").agg(totals).sort("day")
-    facts = pl.col("fact_tokens")
-    return of_days.filter(facts > SMALL_TOKENS, pl.col("output_tokens") >= facts)
+    """Every reflection of a day that has a text is smaller than the facts that it was made from."""
+    columns = ["day", "project", "text", "fact_tokens"]
+    written = store.tables.read("reflections", days, columns).filter(pl.col("text") != "")
+    text_tokens = pl.col("text").map_elements(count_tokens, pl.Int64)
+    return written.filter(text_tokens >= pl.col("fact_tokens")).drop("text")
 
 
 @check("proposals")

@@ -34,7 +34,6 @@ from memory_assets.stages.reflect.questions import (
 from memory_assets.stages.reflect.reflector import Condensed, condense_subjects
 from memory_assets.stages.reflect.subjects import (
     DAY,
-    SMALL_TOKENS,
     SPANS,
     Span,
     Subject,
@@ -183,7 +182,6 @@ def sizes(store: Store, table: str, partitions: Sequence[str]) -> Report:
     facts = int(rows["fact_tokens"].sum())
     output = int(rows["output_tokens"].sum())
     dropped = rows.select(reason=pl.col("dropped_why").explode(empty_as_null=False))
-    by_day = rows.group_by("day").agg(pl.col("fact_tokens").sum())
     levels = rows.select(level=pl.format("level {}", "level"))
     figures = {
         "observed_tokens": observed,
@@ -193,7 +191,7 @@ def sizes(store: Store, table: str, partitions: Sequence[str]) -> Report:
         "told_share_of_facts": round(output / max(facts, 1), 4),
         "facts_told": int(rows["observation_ids"].list.len().sum()),
         "facts_dropped": dropped.height,
-        "passed_through": by_day.filter(pl.col("fact_tokens") <= SMALL_TOKENS).height,
+        "not_rewritten": rows.filter(text="").height,
         "dropped_mix": counts_of(dropped, "reason"),
         "pressure_mix": counts_of(levels, "level"),
         "model_retries": int(rows.filter(pl.col("prompt_hash").is_not_null())["level"].sum()),

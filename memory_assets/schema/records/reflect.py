@@ -19,8 +19,11 @@ class Reflection(Record):
     until_on: date = column("Last local day it covers.")
     project: str = column("Project.")
     person: str = column("The human of the sessions.")
-    text: str = column("Markdown bullets, each ending with the ids of its sources.")
-    observation_ids: list[str] = column("Observations cited.")
+    text: str = column(
+        "Markdown bullets, each ending with the ids of its sources; empty where they would not be "
+        "smaller than the facts, which then stand for themselves."
+    )
+    observation_ids: list[str] = column("Observations cited, or those that stand for themselves.")
     reflection_ids: list[str] = column("The days' reflections that a week or month was made from.")
     dropped_ids: list[str] = column("Facts that were read and left out.")
     dropped_why: list[str] = column("The reason for each of them, as in `dropped_facts`.")
@@ -29,7 +32,7 @@ class Reflection(Record):
         "Estimated tokens of all observations, including narratives and held ones."
     )
     fact_tokens: Count = column("Estimated tokens of the facts that may be included.")
-    output_tokens: Count = column("Estimated tokens of the text.")
+    output_tokens: Count = column("Estimated tokens of the text, or of these facts.")
     level: Count = column("Compression level used: 0, 1 or 2.")
     reflector: str = column("Who wrote it: `rules/<version>` or a model's name.")
     answers: list[str] = column(

@@ -27,8 +27,7 @@ SERIALISER_VERSION = "reflect/1"
 MAX_TOKENS = 8_000
 LONGEST_LINE = 300
 SHOWN_TOKENS = 6_000
-"""Most tokens of narratives, of held facts and of MEMORY.md, each. The facts to condense are not
-cut."""
+"""Most tokens of narratives, of held facts and of MEMORY.md, each; all of them are whole."""
 
 PRESSURES = (
     "",
@@ -45,6 +44,9 @@ _LINE = re.compile(
 _ID = re.compile(r"mem_[0-9a-f]{12}")
 _INNER = re.compile(r"\s*\[mem_[0-9a-f]{12}(?:\s*[,;]\s*mem_[0-9a-f]{12})*\]")
 """A citation within a line; it is moved to the line's end."""
+
+_AROUND_NAMES = "`'\"()[]{}<>*_.,;:"
+"""What may stand at the ends of a name and is no part of it."""
 
 Price = Callable[[ModelAnswer], float | None]
 
@@ -67,7 +69,11 @@ class Question:
 
     def request(self) -> ModelRequest:
         """Returns the request to the model."""
-        memory_md = fenced("MEMORY.md", _cut(self.memory_md)) if self.memory_md.strip() else ""
+        memory_md = (
+            fenced("MEMORY.md", _whole(self.memory_md.splitlines()))
+            if self.memory_md.strip()
+            else ""
+        )
         parts = (memory_md, _material(self.subject), PRESSURES[self.level])
         prompt = read_prompt("reflect", "reflector")
         return ModelRequest(prompt, "\n\n".join(filter(None, parts)), MAX_TOKENS)
@@ -155,15 +161,19 @@ def _parse(text: str, subject: Subject) -> Iterator[Bullet]:
         bullet_text = _INNER.sub("", match["text"])
         inner_citations = "".join(_INNER.findall(match["text"]))
         cited = _ID.findall(f"{inner_citations} {match['ids']}")
-        sources = list(dict.fromkeys(by_short_id[id] for id in cited if id in by_short_id))
-        if by_short_id.keys() >= set(cited) and _names_only(bullet_text, sources):
-            yield replace(merged(sources), text=bullet_text)
+        if not by_short_id.keys() >= set(cited):
+            continue
+        sources = list(dict.fromkeys(by_short_id[id] for id in cited))
+        if _names_only(bullet_text, sources):
+            ids = tuple(id for id in ids_of(sources) if short_id(id) in cited)
+            yield replace(merged(sources), text=bullet_text, ids=ids)
 
 
 def _names_only(text: str, sources: Sequence[Bullet]) -> bool:
     """Returns whether the sources have every exact name of the text."""
     source_text = " ".join(bullet.text for bullet in sources).lower()
-    return all(name.lower() in source_text for name in exact_names(text) if len(name) > 1)
+    names = (name.strip(_AROUND_NAMES).lower() for name in exact_names(text))
+    return all(name in source_text for name in names if len(name) > 1)
 
 
 def _material(subject: Subject) -> str:
@@ -171,10 +181,10 @@ def _material(subject: Subject) -> str:
     held_ids = {id for id, exclusion in subject.excluded.items() if exclusion.reason == "held"}
     held_texts = [row["text"] for row in subject.facts if row["id"] in held_ids]
     context = {
-        "narratives": "\n".join(subject.narratives),
-        "held observations": "\n".join(held_texts),
+        "narratives": _whole(subject.narratives),
+        "held observations": _whole(held_texts),
     }
-    quoted = [fenced(title, _cut(body)) for title, body in context.items() if body]
+    quoted = [fenced(title, body) for title, body in context.items() if body]
     lines = (bullet.line.removeprefix("- ") for bullet in subject.bullets)
     last = subject.span.last_day(subject.first)
     period = f"on {subject.first}" if last == subject.first else f"from {subject.first} to {last}"
@@ -183,8 +193,15 @@ def _material(subject: Subject) -> str:
     return "\n\n".join([*quoted, fenced("observations", "\n".join(lines)), task])
 
 
-def _cut(text: str) -> str:
-    return text[: SHOWN_TOKENS * CHARS_A_TOKEN]
+def _whole(texts: Sequence[str]) -> str:
+    """Returns the texts that fit into `SHOWN_TOKENS`, a line each, none of them cut."""
+    room = SHOWN_TOKENS * CHARS_A_TOKEN
+    fitting: list[str] = []
+    for text in texts:
+        if len(text) < room:
+            fitting.append(text)
+            room -= len(text) + 1
+    return "\n".join(fitting)
 
 
 def prompt_hash() -> str:

@@ -4,9 +4,9 @@ long session into a short block.
 Facts are written whole, grouped by category, each with the ids of its observations. If they exceed
 the room, level 1 takes the most important facts; of a day it takes every 🔴. If these are still too
 long, level 2 takes only the 🔴 of the day, each cut to its first sentence. If that does not fit
-either, every fact is written, and a check warns. A small day is written whole. If there is a
-model's answer, it replaces the result of these rules. Facts that are left out are listed with the
-reason.
+either, or if the lines with their ids are not smaller than the facts, nothing is rewritten: the row
+has no text, and its facts stand for themselves. If there is a model's answer, it replaces the
+result of these rules. Facts that are left out are listed with the reason.
 
 A session is long if so much of it was observed that a compaction removes what it may still need.
 Its block is shown to the session after a compaction. It has one line for each memory, the oldest
@@ -219,8 +219,12 @@ def _core(text: str) -> str:
 
 
 def _row(subject: Subject, condensed: Condensed, background: Background) -> dict[str, Any]:
-    """Returns the row of a subject; every fact that it does not cite is listed with the reason."""
+    """Returns the row of a subject; every fact that it does not cite is listed with the reason.
+
+    It has no text if the lines are not smaller than the facts.
+    """
     text = render(condensed.bullets)
+    output_tokens = count_tokens(text)
     cited = dict.fromkeys(ids_of(condensed.bullets))
     reason = "left out" if condensed.prompt_hash else "no room"
     dropped = {
@@ -229,6 +233,10 @@ def _row(subject: Subject, condensed: Condensed, background: Background) -> dict
         for row in subject.facts
         if row["id"] not in cited
     }
+    tokens = {row["id"]: row["tokens"] for row in subject.facts}
+    if output_tokens >= sum(tokens[id] for id in tokens.keys() - subject.excluded.keys()):
+        text = ""
+        output_tokens = sum(map(tokens.__getitem__, cited))
     return {
         "reflection_id": subject.id,
         "day": subject.first,
@@ -243,7 +251,7 @@ def _row(subject: Subject, condensed: Condensed, background: Background) -> dict
         "dropped_to": [exclusion.kept_as for exclusion in dropped.values()],
         "input_tokens": subject.observed_tokens,
         "fact_tokens": subject.fact_tokens,
-        "output_tokens": count_tokens(text),
+        "output_tokens": output_tokens,
         **{name: getattr(condensed, name) for name in _OF_CONDENSED},
         "answers": list(condensed.answers),
     }

@@ -7,9 +7,10 @@ also limited to a share of everything that was observed, with narratives and hel
 """
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from itertools import chain
 from typing import Any
 
 import polars as pl
@@ -150,13 +151,10 @@ def subjects_of_period(
     """
     observed_tokens = int(reflections["input_tokens"].sum())
     share = span.share_of_facts(observed_tokens, int(reflections["fact_tokens"].sum()))
+    facts = {row["id"]: row for row in observations.sort("event_at", "id").to_dicts()}
     subjects = []
     for key, group in reflections.sort("day").group_by("project", "person", maintain_order=True):
-        bullets = [
-            bullet
-            for row in group.to_dicts()
-            for bullet in parse_bullets(row["text"], row["observation_ids"])
-        ]
+        bullets = list(chain.from_iterable(bullets_of(row, facts) for row in group.to_dicts()))
         cited = pl.col("id").is_in(ids_of(bullets))
         fact_tokens = int(group["fact_tokens"].sum())
         subject = _subject(
@@ -173,6 +171,17 @@ def subjects_of_period(
         )
         subjects.append(subject)
     return subjects
+
+
+def bullets_of(reflection: Row, facts: Mapping[str, Row]) -> Iterable[Bullet]:
+    """Returns the lines of a reflection; the facts that it cites if it has no text.
+
+    `facts` are observations by id, in order of time.
+    """
+    ids = reflection["observation_ids"]
+    if reflection["text"]:
+        return parse_bullets(reflection["text"], ids)
+    return [bullet_of(row) for id, row in facts.items() if id in ids]
 
 
 def _subject(

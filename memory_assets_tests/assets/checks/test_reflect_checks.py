@@ -162,7 +162,7 @@ def test_a_very_full_day_is_reflected_on_at_once_and_once_a_day(
             "reflections",
             "2026-08-03",
             "reflections.smaller_than_its_input",
-            {"fact_tokens": 501, "output_tokens": 501},
+            {"text": "word " * 100},
         ),
         (
             "weekly_distillates",

@@ -21,6 +21,7 @@ from memory_assets.text.words import count_tokens
 from memory_assets_tests.factories import PLAIN, START, frame, row
 
 MONDAY = date(2026, 8, 3)
+EVERYWHERE = "That holds on this machine, on the runners and in the images that we build."
 NOTHING_KNOWN = Background.of(frame("memories"))
 
 
@@ -76,8 +77,8 @@ def test_weeks_begin_on_monday_and_months_on_the_first():
 def test_what_two_days_say_is_one_line_in_the_newest_words():
     tuesday = MONDAY + timedelta(days=1)
     first, second = (
-        fact(1, "Use uv, never pip.", priority="high"),
-        fact(2, "Never pip; use uv.", tuesday),
+        fact(1, f"Use uv, never pip. {EVERYWHERE}", priority="high"),
+        fact(2, f"Never pip; use uv. {EVERYWHERE}", tuesday),
     )
     memory = row(
         "memories", id=first["id"], observation_ids=[first["id"], second["id"]], superseded_by=None
@@ -89,7 +90,7 @@ def test_what_two_days_say_is_one_line_in_the_newest_words():
     days = reflect(observations, background)
     (week,) = distil(WEEK, MONDAY, days, observations, background).to_dicts()
     assert week["text"].splitlines()[1:] == [
-        "- 🔴 Never pip; use uv. [mem_000000010000, mem_000000020000]"
+        f"- 🔴 Never pip; use uv. {EVERYWHERE} [mem_000000010000, mem_000000020000]"
     ]
     assert week["reflection_ids"] == days["reflection_id"].to_list()
     assert (week["day"], week["until_on"]) == (MONDAY, MONDAY + timedelta(days=6))

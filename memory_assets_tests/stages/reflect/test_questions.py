@@ -143,6 +143,23 @@ def test_lines_merge_and_a_high_fact_of_a_day_is_told_even_if_the_model_leaves_i
     ] == [port.text]
 
 
+def test_a_line_cites_what_the_model_cited_for_it_and_names_may_stand_in_marks():
+    texts = ("Build `docs/api.md` with `make docs`.", "Run `make docs` for docs/api.md.")
+    facts = [fact(number, text) for number, text in enumerate(texts, 1)]
+    ids = [row["id"] for row in facts]
+    memory = row("memories", id=ids[0], observation_ids=ids, superseded_by=None)
+    known = Background.of(frame("memories", memory))
+    (merged,) = subjects_of_day(ON, frame("observations", *facts), known)
+    (line,) = parse_answer_bullets(f"- (`make docs`) writes [docs/api.md]. {cite(2)}", merged)
+    assert line.ids == (ids[1],)
+
+
+def test_narratives_are_shown_whole_or_not_at_all(subject: Subject):
+    told = ["It was short.", "It went on. " * 2_500, "It ended."]
+    asked = Question(replace(subject, narratives=told), "scripted-1").request().material
+    assert "It was short." in asked and "It went on" not in asked and "It ended." in asked
+
+
 def test_an_answer_that_is_too_long_is_asked_for_again_with_growing_pressure_and_no_more_than_twice(
     subject: Subject, answers: AnswerStore
 ):

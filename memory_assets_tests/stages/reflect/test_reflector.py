@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_assets.stages.reflect.background import Background
+from memory_assets.stages.reflect.bullets import render
 from memory_assets.stages.reflect.reflector import condense_subjects
 from memory_assets.stages.reflect.subjects import DAY as DAY_SPAN
 from memory_assets.stages.reflect.subjects import subjects_of_day
@@ -69,21 +70,30 @@ def ids(*numbers: int) -> list[str]:
     return [observation(number)["id"] for number in numbers]
 
 
+def lines_of(*observations: dict, memories: tuple[dict, ...] = ()) -> str:
+    background = Background.of(frame("memories", *memories))
+    (subject,) = subjects_of_day(DAY, frame("observations", *observations), background)
+    return render(subject.bullets)
+
+
 def test_facts_stand_by_category_the_most_important_first_each_with_its_source():
-    (found,) = reflect(
+    facts = (
         observation(1, "Redis runs on port 6380.", category="operations", priority="medium"),
         observation(2, "Deploy with make deploy.", category="operations"),
         observation(3),
-    ).to_dicts()
-    assert found["text"] == (
+    )
+    assert lines_of(*facts) == (
         "**operations**\n"
         "- 🔴 Deploy with make deploy. [mem_000000020000]\n"
         "- 🟡 Redis runs on port 6380. [mem_000000010000]\n"
         "**rules-conventions**\n"
         "- 🔴 Use uv, never pip. [mem_000000030000]"
     )
+    (found,) = reflect(*facts).to_dicts()
     assert found["observation_ids"] == ids(2, 1, 3)
     assert (found["dropped_ids"], found["level"]) == ([], 0)
+    # Lines with their ids would be longer than the facts, which stand for themselves.
+    assert (found["text"], found["output_tokens"]) == ("", found["fact_tokens"])
     assert (found["day"], found["until_on"], found["reflection_ids"]) == (DAY, DAY, [])
 
 
@@ -99,13 +109,10 @@ def test_projects_and_people_are_reflected_on_apart():
 
 
 def test_what_was_said_twice_is_one_bullet_in_its_newest_words():
-    (found,) = reflect(
-        observation(1), observation(2, "Never pip; use uv."), memories=(memory(1, 2),)
-    ).to_dicts()
-    assert found["text"].splitlines()[1:] == [
+    twice = (observation(1), observation(2, "Never pip; use uv."))
+    assert lines_of(*twice, memories=(memory(1, 2),)).splitlines()[1:] == [
         "- 🔴 Never pip; use uv. [mem_000000010000, mem_000000020000]"
     ]
-    assert found["observation_ids"] == ids(1, 2)
 
 
 def dropped(found: dict) -> dict[str, tuple[str, str]]:
