@@ -51,15 +51,10 @@ class Replayed:
     def facts(self) -> list[Fact]:
         """The facts that are stored, as the scorer takes them."""
         return [
-            Fact(
-                self.session,
-                one.candidate.text,
-                one.candidate.lines,
-                one.verdict,
-                reason=one.reason,
-            )
+            Fact(self.session, it.text, it.lines, one.verdict, reason=one.reason, author=it.author)
             for one in self.results
             if one.verdict != "discard"
+            for it in (one.candidate,)
         ]
 
 
@@ -75,6 +70,7 @@ def replay(small: bool = False) -> list[Row]:
     found = score(labelled, [fact for one in replayed for fact in one.facts])
     return [
         *_figures(found),
+        *speakers(found),
         _kept(labelled, replayed, found),
         *lost_facts(replayed),
         *lost_labels(labelled, replayed, found),
@@ -117,6 +113,19 @@ def _figures(found: Score) -> Iterator[Row]:
     yield Row(
         "replay: allowed a session", found.allowed_per_session, f"{found.most_in_a_session} at most"
     )
+
+
+def speakers(found: Score) -> Iterator[Row]:
+    """Yields the share of matched facts whose author is the label's: of the owner's facts, and of all others."""
+    pairs = [
+        (label.said_by == "owner", session.outcomes[number][0].author == "owner")
+        for session in found.sessions
+        for number, label in session.label_of.items()
+    ]
+    for name, is_owners, floor in (("owner's", True, 0.7), ("others'", False, 0.9)):
+        right = [guessed == is_owners for labelled, guessed in pairs if labelled == is_owners]
+        figures = f"{sum(right)} of {len(right)}"
+        yield Row(f"replay: speaker, {name} facts", sum(right) / len(right), figures, floor=floor)
 
 
 def _kept(labelled: Sequence[LabelledSession], replayed: Sequence[Replayed], found: Score) -> Row:

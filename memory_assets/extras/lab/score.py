@@ -59,6 +59,8 @@ class Fact:
     id: str = ""
     reason: str = ""
     """The write gate's reason, where it is known."""
+    author: str = ""
+    """Whose statement it is taken for, where it is known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ import polars as pl
 from memory_assets.schema.frames import frame_of
 from memory_assets.schema.protocols import Embedder
 from memory_assets.schema.records import READ_STATUSES
-from memory_assets.stages.distill.grounding import without_orders
+from memory_assets.stages.distill.grounding.narratives import without_orders
 from memory_assets.stages.distill.items import items_of, quote_from
 from memory_assets.stages.distill.model.established import established_id
 from memory_assets.stages.distill.model.observer import Answered, observe_window

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from memory_assets.schema.protocols import Embedder
 from memory_assets.schema.records import Verdict
 from memory_assets.schema.vocabulary import Category
-from memory_assets.stages.distill.grounding import QUOTED
+from memory_assets.stages.distill.grounding.window_index import QUOTED
 from memory_assets.stages.distill.rules import instructions
 from memory_assets.stages.distill.rules.candidates import OWNERS_KINDS, Candidate
 from memory_assets.stages.distill.standards import (

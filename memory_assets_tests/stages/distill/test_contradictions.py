@@ -11,22 +11,7 @@ from memory_assets_tests.stages.distill.sessions import messages, said, window, 
 LABELLED = labelled(__file__)
 
 
-each = pytest.mark.parametrize(
-    ("source", "faithful", "inverted"),
-    LABELLED["inversions"],
-    ids=[one[2] for one in LABELLED["inversions"]],
-)
-
-
-@each
-def test_an_inversion_contradicts_its_sentence_and_a_faithful_fact_does_not(
-    source: str, faithful: str, inverted: str
-):
-    assert is_contradicted(inverted, [source])
-    assert not is_contradicted(faithful, [source])
-
-
-@each
+@pytest.mark.parametrize(("source", "faithful", "inverted"), LABELLED["inversions"])
 def test_the_gate_holds_the_inversion_of_a_model_and_keeps_the_faithful_fact(
     source: str, faithful: str, inverted: str
 ):
@@ -46,6 +31,7 @@ def test_the_gate_holds_the_inversion_of_a_model_and_keeps_the_faithful_fact(
     }
     assert verdicts[inverted] == ("hold", "may say the opposite of its evidence")
     assert verdicts[faithful][0] == "allow"
+    assert not is_contradicted(faithful, [source])
 
 
 @pytest.mark.parametrize(("fact", "sources"), LABELLED["agreements"])

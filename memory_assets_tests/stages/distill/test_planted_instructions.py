@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from memory_assets.stages.distill.day import build_day
-from memory_assets.stages.distill.grounding import without_quoted
+from memory_assets.stages.distill.grounding.narratives import without_quoted
 from memory_assets.stages.distill.rules.exchanges import Row
 from memory_assets_tests.stages.distill.models import answered
 from memory_assets_tests.stages.distill.planted import PLANTED, SAID, THEMES, Planted, Said, Theme

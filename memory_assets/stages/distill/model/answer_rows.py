@@ -13,7 +13,7 @@ import polars as pl
 
 from memory_assets.errors import ModelError
 from memory_assets.schema.protocols import ModelAnswer
-from memory_assets.stages.distill.grounding import without_quoted
+from memory_assets.stages.distill.grounding.narratives import without_quoted
 from memory_assets.stages.distill.model.answers import AnswerStore
 from memory_assets.stages.distill.model.material import (
     find_citations,

@@ -14,7 +14,8 @@ from typing import get_args
 
 from memory_assets.schema.protocols import Embedder
 from memory_assets.schema.vocabulary import Priority
-from memory_assets.stages.distill.grounding import FactEvidence, Grounding, Stamp
+from memory_assets.stages.distill.grounding.fact_evidence import FactEvidence, Grounding
+from memory_assets.stages.distill.grounding.window_index import Stamp
 from memory_assets.stages.distill.items import items_of, strength_of
 from memory_assets.stages.distill.model.material import without_citations
 from memory_assets.stages.distill.model.parser import (
@@ -34,7 +35,7 @@ from memory_assets.stages.distill.rules.candidates import (
 from memory_assets.stages.distill.rules.exchanges import Row
 from memory_assets.stages.distill.rules.rules import OBSERVER, find_candidates
 from memory_assets.stages.distill.rules.segments import find_segments
-from memory_assets.stages.distill.taxonomy import ONLY_THE_OWNERS, category_named
+from memory_assets.stages.distill.taxonomy import category_named
 from memory_assets.text.words import count_tokens
 
 USEFUL: dict[Priority, float] = {"high": 0.9, "medium": 0.8, "low": 0.7}
@@ -139,9 +140,7 @@ def trim(answer: ParsedAnswer, tokens: int = MAX_TOKENS) -> ParsedAnswer:
 
 def _evidence(fact: ParsedFact, grounding: Grounding) -> FactEvidence | None:
     stamp = Stamp(int(fact.time[:2]), int(fact.time[3:]), fact.day) if fact.time else None
-    return grounding.find(
-        fact.text, stamp, is_wish=category_named(fact.category) in ONLY_THE_OWNERS
-    )
+    return grounding.find(fact.text, stamp)
 
 
 def _unanswered(

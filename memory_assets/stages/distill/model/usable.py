@@ -9,7 +9,7 @@ the question.
 import re
 from collections.abc import Sequence
 
-from memory_assets.stages.distill.grounding import Grounding
+from memory_assets.stages.distill.grounding.fact_evidence import Grounding
 from memory_assets.stages.distill.model.parser import ParsedAnswer, parse_answer
 from memory_assets.stages.distill.rules.exchanges import Row
 

@@ -1,0 +1,1 @@
+"""Finds the messages that a model's fact rests on, and whose words they are."""
