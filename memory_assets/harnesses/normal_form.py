@@ -70,6 +70,8 @@ class Parsed:
     branch: str | None = None
     repository: str | None = None
     title: str | None = None
+    summary: str | None = None
+    """What the harness's model wrote for a person who was away; it is no message."""
     version: str | None = None
     model: str | None = None
     """The model that wrote the message."""

@@ -477,7 +477,7 @@ def briefing(store: Store, table: Table) -> dict[str, str]:
     of_sessions = store.tables.parts("session_reflections")
     day_versions = (
         f"{day}={info.fingerprint}"
-        for name in ("windows", "observer_answers", "reflections")
+        for name in ("windows", "segments", "observer_answers", "reflections")
         for day, info in store.tables.parts(name).items()
     )
     version = version_from(

@@ -18,6 +18,7 @@ Category = Literal[
 ]  # fmt: skip
 Strength = Literal["explicit", "implied", "inferred"]
 Sentiment = Literal["frustrated", "excited", "uncertain", "neutral"]
+QuoteSource = Literal["request", "plan", "commit", "pull request", "summary", "state"]
 Scope = Literal["project", "person", "everyone"]
 Relation = Literal["same", "conflict", "doubtful"]
 SAME, CONFLICT, DOUBTFUL = get_args(Relation)

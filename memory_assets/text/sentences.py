@@ -6,11 +6,9 @@ prose, bullet, quotation, code or table.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
-
-from memory_assets.text.words import squeezed
 
 Place = Literal["prose", "bullet", "quote", "code", "table"]
 _Kind = Literal["title", "blank"] | Place
@@ -81,31 +79,6 @@ def split_message(text: str) -> list[Sentence]:
             for sentence in split_sentences(cleaned):
                 sentences.append(Sentence(sentence, place, introduction, number))
     return sentences
-
-
-def written_sentences(text: str, places: Sequence[Place] = ("prose", "bullet")) -> list[str]:
-    """Returns the sentences of the message in these places, with Markdown's marks."""
-    contents = (squeezed(content) for place, content in _blocks(text) if place in places)
-    return [sentence for content in contents for sentence in split_sentences(content)]
-
-
-def excerpt(text: str, sentences: Iterable[str]) -> str:
-    """Returns these sentences as the text has them, on one line, with `…` for what is left out."""
-    whole = squeezed(text)
-    pieces = list[str]()
-    end = 0
-    straight = whole.translate(STRAIGHT)
-    for sentence in sentences:
-        start = straight.find(sentence.translate(STRAIGHT), end)
-        if start < 0:
-            continue
-        if whole[end:start].strip():
-            pieces.append("…")
-        end = start + len(sentence)
-        pieces.append(whole[start:end])
-    if pieces and whole[end:].strip():
-        pieces.append("…")
-    return " ".join(pieces)
 
 
 def split_sentences(text: str) -> list[str]:

@@ -44,6 +44,9 @@ _REFUSAL_STARTS, _REFUSAL_ENDS = "The user doesn't want to ", " the user said:"
 """Begin and end of the first line of a result if the person refused the call; a reason follows."""
 
 _REFUSAL_NOTE = "\n\nNote: The user's next message may contain"
+_RECAP_HINT = " (disable recaps in /config)"
+"""End of the first summaries for a person who was away."""
+
 _MCP = "mcp"
 """Part of the names of all tools that call or read from an MCP server."""
 
@@ -236,7 +239,10 @@ class ClaudeCodeReader(TranscriptReader):
         action = parse_action(content) if content and subtype == "local_command" else None
         if content and action and action.is_turn:
             return Parsed.user_message(name, content, 0, f"user:{record.get('timestamp')}")
-        return Parsed.not_a_message(name, subtype in _KNOWN["system_records"])
+        parsed = Parsed.not_a_message(name, subtype in _KNOWN["system_records"])
+        if content and subtype == "away_summary":
+            parsed.summary = content.removesuffix(_RECAP_HINT)
+        return parsed
 
     def _other(self, record: dict[str, Any]) -> Parsed:
         record_type = str(record.get("type"))

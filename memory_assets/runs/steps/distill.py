@@ -24,7 +24,6 @@ from memory_assets.stages.deliver.events import ACCUMULATED
 from memory_assets.stages.distill.daily_log import render_section, update_log
 from memory_assets.stages.distill.dates.triggers import find_triggers
 from memory_assets.stages.distill.day import build_day
-from memory_assets.stages.distill.handoff import Handoff, find_handoff
 from memory_assets.stages.distill.lessons import find_lessons
 from memory_assets.stages.distill.model.answer_rows import (
     answers_by_window,
@@ -163,7 +162,6 @@ def _write_log(store: Store, day: str) -> bool:
         return False
     sessions = {row["session_id"]: row for row in store.tables.read("sessions", [day]).to_dicts()}
     last_windows = dict(windows.select("session_id", "window_id").iter_rows())
-    handoffs = _handoffs(store, day, [*last_windows.values()])
     open_work = open_work_of(store.tables.read("observer_answers", [day]))
     sections = [
         render_section(
@@ -173,7 +171,6 @@ def _write_log(store: Store, day: str) -> bool:
             session=sessions.get(window["session_id"]),
             is_handoff=last_windows[window["session_id"]] == window["window_id"],
             open_work=open_work.get(window["window_id"], ("", "")),
-            stopped=handoffs.get(window["window_id"], Handoff()),
             zone=store.settings.zone,
         )
         for window in windows.iter_rows(named=True)
@@ -183,14 +180,6 @@ def _write_log(store: Store, day: str) -> bool:
         return False
     write_atomically(path, text.encode("utf-8", "surrogateescape"))
     return True
-
-
-def _handoffs(store: Store, day: str, window_ids: list[str]) -> dict[str, Handoff]:
-    """Returns, by window, where its session stopped and what it left open."""
-    is_wanted = pl.col("window_id").is_in(window_ids)
-    messages = store.tables.scan("messages", [day]).filter(is_wanted).sort("ordinal").collect()
-    by_window = messages.partition_by("window_id", as_dict=True, maintain_order=True)
-    return {id: find_handoff(rows.to_dicts()) for (id,), rows in by_window.items()}
 
 
 BUILDERS = (observer_answers, observations, triggers, lessons, daily_log)

@@ -76,6 +76,9 @@ class TranscriptRecord(Record):
         "captured."
     )
     title: str | None = column("Session title given by the record.")
+    summary: str | None = column(
+        "What the harness's model wrote about the session for a person who was away."
+    )
     version: str | None = column("Version of the harness.")
     model: str | None = column("The model that wrote the message.")
     files_read: list[str] = column("Files read by the tool call in the record.")
@@ -124,6 +127,9 @@ class Window(Record):
     )
     branch: str | None = column("Git branch at the end of the window.")
     title: str | None = column("Session title given by the harness.")
+    summary: str | None = column(
+        "The last summary that the harness's model wrote for a person who was away."
+    )
     parent_session_id: str | None = column("Session it was forked from or spawned by.")
     version: str | None = column("Version of the harness.")
     message_ids: list[str] = column("Ids of the messages, in order.")

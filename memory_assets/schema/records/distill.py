@@ -9,6 +9,7 @@ from memory_assets.schema.vocabulary import (
     Author,
     Category,
     Priority,
+    QuoteSource,
     Scope,
     Sentiment,
     Strength,
@@ -81,7 +82,7 @@ class ObserverAnswer(Record):
 
 
 class Segment(Record):
-    """Consecutive messages about one topic: what was asked and stated, verbatim, and what a model
+    """Consecutive messages about one topic: quotes of what was asked and written, and what a model
     says of them.
     """
 
@@ -93,12 +94,16 @@ class Segment(Record):
     narrative: str = column(
         "One to three sentences of a model on what happened; empty without a model."
     )
-    request: str = column(
-        "The owner's first request, verbatim; `…` marks each cut. Empty if there is none."
+    quotes: list[str] = column(
+        "What the owner asked for first, what the session's own model wrote of the work, and the "
+        "assistant's last words: each a part of one message, verbatim."
     )
-    request_id: str = column("The message that it is from.")
-    state: str = column("The state that the assistant's last words give, verbatim, likewise.")
-    state_id: str = column("The message that it is from.")
+    quote_sources: list[QuoteSource] = column(
+        "What each quote is from. A `request` is the owner's, all others are the assistant's."
+    )
+    quote_ids: list[str] = column(
+        "The message of each quote; a summary for a person who was away follows its message."
+    )
     message_ids: list[str] = column(
         "Its messages, in order; each message of a window is in exactly one segment."
     )

@@ -72,7 +72,7 @@ def without_forgotten(
     """Returns `segments`, `observations` and `verdicts` without forgotten words.
 
     The messages are masked already, but a model may have written the words again. Observations with
-    them are removed, their verdicts become refusals, and narratives are masked.
+    them are removed, their verdicts become refusals, and narratives and quotes are masked.
     """
     if not tombstones:
         return dict(tables)
@@ -86,8 +86,13 @@ def without_forgotten(
         "reason": when_forgotten.then(pl.lit("forgotten")).otherwise("reason"),
     }
     narratives = [tombstones.mask_text(text) for text in segments["narrative"]]
+    quotes = [[*map(tombstones.mask_text, texts)] for texts in segments["quotes"]]
+    masked = {
+        "narrative": pl.Series(narratives, dtype=pl.String),
+        "quotes": pl.Series(quotes, dtype=pl.List(pl.String)),
+    }
     return {
-        "segments": segments.with_columns(pl.Series("narrative", narratives, dtype=pl.String)),
+        "segments": segments.with_columns(**masked),
         "observations": observations.filter(~is_forgotten),
         "verdicts": tables["verdicts"].with_columns(**refusal),
     }

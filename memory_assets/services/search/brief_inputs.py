@@ -1,5 +1,5 @@
 """Reads what the briefing shows beside the memories: lessons that apply, triggers that are due,
-work that was left open, the names of active projects, and proposals that expire soon.
+where sessions stopped, the names of active projects, and proposals that expire soon.
 
 The schedule `briefing_daily` renders the briefing at 00:05 in the owner's zone. `memory ingest`
 renders it when the due triggers differ from those in the briefing. So the triggers of a new day are
@@ -7,10 +7,10 @@ shown without a new transcript.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Any
 
 import polars as pl
 
@@ -19,22 +19,13 @@ from memory_assets.schema.records import READ_STATUSES
 from memory_assets.stages.brief.briefing import ActiveProject
 from memory_assets.stages.brief.due import Trigger, find_due
 from memory_assets.stages.brief.lessons import active_lessons
-from memory_assets.stages.distill.handoff import (
-    NOT_PUSHED,
-    STOPPED,
-    drop_finished_work,
-    find_handoff,
-)
-from memory_assets.stages.distill.items import entities_of
 from memory_assets.stages.distill.model.answer_rows import OPEN_WORK, open_work_of
-from memory_assets.stages.distill.rules.grammar import ERRAND, is_clear, strip_opening
-from memory_assets.stages.distill.spoken import spoken
+from memory_assets.stages.distill.quotes import Quote, quotes_of, rendered
 from memory_assets.stages.embed.notes import hidden_sources
 from memory_assets.stages.triage.decisions import EXPIRES_SOON
 from memory_assets.store.ledger import FORGOTTEN
 from memory_assets.store.store import Store
-from memory_assets.text.sentences import excerpt, split_sentences
-from memory_assets.text.words import shared
+from memory_assets.text.sentences import split_sentences
 
 LESSONS_MD = "lessons.md"
 
@@ -47,12 +38,6 @@ STILL_OPEN_FOR = timedelta(days=14)
 PROJECTS_SHOWN = 5
 """Active projects that the briefing names in a folder that belongs to no project."""
 
-REQUEST_CHARS = 140
-"""Characters of a request that is shown; a longer one takes more room than it is worth."""
-
-SAME_STEP = 0.6
-"""If the state and the next step have at least this share of stems in common, they say the same."""
-
 _IS_DONE = re.compile(
     r"(?i)(?:^|; )(?:the|all|both|every\w*|this|it)\b[^;]*\b(?:is|are|was|were|has been"
     r"|have been) (?:\w+ )?(?:committed|completed?|done|finished|merged|pushed)\b"
@@ -61,23 +46,16 @@ _IS_DONE = re.compile(
 separated by `; `.
 """
 
-_POINTS_BACK = re.compile(
-    r"\b(?i:it|them|they|this|that|these|those|both|above|below|you (?:sugg|prop|list|said"
-    r"|ment)\w*)\b"
-    r"|\b[B-F]\b|\bA\b(?=[,.]|$| (?:for|and|or)\b)"
+_REPORTS = re.compile(
+    r"(?i)\b(?:is|are|was|were|has been|have been) (?:now |all )?"
+    r"(?:\w+ed|done|green|clean|complete)\W*$"
 )
-"""Words that refer to something said before, or to the letter of an option, as in "Do B".
-
-Only a capital is such a letter. "A" may also be the article that begins a sentence, so it counts
-only before a comma, a full stop, "for", "and", "or" or the end.
-"""
+"""The end of a sentence that reports finished work."""
 
 
 @dataclass(frozen=True)
 class OpenWork:
-    """What a session left open: the task and the next step if a model named them, else the last
-    request; and the state of the work.
-    """
+    """Where a session stopped: the task and the next step if a model named them, else quotes."""
 
     session_id: str
     project: str
@@ -88,17 +66,13 @@ class OpenWork:
     task: str = ""
     next_step: str = ""
     request: str = ""
-    """Empty if it cannot be understood alone."""
+    """The first request of its last window."""
     state: str = ""
-    """A quote of the sentences in which the assistant's last reply leaves something open, then the
-    note of the handoff, such as `STOPPED`. Either may be missing.
-    """
+    """The last summary of its own model, else the assistant's last words."""
 
 
 def open_work(store: Store) -> tuple[OpenWork, ...]:
-    """Returns what the last sessions of each of the owner's projects left open, the latest
-    first.
-    """
+    """Returns where the last sessions of each of the owner's projects stopped, the latest first."""
     windows = store.tables.read("windows").filter(
         pl.col("status").is_in(READ_STATUSES), person=store.settings.owner
     )
@@ -115,54 +89,42 @@ def open_work(store: Store) -> tuple[OpenWork, ...]:
     columns = ["window_id", "ordinal", "answer", *OPEN_WORK]
     model_work = open_work_of(store.tables.read("observer_answers", days, columns))
     in_windows = pl.col("window_id").is_in(windows["window_id"].to_list())
-    is_forgotten = pl.col("message_id").is_in(list(_forgotten_messages(store)))
-    messages = store.tables.scan("messages", days).filter(in_windows & ~is_forgotten)
-    groups = messages.sort("ordinal").collect().group_by("window_id", maintain_order=True)
-    messages_of = {id: group.to_dicts() for (id,), group in groups}
+    segments = store.tables.scan("segments", days).filter(in_windows).sort("ordinal").collect()
+    forgotten = _forgotten_messages(store)
+    quotes: dict[str, list[Quote]] = defaultdict(list)
+    for segment in segments.iter_rows(named=True):
+        quotes[segment["window_id"]] += (
+            quote for quote in quotes_of(segment) if quote.message_id not in forgotten
+        )
     items = (
-        _open_work(row, model_work.get(row["window_id"]), messages_of.get(row["window_id"], []))
+        _open_work(row, model_work.get(row["window_id"]), quotes[row["window_id"]])
         for row in windows.iter_rows(named=True)
     )
-    return tuple(filter(_says_enough, items))
-
-
-def _says_enough(work: OpenWork) -> bool:
-    """Returns whether the work has a task, or a state that tells something.
-
-    The state `STOPPED` alone tells nothing if the request names nothing.
-    """
-    is_empty_state = work.state == STOPPED and not entities_of(work.request)
-    return bool(work.task) or (bool(work.state) and not is_empty_state)
+    return tuple(work for work in items if work.task or work.state)
 
 
 def _open_work(
-    window: Row, model_work: tuple[str, str] | None, messages: Sequence[dict[str, Any]]
+    window: Row, model_work: tuple[str, str] | None, quotes: Sequence[Quote]
 ) -> OpenWork:
-    """Returns the open work of the window; `model_work` is the task and the next step that a model
-    named.
+    """Returns where the window's session stopped; `model_work` is the task and the next step that a
+    model named.
     """
     task, suggested_step = model_work or ("", "")
-    branch = window["branch"] or ""
-    handoff = find_handoff(messages, branch)
-    next_step = drop_finished_work(suggested_step)
+    steps = split_sentences(suggested_step)
     if _IS_DONE.search(task):
         task = ""
-    # A state that only repeats the task or the next step is left out. A task that is shown is not
-    # done, so the note `STOPPED` repeats it.
-    names_push = handoff.note == NOT_PUSHED and "push" in f"{task} {next_step}"
-    names_step = shared(handoff.open_text, next_step) >= SAME_STEP
-    is_repeated = bool(task) and (handoff.note == STOPPED or names_push or names_step)
-    state = " ".join(filter(None, (spoken("Assistant", handoff.open_text), handoff.note)))
+    first = {quote.source: rendered(quote) for quote in reversed(quotes) if not task}
+    last = {quote.source: rendered(quote) for quote in quotes if not task}
     return OpenWork(
         session_id=window["session_id"],
         project=window["project"],
         day=window["day"],
-        branch=branch,
+        branch=window["branch"] or "",
         title=window["title"] or "",
         task=task,
-        next_step=next_step,
-        request="" if task else _clear_sentence(handoff.request),
-        state="" if is_repeated else state,
+        next_step=" ".join(step for step in steps if not _REPORTS.search(step)),
+        request=first.get("request", ""),
+        state=last.get("summary") or last.get("state", ""),
     )
 
 
@@ -192,19 +154,6 @@ def reflected_memories(store: Store, memories: pl.DataFrame) -> frozenset[str]:
     citations = reflections.explode("observation_ids").drop_nulls()
     evidence = memories.select("id", "observation_ids").explode("observation_ids")
     return frozenset(evidence.join(citations, on="observation_ids", how="semi")["id"])
-
-
-def _clear_sentence(request: str) -> str:
-    """Returns the first sentence of a quoted request that can be understood alone; empty if there
-    is none.
-    """
-    for part in request.split("…"):
-        for sentence in split_sentences(part):
-            words = strip_opening(sentence)
-            is_understood = is_clear(words) and not _POINTS_BACK.search(words)
-            if len(sentence) <= REQUEST_CHARS and ERRAND.match(words) and is_understood:
-                return excerpt(request, [sentence])
-    return ""
 
 
 def refused_lines(store: Store) -> dict[str, list[str]]:

@@ -29,6 +29,7 @@ from memory_assets.schema.extras import first_of
 from memory_assets.schema.frames import empty
 from memory_assets.schema.protocols import Embedder, Hit, Texts, VectorIndex
 from memory_assets.schema.requests import Filters
+from memory_assets.stages.distill.quotes import QUOTE_COLUMNS
 from memory_assets.stages.embed.encode import HAS_VECTOR, cut_messages, hashed
 from memory_assets.stages.embed.notes import hidden_sources, note_id
 from memory_assets.stages.embed.present import overlay
@@ -215,12 +216,13 @@ def requests_in_use(store: Store) -> pl.DataFrame:
     the model in use.
     """
     is_in_use = _is_made_by(model_in_use(store) or _configured_model(store))
-    segments = store.tables.scan("segments").filter(narrative="")
-    asked = segments.select("project", message_id="request_id")
+    quotes = store.tables.scan("segments").filter(narrative="").explode(*QUOTE_COLUMNS)
+    requests = quotes.filter(quote_sources="request")
+    asked = requests.select("project", message_id="quote_ids")
     passages = store.tables.scan("passages").filter(number=0).select("message_id", "text_hash")
     vectors = store.tables.scan("passage_vectors").filter(is_in_use).select("text_hash", "vector")
-    requests = asked.join(passages, on="message_id").join(vectors, on="text_hash")
-    distinct = requests.unique(["project", "text_hash"])
+    encoded = asked.join(passages, on="message_id").join(vectors, on="text_hash")
+    distinct = encoded.unique(["project", "text_hash"])
     dimension = pl.col("vector").list.len().cast(pl.Int64)
     return distinct.with_columns(dimension=dimension).collect()
 

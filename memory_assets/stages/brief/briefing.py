@@ -1,14 +1,14 @@
 """Renders the briefing: what the next session should know at once, kept ready as a file.
 
 Takes MEMORY.md and a project's file as they are on disk, the present memories, the number of
-pending proposals, and what the project's last sessions left open, its lessons, and its triggers of
+pending proposals, where the project's last sessions stopped, its lessons, and its triggers of
 that day or the next. Without a project, nothing of any project is shown but the names of the active
 ones. It contains no clock time, so it stays the same byte for byte until its content changes, and
 prompt caches survive. It keeps within its budget in order of importance: triggers, rules, lessons,
-the rest of both files, what is open, recent facts. It names what was cut. The full one has a larger
-budget, which derives from the context, and in place of a few recent facts all that fit, ranked by
-ln(priority) + ln(bias) + last use over half-life. Texts are quoted material: no line can open or
-close markup.
+the rest of both files, last sessions, recent facts. It names what was cut. The full one has a
+larger budget, which derives from the context, and in place of a few recent facts all that fit,
+ranked by ln(priority) + ln(bias) + last use over half-life. Texts are quoted material: no line can
+open or close markup.
 """
 
 import math
@@ -24,7 +24,6 @@ from memory_assets.schema.protocols import Row
 from memory_assets.schema.vocabulary import MARKS, Priority
 from memory_assets.stages.brief.due import Trigger
 from memory_assets.stages.brief.lessons import lesson_lines, repeated_in, said_in
-from memory_assets.stages.distill.spoken import spoken
 from memory_assets.stages.embed.conflicts import find_conflict
 from memory_assets.stages.embed.harness_memories import IS_SAID
 from memory_assets.stages.embed.merge import NORMS
@@ -125,7 +124,7 @@ def render_briefing(
 ) -> str:
     """Returns the briefing within the budget; `as_of` is the day of the newest memory.
 
-    Of `tasks` (what sessions left open, the latest first), `due` triggers and active `lessons`,
+    Of `tasks` (where sessions stopped, the latest first), `due` triggers and active `lessons`,
     those of the project are shown; the sections of its file (`project_md`) follow those of
     MEMORY.md. Lessons and facts that triage `refused` as lines of the project are not shown;
     `reflected` are the memories that reflections kept. `active` projects are named where there is
@@ -151,7 +150,7 @@ def render_briefing(
         *rules,
         BriefingSection("Lessons", learned),
         *(part for part in of_memory if part not in rules),
-        BriefingSection("Left open", left),
+        BriefingSection("Last sessions", left),
         BriefingSection("Active projects", [] if project else list(map(project_line, active))),
         BriefingSection("What is known", _known(facts, above, reflected))
         if is_full
@@ -191,7 +190,7 @@ def project_line(project: ActiveProject) -> str:
 
 
 def work_line(work: Row) -> str:
-    """Returns what a session left open, in one line, with its day and branch, so that a reader can
+    """Returns where a session stopped, in one line, with its day and branch, so that a reader can
     tell how old it is.
     """
     where = f"{work['day']}, branch {work['branch']}" if work["branch"] else work["day"]
@@ -209,10 +208,9 @@ def _relabelled(label: re.Match[str]) -> str:
 def task_line(work: Row) -> str:
     """Returns the task, or what the session was about, with its state and the next step."""
     task = _LABELS.sub(_relabelled, work["task"]).strip().replace(".;", ";")
-    asked = spoken("Owner", work["request"])
     title = f"{work['title']}:" if work["title"] and not task else ""
     next_step = f"Next: {work['next_step']}" if work["next_step"] else ""
-    return " ".join(filter(None, [task or title or asked, work["state"], next_step]))
+    return " ".join(filter(None, [task or title or work["request"], work["state"], next_step]))
 
 
 def render_session(row: Row, task: Row | None = None, *, is_full: bool = False) -> str:

@@ -165,7 +165,7 @@ def _assign_ids(parsed: Parsed, identifier: Identifier, range_: Range) -> str | 
 _COPIED = (
     "record_type", "status", "is_user_turn", "event_at", "boundary", "parent_session_id", "cwd",
     "branch", "repository",
-    "title", "version", "model",
+    "title", "summary", "version", "model",
 )  # fmt: skip
 
 

@@ -1,5 +1,5 @@
-"""Finds what the records of a session state about it: folder, repository, branch, title, version
-and parent session; and whose session it is.
+"""Finds what the records of a session state about it: folder, repository, branch, title, summary,
+version and parent session; and whose session it is.
 
 A value is valid from the line on that states it, so that later lines of a session do not change
 earlier windows.
@@ -24,7 +24,7 @@ FOREVER: Place = (2**62, 0)
 FIRST_KNOWN = ("parent_session_id", "cwd", "repository")
 """Facts whose first value counts: a session stays with the folder in which it began."""
 
-LATEST_KNOWN = ("branch", "title", "version")
+LATEST_KNOWN = ("branch", "title", "summary", "version")
 """Facts whose latest value counts."""
 
 _HOME = re.compile(r"^(?:/Users/|/home/|[A-Za-z]:[\\/]Users[\\/])([^\\/]+)")

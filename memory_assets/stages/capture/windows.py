@@ -325,6 +325,7 @@ def _window(
     rows = window.rows
     session = origin["conversation_id"]
     last = rows[-1].place
+    end = (until[0], until[1] - 1)
     ended_at = max(row.at for row in rows)
     ids = [row.message_id for row in rows]
     folder = facts.first("cwd") or ""
@@ -349,8 +350,9 @@ def _window(
         "project": project_of(facts.first("repository", last), folder),
         "folder": folder,
         "person": _person(origin["source_id"], folder, rules),
-        # Harnesses write the title after the last message, and again before the next one.
-        "title": facts.as_of("title", (until[0], until[1] - 1)),
+        # Harnesses write these after the last message, and again before the next one.
+        "title": facts.as_of("title", end),
+        "summary": facts.as_of("summary", end),
         "parent_session_id": facts.first("parent_session_id"),
         "message_ids": ids,
         "lines": [row.line for row in rows],
@@ -367,7 +369,7 @@ def _person(source: str, folder: str, rules: WindowRules) -> str:
 
 _FINGERPRINTED = (
     "window_id", "status", "started_at", "ended_at", "project", "folder", "person", "branch",
-    "title", "parent_session_id", "version", "is_time_guessed",
+    "title", "summary", "parent_session_id", "version", "is_time_guessed",
 )  # fmt: skip
 """Columns that the messages, sessions and observations of a window repeat."""
 

@@ -1,22 +1,22 @@
 """Renders the daily log: one Markdown section per window, with a handoff at the end of a session.
 
-Takes the segments and facts of a window, and returns its section. Other functions replace, append
+Takes the segments and facts of a window, and returns its section: what a model says of each
+segment, else quotes of what was asked and written in the window. Other functions replace, append
 or remove sections of a log, and keep all other text of the file byte for byte. The handoff has the
-length, branch and files of the session, the task in progress (as a model named it, else the last
-request) and its state. A further section shows the reflections of the day, and the decisions on the
-lines that were proposed.
+length, branch and files of the session, and the task in progress if a model named it. A further
+section shows the reflections of the day, and the decisions on the lines that were proposed.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, tzinfo
+from itertools import chain
 
 import polars as pl
 
 from memory_assets.schema.vocabulary import MARKS
-from memory_assets.stages.distill.handoff import Handoff
+from memory_assets.stages.distill.quotes import quotes_of, rendered
 from memory_assets.stages.distill.rules.exchanges import Row
-from memory_assets.stages.distill.spoken import spoken
 from memory_assets.text.words import shortened, squeezed
 
 WINDOW_DIGITS = 12
@@ -41,7 +41,6 @@ def render_section(
     session: Row | None = None,
     is_handoff: bool = False,
     open_work: tuple[str, str] = ("", ""),
-    stopped: Handoff = Handoff(),
     zone: tzinfo,
 ) -> str:
     """Returns the section of one window, between its two markers, without held facts and
@@ -49,19 +48,24 @@ def render_section(
 
     `session` is the window's row of `sessions`, if there is one; it has the session's name and
     files. With `is_handoff`, the section ends with the handoff of the session. `open_work` is the
-    task in progress at the end and the next step, or empty texts if no model named them. `stopped`
-    is where the session stopped.
+    task in progress at the end and the next step, or empty texts if no model named them.
     """
     session = session or {}
     of_window = pl.col("window_id") == window["window_id"]
     is_allowed_fact = (pl.col("kind") == "fact") & (pl.col("gate") == "allow")
     facts = observations.filter(of_window & is_allowed_fact).sort("event_at", "id")
     lines = _heading(window, session, zone)
-    for segment in segments.filter(of_window).sort("ordinal").iter_rows(named=True):
-        lines += _segment(segment, facts.filter(segment_id=segment["segment_id"]), zone)
+    ordered = segments.filter(of_window).sort("ordinal")
+    if (ordered["narrative"] == "").all():
+        lines += [*_quotes(ordered.to_dicts()), *_facts(facts, zone)]
+    else:
+        for segment in ordered.iter_rows(named=True):
+            lines += _segment(segment, facts.filter(segment_id=segment["segment_id"]), zone)
     if facts.is_empty():
         lines += ["Nothing worth keeping.", ""]
-    ending = _ending(session if is_handoff else {}, open_work, stopped)
+    ending = ["#### Handoff", *_handoff(session)] if is_handoff and session else []
+    named = zip(("In progress", "Next"), open_work, strict=True)
+    ending += [f"**{title}**: {squeezed(text)}" for title, text in named if text]
     if ending:
         lines += [*ending, ""]
     return _marked(f"window {window['window_id'][:WINDOW_DIGITS]}", lines)
@@ -80,17 +84,6 @@ def _heading(window: Row, session: Row, zone: tzinfo) -> list[str]:
         counts = [len(session[files]) for files in ("files_modified", "files_read")]
         lines.append("**Files**: {} modified, {} read".format(*counts))
     return [*lines, "", f"Date: {window['day'].isoformat()}", ""]
-
-
-def _ending(session: Row, open_work: tuple[str, str], stopped: Handoff) -> list[str]:
-    """Returns the lines of the work in progress; with a session, all lines of its handoff."""
-    task, next_step = open_work
-    texts = {"In progress": task, "Last request": "", "State": "", "Next": next_step}
-    if session:
-        texts["Last request"] = "" if task else spoken("Owner", stopped.request)
-        texts["State"] = spoken("Assistant", stopped.state)
-    lines = [f"**{title}**: {squeezed(text)}" for title, text in texts.items() if text]
-    return ["#### Handoff", *_handoff(session), *lines] if session else lines
 
 
 def render_reflected(
@@ -173,24 +166,37 @@ def _update(
 def _segment(segment: Row, facts: pl.DataFrame, zone: tzinfo) -> list[str]:
     if facts.is_empty():
         return []
-    started_at = segment["started_at"].astimezone(zone)
-    ended_at = segment["ended_at"].astimezone(zone)
-    quotes = [spoken("Owner", segment["request"]), spoken("Assistant", segment["state"])]
-    lines = [f"#### {started_at:%H:%M} to {ended_at:%H:%M}", *filter(None, quotes), ""]
-    if segment["narrative"]:
-        lines = [
-            f"#### {_title(segment['narrative'])}",
-            f"*{squeezed(segment['narrative']).replace('*', '')}*",
-            "",
-        ]
+    if facts.is_empty():
+        return []
+    narrative = squeezed(segment["narrative"]).replace("*", "")
+    heading = [f"#### {_title(narrative)}", f"*{narrative}*", ""] if narrative else []
+    return [*heading, *_facts(facts, zone)]
+
+
+def _facts(facts: pl.DataFrame, zone: tzinfo) -> list[str]:
+    """Returns a bullet for each fact, and a blank line if there are any."""
+    lines = []
     for fact in facts.iter_rows(named=True):
         said_at = fact["event_at"].astimezone(zone)
         lines.append(f"* {MARKS[fact['priority']]} ({said_at:%H:%M}) {squeezed(fact['text'])}")
-    return [*lines, ""]
+    return [*lines, ""] if lines else []
+
+
+def _quotes(segments: Iterable[Row]) -> list[str]:
+    """Returns the quotes of a window, and a blank line if there are any.
+
+    Of several first requests and last words the window has the first and the last.
+    """
+    quotes = [*chain.from_iterable(map(quotes_of, segments))]
+    requests = [quote for quote in quotes if quote.source == "request"][:1]
+    states = [quote for quote in quotes if quote.source == "state"][-1:]
+    written = [quote for quote in quotes if quote.source not in ("request", "state")]
+    lines = [*dict.fromkeys(map(rendered, (*requests, *written, *states)))]
+    return [*lines, ""] if lines else []
 
 
 def _title(narrative: str) -> str:
     """Returns the beginning of the narrative, as a heading."""
-    bare = squeezed(narrative).replace("*", "").lstrip("#")
+    bare = narrative.lstrip("#")
     sentence = re.split(r"(?<=[.!?])\s", bare)[0].rstrip(".")
     return shortened(sentence, TITLE_CHARS)

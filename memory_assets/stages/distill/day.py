@@ -21,6 +21,7 @@ from memory_assets.stages.distill.grounding.narratives import without_orders
 from memory_assets.stages.distill.items import items_of, quote_from
 from memory_assets.stages.distill.model.established import established_id
 from memory_assets.stages.distill.model.observer import Answered, observe_window
+from memory_assets.stages.distill.quotes import Quote, find_quotes
 from memory_assets.stages.distill.rows import candidate_id, candidate_row, segment_row
 from memory_assets.stages.distill.rules.candidates import (
     OWNERS_KINDS,
@@ -31,7 +32,6 @@ from memory_assets.stages.distill.rules.candidates import (
 )
 from memory_assets.stages.distill.rules.exchanges import Exchange, Row, parse_exchanges
 from memory_assets.stages.distill.rules.rules import mark_overturned
-from memory_assets.stages.distill.spoken import Quote, find_request, find_state
 from memory_assets.stages.distill.standards import DEFAULT_STANDARDS, Standards, plan_allowances
 from memory_assets.stages.distill.taxonomy import ONLY_THE_OWNERS, category_named
 from memory_assets.stages.distill.write_gate import GateResult, judge
@@ -127,8 +127,18 @@ def _findings(window: Row, rows: Sequence[Row], observed: Observed) -> WindowFin
     """
     groups = [list(map(rows.__getitem__, numbers)) for numbers in observed.segments]
     texts = [_safe(group, text) for group, text in zip(groups, observed.narratives, strict=True)]
+    quotes = [find_quotes(group) for group in groups]
+    if window["summary"] and quotes:
+        quotes[-1].append(Quote("summary", window["summary"], window["last_message_id"]))
     segments = [
-        segment_row(window, group, n, observed.observer, narrative=texts[n], **_quotes(group))
+        segment_row(
+            window,
+            group,
+            n,
+            observed.observer,
+            narrative=texts[n],
+            quotes=[quote for quote in quotes[n] if _is_safe(quote, group)],
+        )
         for n, group in enumerate(groups)
     ]
     if window["status"] == "short":
@@ -208,14 +218,9 @@ def _is_lesson(candidate: Candidate) -> bool:
     return is_by_model and category_named(candidate.hint_category) in ONLY_THE_OWNERS
 
 
-def _quotes(messages: Sequence[Row]) -> dict[str, Quote]:
-    """Returns the first request and the last state of a segment; a state must have no orders."""
-    exchanges = parse_exchanges(messages)
-    state = find_state(exchanges)
-    return {
-        "request": find_request(exchanges),
-        "state": state if _safe(messages, state.text) == state.text else Quote(),
-    }
+def _is_safe(quote: Quote, messages: Sequence[Row]) -> bool:
+    """Returns whether the quote is the owner's, or has no orders that they did not give."""
+    return quote.source == "request" or _safe(messages, quote.text) == quote.text
 
 
 def _safe(messages: Sequence[Row], text: str) -> str:

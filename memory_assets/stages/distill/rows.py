@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 from memory_assets.schema.records.distill import NAMESPACE, SCHEMA_VERSION
 from memory_assets.schema.vocabulary import Category, Scope
+from memory_assets.stages.distill.quotes import Quote
 from memory_assets.stages.distill.rules.candidates import MOST_LINES, Candidate, Observed
 from memory_assets.stages.distill.rules.exchanges import Row
-from memory_assets.stages.distill.spoken import Quote
 from memory_assets.stages.distill.write_gate import GateResult
 from memory_assets.text.words import count_tokens, text_hash
 
@@ -51,13 +51,11 @@ def segment_row(
     observer: str,
     *,
     narrative: str,
-    request: Quote,
-    state: Quote,
+    quotes: Sequence[Quote],
 ) -> Row:
     """Returns the row of a segment with these messages.
 
-    `narrative` is a model's summary. `request` quotes what the owner asked for first, and `state`
-    how the work stood at the end.
+    `narrative` is a model's summary.
     """
     origin = f"{window['window_id']}/{messages[0]['message_id']}"
     return {
@@ -65,10 +63,9 @@ def segment_row(
         "segment_id": str(uuid.uuid5(NAMESPACE, origin)),
         "ordinal": ordinal,
         "narrative": narrative,
-        "request": request.text,
-        "request_id": request.message_id,
-        "state": state.text,
-        "state_id": state.message_id,
+        "quotes": [quote.text for quote in quotes],
+        "quote_sources": [quote.source for quote in quotes],
+        "quote_ids": [quote.message_id for quote in quotes],
         "message_ids": [row["message_id"] for row in messages],
         "line_from": messages[0]["line"],
         "line_to": messages[-1]["line"],

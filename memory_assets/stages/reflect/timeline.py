@@ -3,11 +3,10 @@ day by day.
 
 Takes the week's segments, facts and messages. Returns the table `timeline` with one row for each
 sentence, and renders the chapter as Markdown. Work is described by a model's narrative, or without
-a model by quotes of the first request and the last state. Every sentence cites its observations,
+a model by the segment's quotes. Every sentence cites its observations,
 messages or commits. Commits are found in the output of git in the sessions; no repository is read.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, tzinfo
@@ -18,16 +17,13 @@ import polars as pl
 from memory_assets.schema import frames as schemas
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.protocols import Row
-from memory_assets.stages.distill.spoken import spoken
+from memory_assets.stages.distill.quotes import COMMIT, quotes_of, rendered
 from memory_assets.stages.reflect.subjects import WEEK
 from memory_assets.text.sentences import split_sentences
 from memory_assets.text.short_ids import short_id, short_message_id
 
 MOST_SEGMENTS, MOST_FACTS, MOST_COMMITS = 3, 3, 5
 """Most sentences about work, facts and commits on one day of one project."""
-
-_COMMIT = re.compile(r"^\[[^\s\]]+(?: \(root-commit\))? ([0-9a-f]{7,40})\] (\S.*)$", re.MULTILINE)
-"""What `git commit` prints."""
 
 NO_CITATIONS: dict[str, Any] = {"observation_ids": [], "message_ids": [], "commits": []}
 """The columns with the citations of a sentence, all empty."""
@@ -102,11 +98,9 @@ def name_of_chapter(first: date) -> str:
 def _work(segments: Sequence[Row], narratives: Mapping[str, Row]) -> Iterator[dict[str, Any]]:
     """Yields sentences about the longest segments, in order of time.
 
-    They are the segment's narrative, or without one its first request and last state.
+    They are the segment's narrative, or without one its quotes.
     """
-    described = [
-        row for row in segments if row["segment_id"] in narratives or row["request"] or row["state"]
-    ]
+    described = [row for row in segments if row["segment_id"] in narratives or row["quotes"]]
     ranked = sorted(described, key=lambda row: (-len(row["message_ids"]), row["segment_id"]))
     longest = ranked[:MOST_SEGMENTS]
     for segment in (row for row in described if row in longest):
@@ -115,13 +109,10 @@ def _work(segments: Sequence[Row], narratives: Mapping[str, Row]) -> Iterator[di
 
 
 def _quoted(segment: Row) -> Iterator[dict[str, Any]]:
-    """Yields the first request and the last state of the segment, each with its message."""
-    for speaker, name in (("Owner", "request"), ("Assistant", "state")):
-        if segment[name]:
-            yield NO_CITATIONS | {
-                "text": spoken(speaker, segment[name]),
-                "message_ids": [segment[f"{name}_id"]],
-            }
+    """Yields the quotes of the segment, each with its message; commits have a list of their own."""
+    for quote in quotes_of(segment):
+        if quote.source != "commit":
+            yield NO_CITATIONS | {"text": rendered(quote), "message_ids": [quote.message_id]}
 
 
 def _facts(facts: Sequence[Row]) -> Iterator[dict[str, Any]]:
@@ -186,7 +177,7 @@ def _commits(
 
 def commits_in(text: str) -> Iterable[tuple[str, str]]:
     """Returns the hash and subject of each commit that git reports in the text."""
-    return _COMMIT.findall(text)
+    return COMMIT.findall(text)
 
 
 def _sentence(row: Row) -> str:

@@ -139,6 +139,15 @@ def test_a_question_to_the_person_is_the_assistants_and_stands_before_its_answer
     )
 
 
+def test_a_summary_for_a_person_who_was_away_is_no_message_and_ends_before_the_hint():
+    record = {"type": "system", "subtype": "away_summary", "content": "Till added. Next: docs."}
+    hinted = {**record, "content": f"{record['content']} (disable recaps in /config)"}
+    reader = open_reader("claude_code", "s.jsonl")
+    for line in (record, hinted):
+        parsed = reader.read(json.dumps(line).encode())
+        assert (parsed.status, parsed.summary) == ("known", record["content"])
+
+
 def test_what_the_harness_says_in_the_users_role_is_injected():
     assert [text for author, text in said(transcript("0a000008")) if author == "injected"] == [
         "You are an expert reviewer. Always be thorough.",

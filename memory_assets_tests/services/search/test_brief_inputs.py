@@ -12,7 +12,7 @@ from memory_assets.services.search.brief_inputs import (
 )
 from memory_assets.stages.brief.briefing import ActiveProject
 from memory_assets.store.store import Store
-from memory_assets_tests.factories import START, message, row
+from memory_assets_tests.factories import START, row
 from memory_assets_tests.small_store import DAY, small_store, write
 
 TODAY = DAY.isoformat()
@@ -60,23 +60,34 @@ def test_the_last_session_of_each_project_says_what_is_open_the_latest_first():
     ]
 
 
-def test_without_a_model_the_last_request_and_the_state_of_each_branch_are_known(monkeypatch):
+def segment(number: int, **quotes: str) -> dict:
+    """A segment with quotes by source."""
+    ids = [f"{source}-{number}" for source in quotes]
+    return row(
+        "segments", segment_id=f"g{number}", window_id=f"{number:064d}", day=DAY, narrative="",
+        quotes=[*quotes.values()], quote_sources=[*quotes], quote_ids=ids,
+    )  # fmt: skip
+
+
+def test_without_a_model_the_first_request_and_the_last_words_of_each_branch_are_known():
     store = store_with(*[("shop", "mira", None)] * 3, ("shop", "ana", None))
     windows = store.tables.read("windows").with_columns(
         branch=pl.Series(["main", "main", "tills", "main"])
     )
     store.tables.write("windows", "all", windows)
-    texts = ("Add a till to the second hall", "The till is added, not pushed yet")
-    said = [
-        message(f"{text} ({n})", 2 * n + place, author=author, window_id=f"{n:064d}", day=DAY)
-        for n in range(4)
-        for place, (author, text) in enumerate(zip(("owner", "assistant"), texts, strict=True))
+    said = [segment(n, request=f"Add till {n}.", state=f"Till {n} is added.") for n in range(4)]
+    write(store, "segments", TODAY, *said)
+    assert [(work.branch, work.request, work.state) for work in open_work(store)] == [
+        ("tills", "Owner: “Add till 2.”", "Assistant: “Till 2 is added.”"),
+        ("main", "Owner: “Add till 1.”", "Assistant: “Till 1 is added.”"),
     ]
-    write(store, "messages", TODAY, *said)
-    assert [(work.branch, work.request[-2], work.state) for work in open_work(store)] == [
-        ("tills", "2", f"Assistant: “{texts[1]} (2)”"),
-        ("main", "1", f"Assistant: “{texts[1]} (1)”"),
-    ]
+
+
+def test_a_summary_of_the_sessions_own_model_says_more_than_its_last_words():
+    store = store_with(("shop", "mira", None))
+    said = segment(0, request="Add a till.", state="Let me look.", summary="Added; docs next.")
+    write(store, "segments", TODAY, said)
+    assert [work.state for work in open_work(store)] == ["Assistant (summary): “Added; docs next.”"]
 
 
 def test_what_was_left_open_weeks_before_the_last_session_is_not_shown():
@@ -113,65 +124,19 @@ def test_active_projects_are_those_of_the_owners_last_two_weeks_the_latest_first
     assert active_projects(Store(store.settings, store.root / "nowhere")) == ()
 
 
-def end_with(
-    task: str | None,
-    reply: str,
-    *,
-    asked: str = "Add a till to the second hall",
-    title: str | None = None,
-) -> Store:
-    """A store with one session of the model's task, a request and a reply."""
-    store = store_with(("shop", "mira", task))
-    windows = store.tables.read("windows")
-    store.tables.write(
-        "windows",
-        "all",
-        windows.with_columns(title=pl.lit(title, pl.String), branch=pl.lit("tills")),
-    )
-    said = [
-        message(text, n, author=who, window_id="0" * 64, day=DAY)
-        for n, (who, text) in enumerate((("owner", asked), ("assistant", reply)))
-    ]
-    write(store, "messages", TODAY, *said)
-    return store
-
-
-def test_a_request_that_cannot_be_understood_alone_is_not_quoted():
-    (one,) = open_work(
-        end_with(
-            None,
-            "Till added, not pushed.",
-            asked="let's do both of them with option A",
-            title="Add tills",
-        )
-    )
-    assert (one.title, one.request, one.state) == (
-        "Add tills",
-        "",
-        "Assistant: “Till added, not pushed.”",
-    )
-
-
-def test_a_task_that_is_over_is_left_out():
-    store = end_with("Add a till; the last test is committed.", "The till is added.")
+def test_a_task_that_is_over_is_left_out_and_so_is_a_step_that_was_done():
+    store = store_with(("shop", "mira", "Add a till; the last test is committed."))
     answers = store.tables.read("observer_answers", [TODAY])
-    store.tables.write(
-        "observer_answers", TODAY, answers.with_columns(suggested_response=pl.lit(None, pl.String))
-    )
-    assert open_work(store) == ()
-
-
-def test_a_state_that_the_next_step_repeats_is_left_out():
-    store = end_with("Add a till to the second hall.", "I'll push the till branch and open the PR.")
-    answers = store.tables.read("observer_answers", [TODAY])
-    step = pl.lit("Push the till branch and open the PR.")
+    step = pl.lit("All tests are green. Both are reviewed, and PR #9 is ready.")
     store.tables.write("observer_answers", TODAY, answers.with_columns(suggested_response=step))
-    (one,) = open_work(store)
-    assert (one.task, one.state, one.next_step) == (
-        "Add a till to the second hall.",
-        "",
-        "Push the till branch and open the PR.",
+    assert open_work(store) == ()
+    store.tables.write(
+        "observer_answers",
+        TODAY,
+        answers.with_columns(suggested_response=step, current_task=pl.lit("Add a till.")),
     )
+    (work,) = open_work(store)
+    assert work.next_step == "Both are reviewed, and PR #9 is ready."
 
 
 def test_refused_lines_are_known_by_project_as_proposed_and_as_said():

@@ -102,11 +102,11 @@ SHIP = {
 
 
 def test_what_sessions_of_the_project_left_open_has_its_day_branch_state_and_next_step():
-    asked = {**SHIP, "branch": "", "task": "", "next_step": "", "request": "Move to uv."}
+    asked = {**SHIP, "branch": "", "task": "", "next_step": "", "request": "Owner: “Move to uv.”"}
     named = {**asked, "title": "Move the harbor to uv"}
     alone = {**asked, "request": ""}
     text = briefing(tasks=[SHIP, asked, named, alone, {**SHIP, "project": "shop", "task": "Sell."}])
-    assert text.partition("## Left open\n")[2].splitlines()[:4] == [
+    assert text.partition("## Last sessions\n")[2].splitlines()[:4] == [
         "- (2026-08-19, branch release) Ship v0.3.0. Committed, not pushed. Next: Write the notes.",
         "- (2026-08-19) Owner: “Move to uv.” Committed, not pushed.",
         "- (2026-08-19) Move the harbor to uv: Committed, not pushed.",
@@ -142,7 +142,7 @@ What every session should know.
 ## Patterns
 - (2026-08-03) Redis runs on port 6380.
 
-## Left open
+## Last sessions
 - (2026-08-19, branch release) Ship v0.3.0. Next: Write the notes.
 
 ## Recent facts

@@ -3,7 +3,6 @@
 from datetime import timedelta
 from zoneinfo import ZoneInfo
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,15 +12,14 @@ from memory_assets.stages.distill.daily_log import (
     update_log,
     update_reflected,
 )
-from memory_assets.stages.distill.handoff import Handoff
 from memory_assets_tests.factories import START, frame, row
 from memory_assets_tests.stages.distill.sessions import said, window
 
 UTC = ZoneInfo("UTC")
 ROWS = said(("owner", "use uv, never pip"), ("assistant", "Switched to uv."))
 SEGMENT = row(
-    "segments", segment_id="s1", window_id=ROWS[0]["window_id"], narrative="", request="use uv, never pip",
-    state="Switched to uv. …", started_at=START, ended_at=START + timedelta(minutes=1),
+    "segments", segment_id="s1", window_id=ROWS[0]["window_id"], narrative="", quotes=["use uv, never pip", "Use uv everywhere", "Switched to uv."],
+    quote_sources=["request", "commit", "state"], quote_ids=["m1", "m2", "m3"], ended_at=START + timedelta(minutes=1),
 )  # fmt: skip
 
 
@@ -62,29 +60,37 @@ def test_a_section_reads_as_the_seeds_show_it():
         "\n"
         "Date: 2026-08-03\n"
         "\n"
-        "#### 09:00 to 09:01\n"
         "Owner: “use uv, never pip”\n"
-        "Assistant: “Switched to uv. …”\n"
+        "Assistant (commit): “Use uv everywhere”\n"
+        "Assistant: “Switched to uv.”\n"
         "\n"
         "* 🔴 (09:00) Use uv, never pip.\n"
         "<!-- /window a1b2c3d4e5f6 -->\n"
     )
 
 
-@pytest.mark.parametrize(
-    ("changes", "head"),
-    [
-        ({"state": ""}, "#### 09:00 to 09:01\nOwner: “use uv, never pip”\n\n"),
-        ({"state": "", "request": ""}, "#### 09:00 to 09:01\n\n"),
-        (
-            {"narrative": "They **moved** to uv. All tests pass."},
-            "#### They moved to uv\n*They moved to uv. All tests pass.*\n\n",
-        ),
-    ],
-)
-def test_a_segment_has_what_was_asked_and_stated_or_what_a_model_says(changes: dict, head: str):
-    frames = frame("segments", {**SEGMENT, **changes}), frame("observations", fact("Use uv."))
-    assert f"Date: 2026-08-03\n\n{head}* 🔴" in render_section(window(ROWS), *frames, zone=UTC)
+def test_a_window_has_its_first_request_and_its_last_words_or_what_a_model_says():
+    later = {
+        **SEGMENT,
+        "segment_id": "s2",
+        "ordinal": 1,
+        "quotes": ["now the docs", "Use uv in CI", "Both use uv."],
+    }
+    facts = frame("observations", fact("Use uv."))
+    log = render_section(window(ROWS), frame("segments", later, SEGMENT), facts, zone=UTC)
+    assert log.partition("Date: 2026-08-03\n\n")[2].startswith(
+        "Owner: “use uv, never pip”\nAssistant (commit): “Use uv everywhere”\nAssistant (commit): “Use uv in CI”\n"
+        "Assistant: “Both use uv.”\n\n* 🔴"
+    )
+    without = {**SEGMENT, **{key: [] for key in ("quotes", "quote_sources", "quote_ids")}}
+    assert "Date: 2026-08-03\n\n* 🔴" in render_section(
+        window(ROWS), frame("segments", without), facts, zone=UTC
+    )
+    told = {**SEGMENT, "narrative": "They **moved** to uv. All tests pass."}
+    assert (
+        "Date: 2026-08-03\n\n#### They moved to uv\n*They moved to uv. All tests pass.*\n\n* 🔴"
+        in render_section(window(ROWS), frame("segments", told), facts, zone=UTC)
+    )
 
 
 HANDED_OVER = row(
@@ -94,11 +100,9 @@ HANDED_OVER = row(
 
 
 def test_the_last_section_of_a_session_hands_it_over():
-    stopped = Handoff("Move on, please.", "The lock file is written, not committed.")
     how = {
         "session": HANDED_OVER,
         "open_work": ("Move the build to uv", ""),
-        "stopped": stopped,
         "zone": UTC,
     }
     frames = (
@@ -113,13 +117,9 @@ def test_the_last_section_of_a_session_hands_it_over():
         "**Modified**: `src/0.py`, `src/1.py`, `src/2.py`, `src/3.py`, `src/4.py`, `src/5.py`, `src/6.py`, `src/7.py` and 2 more\n"
         "**Read**: `uv.lock`, `/etc/hosts`\n"
         "**In progress**: Move the build to uv\n"
-        "**State**: Assistant: “The lock file is written, not committed.”\n"
         "<!-- /window a1b2c3d4e5f6 -->\n"
     )
     assert "Handoff" not in render_section(*frames, **how)
-    without = render_section(*frames, is_handoff=True, **{**how, "open_work": ("", "")})
-    quoted = "**Last request**: Owner: “Move on, please.”\n**State**: Assistant: “The lock file is written, not committed.”\n"
-    assert quoted in without
 
 
 REFLECTION = row(

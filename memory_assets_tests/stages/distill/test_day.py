@@ -94,19 +94,10 @@ def test_all_evidence_stands_in_the_messages():
         assert any(fact["quote"] in rows[message_id]["text"] for message_id in fact["message_ids"])
 
 
-def test_without_a_model_a_segment_has_its_request_and_state_and_nothing_is_observed_of_them():
-    rows = said(*CORRECTED)
-    day = distilled(rows=rows)
+def test_without_a_model_a_segment_has_quotes_and_nothing_is_observed_of_them():
+    day = distilled()
     (segment,) = day.segments.to_dicts()
-    assert (segment["narrative"], segment["request"], segment["state"]) == (
-        "",
-        CORRECTED[0][1],
-        CORRECTED[-1][1],
-    )
-    assert (segment["request_id"], segment["state_id"]) == (
-        rows[0]["message_id"],
-        rows[-1]["message_id"],
-    )
+    assert (segment["narrative"], segment["quotes"]) == ("", [CORRECTED[0][1], CORRECTED[-1][1]])
     assert set(day.observations["kind"]) == {"fact"}
 
 
@@ -208,7 +199,7 @@ def test_a_models_answer_goes_through_the_gate():
 
 def test_a_planted_instruction_leaves_no_trace():
     day = distilled()
-    texts = " ".join([*day.observations["text"], *day.segments["request"], *day.segments["state"]])
+    texts = " ".join([*day.observations["text"], *day.segments.explode("quotes")["quotes"]])
     assert "conda" not in texts
 
 

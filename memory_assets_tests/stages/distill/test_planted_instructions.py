@@ -64,7 +64,8 @@ def observe(rows: list[Row], answer: str | None = None) -> tuple[pl.DataFrame, l
     own, frame = windows(window(rows)), messages(rows)
     answers = answered(frame, answer)
     day = build_day(own, frame, answers=answers)
-    texts = [text for name in ("narrative", "request", "state") for text in day["segments"][name]]
+    segments = day["segments"]
+    texts = [*segments["narrative"], *segments.explode("quotes")["quotes"].drop_nulls()]
     return day["observations"].filter(pl.col("gate") == "allow"), texts
 
 

@@ -6,6 +6,7 @@ from zoneinfo import ZoneInfo
 import polars as pl
 
 from memory_assets.schema.frames import check
+from memory_assets.stages.distill.quotes import QUOTE_COLUMNS
 from memory_assets.stages.reflect.timeline import (
     build_timeline,
     name_of_chapter,
@@ -38,8 +39,7 @@ def observed(number: int, text: str, *, days: int = 0, **changes) -> dict:
 
 def segment(one: dict, length: int, **quotes) -> dict:
     about = {
-        "request": "",
-        "state": "",
+        **{key: [] for key in QUOTE_COLUMNS},
         **{name: one[name] for name in ("segment_id", "project", "person")},
     }
     return row("segments", ended_at=one["event_at"], message_ids=["m"] * length, **about | quotes)
@@ -83,20 +83,19 @@ def test_a_day_tells_what_was_worked_on_laid_down_and_committed():
     )
 
 
-def test_without_a_narrative_the_request_and_the_state_are_quoted_with_their_messages():
+def test_without_a_narrative_what_was_asked_and_written_is_quoted_with_its_messages():
     asked = {
-        "request": "use uv. never pip!",
-        "request_id": "msg_0123456789abcdef0123",
-        "state_id": "5f1c-22",
-        "state": "Switched to uv. …",
+        "quotes": ["use uv. never pip!", "Use uv everywhere", "Switched to uv."],
+        "quote_sources": ["request", "commit", "state"],
+        "quote_ids": ["msg_0123456789abcdef0123", "5f1c-21", "5f1c-22"],
     }
     found = condense_subjects(printed="", quoted=(segment(observed(1, ""), 3, **asked),))
     assert found.select("text", "message_ids", "observation_ids").rows() == [
         ("Owner: “use uv. never pip!”", ["msg_0123456789abcdef0123"], []),
-        ("Assistant: “Switched to uv. …”", ["5f1c-22"], []),
+        ("Assistant: “Switched to uv.”", ["5f1c-22"], []),
     ]
     assert render_chapter(MONDAY, found).endswith(
-        "Owner: “use uv. never pip!” [msg_0123456789ab] Assistant: “Switched to uv. …” [msg_5f1c22]\n"
+        "Owner: “use uv. never pip!” [msg_0123456789ab] Assistant: “Switched to uv.” [msg_5f1c22]\n"
     )
     assert condense_subjects(printed="", quoted=(segment(observed(1, ""), 3),)).is_empty()
 

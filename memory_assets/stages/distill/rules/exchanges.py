@@ -73,9 +73,6 @@ _MACHINE_LINE = re.compile(
 )
 """A quotation, output, a diff, code, or a finding of a review."""
 
-_PROMPT = re.compile(r"(?i)[❯$%➜]\s+\S|(?:you are|act as|your task is)\b")
-"""The prompt of a shell, or one for an agent."""
-
 _CLOSES = re.compile(r"(?=[a-z])(?=[^\n]*(?:\bplease\b|\byou\b|\?$))[^\n]{1,320}\Z")
 """A line behind a paste that speaks to the assistant."""
 
@@ -150,18 +147,6 @@ def own_paragraphs(text: str) -> list[str]:
         for part in typed
     ]
     return [part.strip("\n") for part in lines if part.strip()]
-
-
-def opening_paragraph(text: str) -> str:
-    """Returns the first paragraph of a turn; empty if a machine printed it or if it is a prompt for
-    an agent.
-    """
-    first = next(iter(_paragraphs(text)), "")
-    return (
-        ""
-        if any(_MACHINE_LINE.match(line) or _PROMPT.match(line) for line in first.splitlines())
-        else first
-    )
 
 
 def _paragraphs(text: str) -> list[str]:
