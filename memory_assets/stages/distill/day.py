@@ -131,14 +131,7 @@ def _findings(window: Row, rows: Sequence[Row], observed: Observed) -> WindowFin
     if window["summary"] and quotes:
         quotes[-1].append(Quote("summary", window["summary"], window["last_message_id"]))
     segments = [
-        segment_row(
-            window,
-            group,
-            n,
-            observed.observer,
-            narrative=texts[n],
-            quotes=[quote for quote in quotes[n] if _is_safe(quote, group)],
-        )
+        segment_row(window, group, n, observed.observer, texts[n], _safe_quotes(quotes[n], group))
         for n, group in enumerate(groups)
     ]
     if window["status"] == "short":
@@ -218,9 +211,13 @@ def _is_lesson(candidate: Candidate) -> bool:
     return is_by_model and category_named(candidate.hint_category) in ONLY_THE_OWNERS
 
 
-def _is_safe(quote: Quote, messages: Sequence[Row]) -> bool:
-    """Returns whether the quote is the owner's, or has no orders that they did not give."""
-    return quote.source == "request" or _safe(messages, quote.text) == quote.text
+def _safe_quotes(quotes: Sequence[Quote], messages: Sequence[Row]) -> list[Quote]:
+    """Returns the quotes that are the owner's, or have no orders that the owner did not give."""
+    return [
+        quote
+        for quote in quotes
+        if quote.source == "request" or _safe(messages, quote.text) == quote.text
+    ]
 
 
 def _safe(messages: Sequence[Row], text: str) -> str:

@@ -49,7 +49,6 @@ def segment_row(
     messages: Sequence[Row],
     ordinal: int,
     observer: str,
-    *,
     narrative: str,
     quotes: Sequence[Quote],
 ) -> Row:
