@@ -15,6 +15,7 @@
     │   ├── ModelSetupError     wrong key, unknown model or address: asking again cannot help
     │   │   └── ModelLimitError     a usage limit is reached: wait for its reset
     │   ├── ModelBusyError      overloaded, rate-limited or unreachable: asking later may help
+    │   │   └── ModelSilentError    the question was sent, and nothing came back in time
     │   └── ModelRequestError   this one question cannot be asked as it is
     ├── TaskListError       a person's list of tasks cannot be read or written
     ├── IndexFailedError    a projection (vectors, texts) cannot be read or built
@@ -112,6 +113,10 @@ class ModelBusyError(ModelError):
     def __init__(self, message: str, retry_after_seconds: float | None = None) -> None:
         super().__init__(message)
         self.retry_after_seconds = retry_after_seconds
+
+
+class ModelSilentError(ModelBusyError):
+    """The model took the question and sent nothing for too long. It counts as an attempt."""
 
 
 class ModelRequestError(ModelError):

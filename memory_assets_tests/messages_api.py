@@ -59,6 +59,8 @@ class Said:
     text: str
     stop_reason: str = "end_turn"
     seconds: float = 0.0
+    pause: float = 0.0
+    """Between the events of a stream."""
 
 
 Answer = Callable[[dict[str, Any]], "str | Said | Fault"]
@@ -238,6 +240,26 @@ class MessagesApi:
         return "\n".join(lines).encode() + b"\n"
 
 
+def events_of(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The message as the API streams it."""
+    first = {"output_tokens": 1}
+    start = {**message, "content": [], "stop_reason": None, "usage": {**message["usage"], **first}}
+    yield {"type": "message_start", "message": start}
+    yield {"type": "ping"}
+    for number, block in enumerate(message["content"]):
+        half = len(block["text"]) // 2
+        for text in (block["text"][:half], block["text"][half:]):
+            delta = {"type": "text_delta", "text": text}
+            yield {"type": "content_block_delta", "index": number, "delta": delta}
+    usage = {"output_tokens": message["usage"]["output_tokens"]}
+    yield {
+        "type": "message_delta",
+        "delta": {"stop_reason": message["stop_reason"]},
+        "usage": usage,
+    }
+    yield {"type": "message_stop"}
+
+
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = (
@@ -258,9 +280,18 @@ class _Handler(BaseHTTPRequestHandler):
         time.sleep(getattr(said, "seconds", 0.0))
         if isinstance(said, Fault):
             return self._fail(said)
-        return self._send(
-            200, self.api.message(body, said if isinstance(said, Said) else Said(said))
-        )
+        said = said if isinstance(said, Said) else Said(said)
+        message = self.api.message(body, said)
+        if not body.get("stream"):
+            return self._send(200, message)
+        self.send_response_only(200)
+        self.send_header("content-type", "text/event-stream")
+        self.send_header("connection", "close")
+        self.end_headers()
+        for event in events_of(message):
+            self.wfile.write(f"data: {json.dumps(event)}\n\n".encode())
+            time.sleep(said.pause)
+        return None
 
     def do_GET(self) -> None:
         headers = self._log("GET", {})

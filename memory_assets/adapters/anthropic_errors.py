@@ -22,11 +22,12 @@ from memory_assets.errors import (
     ModelError,
     ModelRequestError,
     ModelSetupError,
+    ModelSilentError,
     causes_of,
 )
 
 if TYPE_CHECKING:
-    from anthropic import AnthropicError, APIConnectionError, APIStatusError, APITimeoutError
+    from anthropic import AnthropicError, APIStatusError, APITimeoutError
 
 About = Literal["model", "batches", "batch"]
 """What a call is about. It decides what a 404 means: no such model, no Batches API, or no such
@@ -88,14 +89,14 @@ class Failures:
         return ModelRequestError(f"{self.model} rejects a request ({status} {kind}).")
 
     def of_entry(self, body: object) -> ModelError:
-        """Returns the error for one request of a batch."""
+        """Returns the error for one request of a batch, or within a stream."""
         kind = "billing_error" if _is_about_credit(body) else _kind(body)
         if kind in SETUP_ERRORS:
             return self._setup(kind)
         is_wrong = kind in ("invalid_request_error", "request_too_large")
         error = ModelRequestError if is_wrong else ModelBusyError
         reason = kind or "no reason given"
-        return error(f"{self.model} could not answer a request of a batch: {reason}.")
+        return error(f"{self.model} could not answer a request: {reason}.")
 
     def of_timeout(self, error: "APITimeoutError") -> ModelError:
         """Returns the error for a server that does not respond."""
@@ -104,12 +105,16 @@ class Failures:
                 f"{self._where} does not accept a connection. Check the network, and that "
                 "the server is running."
             )
-        return ModelBusyError(
-            f"{self.model} did not answer within {self.timeout_seconds:g} s at {self._where}. "
+        return self.of_silence(self.timeout_seconds)
+
+    def of_silence(self, seconds: float) -> ModelSilentError:
+        """Returns the error for a server that took a request and sent nothing, or no end."""
+        return ModelSilentError(
+            f"{self.model} did not answer within {seconds:g} s at {self._where}. "
             "Increase MEMORY_MODEL_TIMEOUT_SECONDS to wait longer."
         )
 
-    def of_connection(self, error: "APIConnectionError") -> ModelError:
+    def of_connection(self, error: Exception) -> ModelError:
         """Returns the error for an unreachable server: a wrong setting if its host name is
         unknown.
         """

@@ -1,15 +1,16 @@
 """Client for the Messages API: a prompt and material in, text and token counts out.
 
-The official SDK sends requests, retries and waits; `anthropic_errors` converts its failures. The
-SDK always gets the address and does not follow redirects, so that neither an environment variable
-nor a server can send a transcript elsewhere.
+The official SDK sends requests, retries and waits; `anthropic_errors` converts its failures.
+Answers are streamed, so that a model that writes a long one is not taken for a silent one. The SDK
+always gets the address and does not follow redirects, so that neither an environment variable nor a
+server can send a transcript elsewhere.
 """
 
 import base64
 import json
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -36,6 +37,9 @@ KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
 CONNECT_SECONDS = 10.0
 """Longest wait for a connection; an answer may take minutes."""
 
+MOST_SECONDS = 600.0
+"""Longest time of one answer, even if the server keeps sending."""
+
 WITH_TEMPERATURE = tuple(
     f"claude-{name}" for name in ("haiku-4-5", "sonnet-4-5", "sonnet-4-6", "opus-4-5", "opus-4-6")
 )
@@ -53,15 +57,12 @@ contains counts.
 DEFAULT_MIN_CACHED_TOKENS = 4_096
 """The number of tokens for models that are not in the list."""
 
-MAY_BE_EMPTY = frozenset({"refusal", "max_tokens", "model_context_window_exceeded"})
-"""Stop reasons that explain an answer without text."""
-
 
 class AnthropicModel:
     """A model behind the Messages API, at the vendor or any compatible server."""
 
     def __init__(
-        self, name: str, *, url: str = "", timeout_seconds: float = 300.0, retries: int = 4
+        self, name: str, *, url: str = "", timeout_seconds: float = 60.0, retries: int = 2
     ) -> None:
         self.name = name
         url = url or PUBLIC_URL
@@ -73,12 +74,45 @@ class AnthropicModel:
         started = time.monotonic()
         # The SDK has no parameter for the temperature.
         extra = {"temperature": body.pop("temperature")} if "temperature" in body else None
-        response = self._call(
-            lambda: self._client.messages.with_raw_response.create(**body, extra_body=extra),
-            "model",
-        )
-        content = self._json(response.http_response.content)
-        return self._answer(content, seconds=time.monotonic() - started)
+        message = self._call(lambda: self._received(body, extra, started), "model")
+        return self._answer(message, seconds=time.monotonic() - started)
+
+    def _received(self, body: Mapping[str, Any], extra: object, started: float) -> Any:
+        """Returns the message: from the events of a stream, or whole from a server that does not
+        stream.
+        """
+        send = self._client.messages.with_streaming_response.create
+        content = bytearray()
+        with send(**body, stream=True, extra_body=extra) as response:
+            for chunk in response.iter_bytes():
+                content += chunk
+                if time.monotonic() - started > MOST_SECONDS:
+                    raise self._failures.of_silence(MOST_SECONDS)
+            is_streamed = "event-stream" in response.headers.get("content-type", "")
+        if not is_streamed:
+            return self._json(bytes(content))
+        lines = bytes(content).splitlines()
+        events = [self._json(line[5:]) for line in lines if line.startswith(b"data:")]
+        return self._message_of(events)
+
+    def _message_of(self, events: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+        """Returns the message that the events of a stream describe."""
+        message: dict[str, Any] = {}
+        texts: list[str] = []
+        for event in events:
+            match event["type"]:
+                case "message_start":
+                    message = dict(event["message"])
+                case "content_block_delta":
+                    texts.append(event["delta"].get("text") or "")
+                case "message_delta":
+                    message["stop_reason"] = event["delta"].get("stop_reason")
+                    message["usage"] = {**message["usage"], **(event.get("usage") or {})}
+                case "error":
+                    raise self._failures.of_entry(event)
+        if not message.get("stop_reason"):
+            raise self._failures.not_understood("ends before its end")
+        return {**message, "content": [{"type": "text", "text": "".join(texts)}]}
 
     def submit(self, requests: Mapping[str, ModelRequest]) -> Batch:
         """Submits a batch of requests by name; returns its state."""
@@ -157,13 +191,12 @@ class AnthropicModel:
     def _answer(self, body: Any, *, seconds: float = 0.0, is_batch: bool = False) -> ModelAnswer:
         try:
             usage = body["usage"]
-            stop_reason = str(body["stop_reason"] or "end_turn")
-            answer = ModelAnswer(
+            return ModelAnswer(
                 text="".join(block["text"] for block in body["content"] if block["type"] == "text"),
                 model=str(body["model"]),
                 input_tokens=int(usage["input_tokens"]),
                 output_tokens=int(usage["output_tokens"]),
-                stop_reason=stop_reason,
+                stop_reason=str(body["stop_reason"] or "end_turn"),
                 cache_read_tokens=int(usage.get("cache_read_input_tokens") or 0),
                 cache_write_tokens=int(usage.get("cache_creation_input_tokens") or 0),
                 seconds=round(seconds, 3),
@@ -174,12 +207,6 @@ class AnthropicModel:
             raise self._failures.not_understood(f"has no {error}") from None
         except (TypeError, AttributeError, ValueError):
             raise self._failures.not_understood("is not a message") from None
-        if not answer.text.strip() and stop_reason not in MAY_BE_EMPTY:
-            raise ModelError(
-                f"{self.name} returned an empty answer ({stop_reason}). The next run repeats the "
-                "request."
-            )
-        return answer
 
     def _batch(self, record: Any) -> Batch:
         try:
@@ -224,19 +251,22 @@ class AnthropicModel:
         may quote the request.
         """
         import anthropic
+        import httpx2
 
         try:
             return call()
         except anthropic.APITimeoutError as error:
             raise self._failures.of_timeout(error) from None
-        except anthropic.APIConnectionError as error:
+        except httpx2.TimeoutException:  # within a stream
+            raise self._failures.of_silence(self._failures.timeout_seconds) from None
+        except (anthropic.APIConnectionError, httpx2.TransportError) as error:
             raise self._failures.of_connection(error) from None
         except anthropic.APIStatusError as error:
             raise self._failures.of_status(error, subject) from None
         except (TypeError, anthropic.AnthropicError) as error:
             raise self._failures.of_sdk(error) from None
         # The SDK does not check that a body has the form that it expects.
-        except (AttributeError, ValueError):
+        except (AttributeError, KeyError, ValueError):
             raise self._failures.not_understood("is not JSON of the Messages API") from None
 
 

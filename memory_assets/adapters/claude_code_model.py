@@ -13,7 +13,6 @@ from typing import Any
 
 from memory_assets.adapters.anthropic_model import content_blocks
 from memory_assets.adapters.harness_model import ClientOutput, HarnessModel, parse_events
-from memory_assets.errors import ModelError
 from memory_assets.schema.protocols import ModelAnswer, ModelRequest
 
 ISOLATION = (
@@ -22,8 +21,13 @@ ISOLATION = (
 )  # fmt: skip
 """Options that leave out the person's configuration, sessions, MCP servers, commands and tools."""
 
-STREAMS = ("--input-format", "stream-json", "--output-format", "stream-json", "--verbose")
-"""Input and output as events: only these carry images, and the time at which a limit is reset."""
+STREAMS = (
+    "--input-format", "stream-json", "--output-format", "stream-json", "--verbose",
+    "--include-partial-messages",
+)  # fmt: skip
+"""Input and output as events: only these carry images, and the time at which a limit is reset.
+Parts of messages show that the model is at work.
+"""
 
 MIN_OUTPUT_TOKENS = 32_000
 """An answer may always have this many tokens, even if the request allows fewer. When an answer is
@@ -86,9 +90,6 @@ class ClaudeCodeModel(HarnessModel):
                 status = result.get("api_error_status")
                 raise self.failure(str(result.get("result")), status, _reset_at(events))
             stop_reason = early_end
-        elif not text.strip():
-            problem = f"{self.title} returned an empty answer ({stop_reason})."
-            raise ModelError(f"{problem} The next run repeats the request.")
         usage = result.get("usage") or {}
         return ModelAnswer(
             text=text,

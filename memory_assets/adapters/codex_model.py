@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from memory_assets.adapters.harness_model import ClientOutput, HarnessModel, parse_events
-from memory_assets.errors import ModelError
 from memory_assets.schema.protocols import ModelAnswer, ModelRequest
 
 ISOLATION = (
@@ -55,6 +54,8 @@ class CodexModel(HarnessModel):
     title = "Codex"
     program = "codex"
     log_in = "Run `codex login`."
+    silence = 3.0
+    """It prints nothing while the model writes."""
 
     def arguments(self, request: ModelRequest, folder: Path) -> list[str]:
         """Returns the arguments for one question without session, hooks, MCP servers or context;
@@ -84,10 +85,6 @@ class CodexModel(HarnessModel):
         text = answer.read_text("utf-8", "replace") if answer.is_file() else ""
         if output.exit_code:
             raise self.failure(_last_error(events) or output.err)
-        if not text.strip():
-            raise ModelError(
-                f"{self.title} returned an empty answer. The next run repeats the request."
-            )
         usages = (event.get("usage") for event in reversed(events))
         usage = next((usage for usage in usages if isinstance(usage, dict)), {})
         cached = int(usage.get("cached_input_tokens") or 0)

@@ -9,6 +9,7 @@ time is over. It uses the same login and network settings as when the person sta
 
 import json
 import os
+import queue
 import re
 import shutil
 import subprocess
@@ -21,7 +22,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import Any, ClassVar, NoReturn
+from threading import Thread
+from typing import IO, Any, ClassVar, NoReturn
 
 import filelock
 
@@ -31,6 +33,7 @@ from memory_assets.errors import (
     ModelLimitError,
     ModelRequestError,
     ModelSetupError,
+    ModelSilentError,
 )
 from memory_assets.schema.protocols import ModelAnswer, ModelRequest
 from memory_assets.text.patterns import patterns_beside
@@ -83,13 +86,15 @@ class HarnessModel(ABC):
     program: ClassVar[str]
     log_in: ClassVar[str]
     """What a person does to log in; a sentence of an error."""
+    silence: ClassVar[float] = 1.0
+    """Multiple of the timeout for which the client may print nothing."""
 
     def __init__(
         self,
         name: str,
         lock: Path,
         *,
-        timeout_seconds: float = 300.0,
+        timeout_seconds: float = 60.0,
         environ: Mapping[str, str] | None = None,
     ) -> None:
         self.name = name
@@ -257,15 +262,37 @@ class HarnessModel(ABC):
             os.close(our_end)  # the guard then kills the client, if it still runs
 
     def _wait_for(self, process: "subprocess.Popen[bytes]") -> ClientOutput:
-        try:
-            out, err = process.communicate(timeout=self._timeout_seconds)
-        except subprocess.TimeoutExpired:
-            raise ModelBusyError(
-                f"{self.title} did not answer within {self._timeout_seconds:g} s. "
-                "Increase MEMORY_MODEL_TIMEOUT_SECONDS to wait longer."
-            ) from None
-        code = 128 - process.returncode if process.returncode < 0 else process.returncode
-        return ClientOutput(code, out.decode("utf-8", "replace"), err.decode("utf-8", "replace"))
+        """Returns the output; raises `ModelSilentError` once the client printed nothing for too
+        long.
+        """
+        seconds = self.silence * self._timeout_seconds
+        chunks: queue.SimpleQueue[tuple[str, bytes]] = queue.SimpleQueue()
+        pipes = {"out": process.stdout, "err": process.stderr}
+        for name, pipe in pipes.items():
+            Thread(target=_forward, args=(name, pipe, chunks), daemon=True).start()
+        printed = dict.fromkeys(pipes, b"")
+        while pipes:
+            try:
+                name, chunk = chunks.get(timeout=seconds)
+            except queue.Empty:
+                raise ModelSilentError(
+                    f"{self.title} did not answer within {seconds:g} s. Increase "
+                    "MEMORY_MODEL_TIMEOUT_SECONDS to wait longer."
+                ) from None
+            printed[name] += chunk
+            if not chunk:
+                pipes.pop(name)
+        code = process.wait()
+        texts = {name: content.decode("utf-8", "replace") for name, content in printed.items()}
+        return ClientOutput(128 - code if code < 0 else code, **texts)
+
+
+def _forward(name: str, pipe: IO[bytes], chunks: "queue.SimpleQueue[tuple[str, bytes]]") -> None:
+    """Puts what the pipe delivers into the queue, at its end an empty chunk."""
+    with pipe:
+        for chunk in iter(lambda: os.read(pipe.fileno(), 65_536), b""):
+            chunks.put((name, chunk))
+    chunks.put((name, b""))
 
 
 def _reset(message: str, reset_at: datetime | None) -> str:

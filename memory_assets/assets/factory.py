@@ -16,7 +16,13 @@ from dagster._core.definitions.data_version import CODE_VERSION_TAG, DATA_VERSIO
 
 from memory_assets.assets.freshness import kept_fresh_by, policy_of, starters_of
 from memory_assets.assets.metadata import column_lineage, column_schema, shown
-from memory_assets.errors import DamagedError, LabelsError, ModelBusyError, ModelSetupError
+from memory_assets.errors import (
+    DamagedError,
+    LabelsError,
+    ModelBusyError,
+    ModelSetupError,
+    ModelSilentError,
+)
 from memory_assets.runs.builders import REPORTS
 from memory_assets.runs.days import ASK_AGAIN, STARTED_BY
 from memory_assets.runs.inputs import ASKS, settings_of
@@ -225,12 +231,12 @@ def _materialise(
 ) -> Report:
     """Builds the tables, and translates errors for Dagster.
 
-    A wrong setting or a damaged file fails the run without a retry. If a model is busy, Dagster
-    retries later.
+    A wrong setting, a damaged file or a silent model fails the run without a retry. If a model is
+    busy, Dagster retries later.
     """
     try:
         return materialise(store, tables, keys, ask_again=ask_again)
-    except (ModelSetupError, LabelsError, DamagedError) as error:
+    except (ModelSetupError, ModelSilentError, LabelsError, DamagedError) as error:
         raise dg.Failure(str(error), allow_retries=False) from error
     except ModelBusyError as error:
         wait = error.retry_after_seconds

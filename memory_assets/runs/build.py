@@ -5,6 +5,7 @@ in this process (`runs.launch`).
 """
 
 import shutil
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date
@@ -19,6 +20,7 @@ from memory_assets.runs.inputs import FLUSHED
 from memory_assets.runs.look import Look
 from memory_assets.schema.extras import extras
 from memory_assets.services.health.status import Status, keep_status, status_of
+from memory_assets.services.models.model_budget import failure_since
 from memory_assets.services.settings.which_store import (
     StoreChoice,
     is_sample,
@@ -54,6 +56,8 @@ class Built:
     """By table that people ask about, the rows that the update added to it."""
     status: Status
     warnings: tuple[str, ...] = ()
+    model_failure: str = ""
+    """Why nothing came of this update's questions to a model; empty if something did."""
 
     @property
     def is_unchanged(self) -> bool:
@@ -62,7 +66,7 @@ class Built:
 
     def to_dict(self) -> dict[str, Any]:
         """Returns what `--json` prints."""
-        names = ("is_unchanged", "reason", "jobs", "seconds", "learnt", "status")
+        names = ("is_unchanged", "reason", "jobs", "seconds", "learnt", "status", "model_failure")
         fields = {name: getattr(self, name) for name in names}
         return fields | {"seconds": round(self.seconds, 3)}
 
@@ -94,6 +98,7 @@ def fill(choice: StoreChoice, work: Callable[[Store], launch.RunSummary] | None 
     Where nothing was due, notes this, so that the next call finds it out faster (`runs.look`).
     """
     store = open_store(choice.settings)
+    started = time.time()
     for extra in extras():
         if extra.before_update:
             store = extra.load(extra.before_update)(store)
@@ -101,13 +106,15 @@ def fill(choice: StoreChoice, work: Callable[[Store], launch.RunSummary] | None 
     look = None if work else despite_damage(store, partial(Look.begin, store))
     summary = work(store) if work else launch.ingest(store)
     status = keep_status(store, is_sample=is_sample(choice.settings))
-    warnings = _warnings(store, status)
+    model_failure = failure_since(store, started) if status.uses_models else ""
+    warnings = (*_warnings(store, status), *filter(None, [model_failure]))
     if look and not summary.jobs and not warnings:
         look.end(store)
     added = {table: count - old_counts[table] for table, count in status.rows.items()}
     learnt = {table: count for table, count in added.items() if count}
     jobs = tuple(summary.jobs)
-    return Built(store, choice.reason, jobs, summary.seconds, learnt, status, warnings)
+    seconds = summary.seconds
+    return Built(store, choice.reason, jobs, seconds, learnt, status, warnings, model_failure)
 
 
 def _warnings(store: Store, status: Status) -> tuple[str, ...]:
@@ -127,7 +134,11 @@ def flush(store: Store) -> Built:
 
 def backfill(store: Store, first: date | None, last: date | None) -> Built:
     """Asks the configured model about the days again, and updates the tables from its answers."""
+    from memory_assets.runs.steps.condensing import reopen
+
     days = days_between(store.tables, first, last)
+    with store.lock():
+        reopen(store)
     choice = StoreChoice(store.settings, f"{len(days)} days asked about again")
     return fill(choice, partial(launch.backfill, days=days))
 

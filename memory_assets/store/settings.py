@@ -232,8 +232,10 @@ class CoreSettings(BaseSettings):
         "Server of `reflector_model`; empty: that of `model_url`.", ""
     )
     model_at_once: int = setting("Concurrent requests to the model.", 4, ge=1, le=64)
-    model_timeout_seconds: float = setting("Timeout of an answer.", 300.0, gt=0, le=3600)
-    model_retries: int = setting("Retries after an overload or a lost connection.", 4, ge=0, le=20)
+    model_timeout_seconds: float = setting(
+        "Seconds without a byte of an answer.", 60.0, gt=0, le=3600
+    )
+    model_retries: int = setting("Retries of a call that fails or is silent.", 2, ge=0, le=20)
     model_batches: Literal["auto", "always", "never"] = setting(
         "Batches (half price); `auto`: from 20.", "auto"
     )

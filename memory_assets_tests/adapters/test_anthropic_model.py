@@ -11,7 +11,13 @@ from datetime import timedelta
 import pytest
 
 from memory_assets.adapters.anthropic_model import AnthropicModel
-from memory_assets.errors import ModelBusyError, ModelError, ModelRequestError, ModelSetupError
+from memory_assets.errors import (
+    ModelBusyError,
+    ModelError,
+    ModelRequestError,
+    ModelSetupError,
+    ModelSilentError,
+)
 from memory_assets.schema.protocols import Image, ModelAnswer, ModelRequest
 from memory_assets_tests.messages_api import CREATED, KEY, OVERLOADED, Answer, Fault, Said, serve
 
@@ -165,14 +171,6 @@ def test_an_overload_is_retried_by_the_sdk():
         (Fault(200, raw=b'{"content":[]}', headers=JSON), ModelError, "has no 'usage'"),
         (Fault(200, raw=body_of(usage=None), headers=JSON), ModelError, "is not a message"),
         (Fault(200, raw=body_of(content="xyzzy"), headers=JSON), ModelError, "is not a message"),
-        (Fault(200, raw=body_of(content=[]), headers=JSON), ModelError, "empty answer (end_turn)"),
-        (
-            Fault(
-                200, raw=body_of(content=[{"type": "thinking", "thinking": "xyzzy"}]), headers=JSON
-            ),
-            ModelError,
-            "empty answer",
-        ),
         (Fault(is_dropped=True), ModelBusyError, "Cannot reach"),
     ],
 )
@@ -212,10 +210,34 @@ def test_the_servers_wish_to_be_left_alone_is_handed_on(
     assert ("asks to wait" in str(error)) == bool(seconds)
 
 
-def test_an_answer_that_takes_too_long_is_given_up():
-    error = failure(lambda body: Said("late", seconds=1.0), timeout=0.2)
-    assert isinstance(error, ModelBusyError)
-    assert "within 0.2 s" in str(error)
+@pytest.mark.parametrize("late", [Said("late", seconds=2.0), Said("late", pause=2.0)])
+def test_a_server_that_is_silent_is_given_up_and_one_that_writes_for_long_is_not(late: Said):
+    error = failure(lambda body: late, timeout=0.5)
+    assert isinstance(error, ModelSilentError)
+    assert "within 0.5 s" in str(error)
+    answer, _ = ask(lambda body: Said("a long answer", pause=0.15), timeout=0.5)
+    assert (answer.text, answer.seconds > 0.5) == ("a long answer", True)
+
+
+@pytest.mark.parametrize(
+    ("events", "kind"),
+    [
+        ('{"type": "error", "error": {"type": "overloaded_error"}}', ModelBusyError),
+        ('{"type": "message_start", "message": {"usage": {}, "stop_reason": null}}', ModelError),
+        ('{"type": "message_delta", "delta": {}}', ModelError),
+        ("<html>", ModelError),
+        ("[]", ModelError),
+    ],
+)
+def test_a_stream_that_is_no_whole_message_is_no_answer(events: str, kind: type[ModelError]):
+    headers = {"content-type": "text/event-stream"}
+    error = failure(lambda body: Fault(200, raw=f"data: {events}\n\n".encode(), headers=headers))
+    assert type(error) is kind
+
+
+def test_a_server_that_does_not_stream_answers_whole():
+    answer, _ = ask(lambda body: Fault(200, raw=body_of(), headers=JSON))
+    assert answer.text == "said"
 
 
 @pytest.mark.parametrize(

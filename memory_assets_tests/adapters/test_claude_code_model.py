@@ -201,7 +201,6 @@ HIT = "You've hit your 5-hour limit · resets 1:21am (UTC)"
             "cannot reach its server",
         ),
         (failed("xyzzy", None), ModelError, "Run `claude` yourself to see why"),
-        ([result("")], ModelError, r"returned an empty answer \(end_turn\)"),
         ([], ModelError, "Run `claude` yourself"),
     ],
 )

@@ -307,6 +307,43 @@ def test_a_run_that_is_stopped_says_what_to_do_and_a_later_one_asks_only_for_the
     assert (row["problem"], set(own["parse_path"])) == ("The model refused.", {"rules"})
 
 
+def test_a_run_of_which_nothing_came_fails_says_why_and_repeats_nothing_unless_a_person_asks(
+    tmp_path: Path, sources: Path
+):
+    data, web_page = tmp_path / "store", Fault(200, raw=b"<html>log in</html>")
+    faults = [web_page, "", Said("", "refusal"), "I cannot help with this.", Said("", "max_tokens")]
+
+    def fails(body: dict[str, Any]) -> str | Said | Fault:
+        return faults[len(material_of(body)) % len(faults)]
+
+    with serve(fails) as api:
+        process = start("ingest", data, sources, **variables(api))
+        out, _ = process.communicate(timeout=300)
+        assert process.returncode == 1
+        assert re.search(r"Nothing came of \d+ questions to claude-haiku-4-5: ", out)
+        asked = Counter(about_windows(api))
+        run("ingest", data, sources, **variables(api))
+        assert Counter(about_windows(api)) == asked
+        status = run("status", data, sources, **variables(api))
+    store = open_at(data, sources)
+    answers = store.tables.read("observer_answers")
+    assert set(answers["state"]) <= {"refused", "unusable", "cut"}
+    assert answers["attempts"].min() >= 1 and answers["problem"].drop_nulls().len()
+    assert re.match(
+        r"\d+ questions? to a model came to nothing: .*`memory data backfill`", status["unanswered"]
+    )
+
+    def answers_all(body: dict[str, Any]) -> str:
+        fact = re.search(r"^🔴 .{9,250}\[mem_\w+\]$", material_of(body), re.M)
+        return f"- {fact[0]}" if fact else dutiful(body)
+
+    with serve(answers_all) as api:
+        built = run("data backfill", data, sources, **variables(api))
+    answers = open_at(data, sources).tables.read("observer_answers")
+    assert set(answers["state"]) == {"answered"}
+    assert (built["status"]["unanswered"], built["model_failure"]) == ("", "")
+
+
 RECORDED = sampled(sorted((SHARED / "recorded").glob("*.answer.xml")), 2)
 
 

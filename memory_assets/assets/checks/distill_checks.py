@@ -19,9 +19,11 @@ from memory_assets.store.settings import RULES
 from memory_assets.store.store import Store
 
 
-@check("observer_answers", level="warn")
+@check("observer_answers", level="error")
 def every_call_was_answered(store: Store, days: Days) -> pl.DataFrame:
-    """No answer was cut, refused or unusable; the rules replace missing ones."""
+    """No call failed, and no answer was cut, refused or unusable; the rules replace missing ones.
+    `memory data backfill` asks again.
+    """
     rows = store.tables.read("observer_answers", days)
     return rows.filter(pl.col("state") != "answered").select(
         "window_id", "ordinal", "state", "stop_reason", "problem"

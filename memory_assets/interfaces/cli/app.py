@@ -136,7 +136,8 @@ def main(words: Sequence[str] | None = None) -> int:
             return reply if isinstance(reply, int) else DONE
         warnings = dict.fromkeys([*reply.warnings, *announcements()])
         print_reply(replace(reply, warnings=list(warnings)), as_json=as_json)
-        return reply.exit_code or reply.afterwards()
+        code = reply.afterwards()
+        return reply.exit_code or code
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader closed the pipe
         return DONE

@@ -60,8 +60,13 @@ Proposals = Annotated[
 
 def built_reply(built: Any, afterwards: Callable[[], int] = lambda: 0) -> Reply:
     """Returns a reply about what a build did; `afterwards` runs when it is printed."""
-    parts = render_built(built)
-    return Reply(built.to_dict(), parts, warnings=built.warnings, afterwards=afterwards)
+    return Reply(
+        built.to_dict(),
+        render_built(built),
+        warnings=built.warnings,
+        exit_code=int(bool(built.model_failure)),
+        afterwards=afterwards,
+    )
 
 
 @app.command(rich_help_panel=EVERY_DAY, epilog="Example: `memory up --no-ui --since 90d`")

@@ -12,20 +12,20 @@ from functools import cached_property, partial
 import filelock
 import polars as pl
 
-from memory_assets.errors import ModelError
 from memory_assets.runs.inputs import input_versions
 from memory_assets.runs.results import Builder, Report, Rows, Run, counts_of
 from memory_assets.schema.protocols import Model, ModelRequest
 from memory_assets.services.models.model_budget import Budget
 from memory_assets.services.models.open_models import at_once, open_model, sendable_memory_md
-from memory_assets.stages.distill.model.answers import AnswerKey, AnswerStore, StoredAnswer
-from memory_assets.stages.distill.model.asking import ask_each
+from memory_assets.stages.distill.model.answers import AnswerStore, StoredAnswer
+from memory_assets.stages.distill.model.asking import ask_each, ask_once
 from memory_assets.stages.embed.evidence import EVIDENCE
 from memory_assets.stages.embed.memories import fold_memories
 from memory_assets.stages.embed.pair_questions import PairQuestion
 from memory_assets.stages.reflect.background import Background
 from memory_assets.stages.reflect.questions import (
-    PRESSURES,
+    ATTEMPTS,
+    NO_ANSWER,
     Question,
     condensed_by_model,
     needs_asking,
@@ -35,6 +35,7 @@ from memory_assets.stages.reflect.reflector import Condensed, condense_subjects
 from memory_assets.stages.reflect.subjects import (
     DAY,
     SPANS,
+    TABLE_OF,
     Span,
     Subject,
     subjects_of_day,
@@ -79,20 +80,17 @@ class Condenser:
         subjects, background = self._read(first)
         return condense_subjects(self._span, subjects, background, self._condensed_by_model)
 
-    def ask(self, model: Model, firsts: Iterable[date]) -> dict[str, ModelError]:
-        """Asks the open questions about the partitions; returns the failures by question.
+    def ask(self, model: Model, firsts: Iterable[date]) -> None:
+        """Asks the open questions about the partitions.
 
-        Asks again, for a shorter answer, if an answer was too long. Raises `ModelSetupError` and
+        Asks again if an answer was too long or could not be used. Raises `ModelSetupError` and
         `ModelBusyError` if further questions would fail, too; the answers so far stay stored.
         """
-        failures: dict[str, ModelError] = {}
         with filelock.FileLock(make_folder(self._answers.root) / "asking.lock", mode=0o600):
             questions = [question for first in firsts for question in self.questions(first)]
-            for _ in PRESSURES:
+            for _ in range(ATTEMPTS):
                 waiting = [open_question(question, self._answers) for question in questions]
-                unanswered = [item for item in waiting if item and item.key.name not in failures]
-                failures |= ask_all(self._answers, self._budget, model, unanswered)
-        return failures
+                ask_all(self._answers, self._budget, model, filter(None, waiting))
 
     def questions(self, first: date) -> list[Question]:
         """Returns the questions about the partition that may be sent, answered or not."""
@@ -145,34 +143,49 @@ def condense(store: Store, run: Run) -> Builder:
     model = open_model(store, "reflector")
     versions = input_versions(store, run.table)
     asked = [date.fromisoformat(part) for part in run.due if part in versions]
-    failures = condenser.ask(model, asked) if model else {}
-    warnings = [f"No answer, condensed by rules instead: {error}" for error in failures.values()]
+    if model:
+        condenser.ask(model, asked)
 
     def build(part: str) -> Rows:
         frame = condenser.rows(date.fromisoformat(part))
-        rows = Rows(frame, {"unanswered": len(failures)}, warnings=tuple(warnings))
-        warnings.clear()
-        return rows
+        problems = frame["problem"].drop_nulls().to_list()
+        warnings = tuple(f"No answer, condensed by rules instead: {text}" for text in problems)
+        return Rows(frame, {"unanswered": len(problems)}, warnings=warnings)
 
     return build
 
 
+def reopen(store: Store) -> None:
+    """Makes the questions that came to nothing due again, with the partitions of their rows."""
+    answers = AnswerStore(store.answers)
+    for table in TABLE_OF.values():
+        rows = store.tables.read(table, columns=["day", "problem", "answers"]).filter(NO_ANSWER)
+        for day, names in rows.select("day", "answers").iter_rows():
+            store.tables.drop(table, day.isoformat())
+            for name in names:
+                answers.put_aside(answers.read_named(name))
+
+
 def ask_all(
     answers: AnswerStore, budget: Budget, model: Model, questions: Iterable[Question | PairQuestion]
-) -> dict[str, ModelError]:
-    """Asks the questions and stores each answer; returns the failures by question.
+) -> None:
+    """Asks the questions and stores each answer, or why there is none.
 
     Raises an error before the first question if all would cost more than the settings allow.
     """
     settings = budget.store.settings
 
-    def ask(key: AnswerKey, request: ModelRequest) -> None:
-        answers.write(StoredAnswer(key, model.ask(request), settings.clock()))
+    def ask(question: Question | PairQuestion, request: ModelRequest) -> None:
+        attempt = ask_once(model, request)
+        fault = attempt.fault or question.fault_of(attempt.answer)
+        answers.write(StoredAnswer(question.key, attempt.answer, settings.clock(), fault=fault))
+        attempt.end()
 
-    requests = {question.key: question.request() for question in questions}
-    budget.check([request.estimated_tokens() for request in requests.values()])
-    calls = {key.name: partial(ask, key, request) for key, request in requests.items()}
-    return ask_each(calls, at_once(settings, model.name), model.name)
+    requests = [(question, question.request()) for question in questions]
+    if requests:
+        budget.check([request.estimated_tokens() for _, request in requests])
+        calls = [partial(ask, *each) for each in requests]
+        ask_each(calls, at_once(settings, model.name), model.name)
 
 
 def sizes(store: Store, table: str, partitions: Sequence[str]) -> Report:

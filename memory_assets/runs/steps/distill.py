@@ -48,13 +48,11 @@ def observer_answers(store: Store, run: Run) -> Report:
     model = open_model(store)
     versions = input_versions(store, run.table)
     consultation = Consultation(store, observer, any_prompt=not run.ask_again)
-    problems = {}
     if model:
-        consultant = Consultant(consultation, model, backfill=run.ask_again)
-        problems = consultant.ask(run.partitions)
+        Consultant(consultation, model, backfill=run.ask_again).ask(run.partitions)
     memory_ids = store.tables.read("memories", columns=["id"])["id"]
     for day in track(run.partitions, JOBS[run.table.jobs[0]].title):
-        rows = consultation.rows(day, problems) if model else empty(name)
+        rows = consultation.rows(day) if model else empty(name)
         with store.lock():
             store.tables.write(name, day, mask_frame(rows), inputs=versions.get(day, "-"))
             store.ledger.append_once(plan_uses(rows, memory_ids), actor=observer)

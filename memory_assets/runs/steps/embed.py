@@ -159,14 +159,14 @@ def merges(store: Store, _: Run) -> Builder:
 
 def _ask_about_pairs(store: Store, waiting: Sequence[PairQuestion], model: Model) -> str | None:
     """Asks about the pairs, and returns why some have no answer: the rules decide about these."""
+    answers = pair_answers(store)
     try:
-        failures = ask_all(pair_answers(store), Budget(store, model.name), model, waiting)
+        ask_all(answers, Budget(store, model.name), model, waiting)
     except ModelError as error:
         return f"Pairs of facts in doubt stay apart: {error}"
-    if not failures:
-        return None
-    first = next(iter(failures.values()))
-    return f"{len(failures)} pairs of facts stay apart: {first}"
+    stored = [answers.read_any(question.key) for question in waiting]
+    faults = [answer.fault for answer in stored if answer and answer.fault]
+    return f"{len(faults)} pairs of facts stay apart: {faults[0]}" if faults else None
 
 
 def find_pairs(store: Store) -> pl.DataFrame:

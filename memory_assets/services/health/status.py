@@ -14,16 +14,20 @@ from typing import get_args
 
 import polars as pl
 
+from memory_assets.services.models.model_questions import CAME_TO_NOTHING
 from memory_assets.services.models.open_models import projects_of, waiting_projects
 from memory_assets.services.sources.transcripts import find_ignored, find_left_out, find_unread
 from memory_assets.stages.capture.discover import LeftOutFile
 from memory_assets.stages.deliver.silence import alarm
+from memory_assets.stages.reflect.questions import NO_ANSWER
+from memory_assets.stages.reflect.subjects import TABLE_OF
 from memory_assets.store.ledger import NOTED
 from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.store.ready import STATUS, stamp
 from memory_assets.store.settings import RULES, Role, Settings
 from memory_assets.store.store import Store
 from memory_assets.text.files import write_atomically
+from memory_assets.text.words import counted
 
 NAME_WIDTH = 12
 SHOWN_PROJECTS = 8
@@ -72,6 +76,10 @@ class Status:
     """Projects with sessions that the configured models may not be sent."""
     uses_models: bool = False
     """Whether a model is configured."""
+    unanswered: str = ""
+    """How many questions to a model came to nothing, the latest reason, and what to do; empty if
+    none did.
+    """
     damaged_lines: int = 0
     """Lines of the ledger and of the archive's catalog that cannot be read."""
     objects: str = ""
@@ -118,6 +126,7 @@ def status_of(store: Store, *, is_sample: bool = False) -> Status:
         sent_projects=tuple(name for name in projects_of(store) if store.settings.may_send(name)),
         waiting_projects=waiting_projects(store),
         uses_models=store.settings.uses_models,
+        unanswered=_unanswered(store.tables),
         damaged_lines=len(store.ledger.damaged()) + len(store.archive.damaged_lines()),
         objects=store.shared.address if store.shared else "",
         alarm=alarm(str(store.root)),
@@ -158,6 +167,7 @@ def render_status(status: Status) -> str:
         "updated": f"{status.updated_at:%Y-%m-%d %H:%M} UTC" if status.updated_at else "never",
         "model": _model_use(status),
         "not sent": unsent if status.waiting_projects else "",
+        "no answer": status.unanswered,
         "MEMORY.md": status.memory_md,
         "REVIEW.md": status.review_md,
     }
@@ -239,6 +249,20 @@ def _rows(tables: ParquetTables, name: str) -> int:
     if name in FACTS:
         return sum(_count(tables, FACTS[name], "kind", pl.col("kind") == "fact").values())
     return sum(info.rows for info in tables.parts(name).values())
+
+
+def _unanswered(tables: ParquetTables) -> str:
+    """Returns how many questions to a model came to nothing, and why the latest did."""
+    columns = ["asked_at", "problem", "state"]
+    rows = tables.read("observer_answers", columns=columns).sort("asked_at")
+    failed = rows.filter(pl.col("state").is_in(CAME_TO_NOTHING))
+    problems = failed["problem"].drop_nulls().to_list()
+    for name in TABLE_OF.values():
+        problems += tables.read(name, columns=["problem"]).filter(NO_ANSWER)["problem"].to_list()
+    if not problems:
+        return ""
+    count = f"{counted(len(problems), 'question')} to a model came to nothing"
+    return f"{count}: {problems[-1].rstrip('.')}. `memory data backfill` asks again"
 
 
 def _count(tables: ParquetTables, table: str, column: str, *conditions: pl.Expr) -> dict[str, int]:

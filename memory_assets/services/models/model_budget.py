@@ -19,6 +19,7 @@ from memory_assets.services.models.prices import Price
 from memory_assets.stages.distill.model.answers import AnswerStore, StoredAnswer
 from memory_assets.stages.distill.model.short_sessions import USUAL_ANSWER_TOKENS, QuestionGroup
 from memory_assets.store.store import Store
+from memory_assets.text.words import counted
 
 ANSWER_TOKENS = 1_100
 """Output tokens per answer before any was stored: the mean of thirteen recorded answers, 4,400
@@ -111,13 +112,26 @@ class Budget:
 
     @cached_property
     def _usual_answer(self) -> int:
-        """The mean output of this model's stored answers, those about short sessions aside."""
+        """The mean output of this model's usable answers, those about short sessions aside."""
         counts = [
             stored.answer.output_tokens
             for stored in AnswerStore(self.store.answers).every()
-            if stored.key.model == self.model and not stored.key.is_short
+            if stored.key.model == self.model and not (stored.key.is_short or stored.fault)
         ]
         return round(sum(counts) / len(counts)) if counts else ANSWER_TOKENS
+
+
+def failure_since(store: Store, moment: float) -> str:
+    """Returns why nothing came of the questions since the moment; empty if something did, or none
+    was sent.
+    """
+    stored = answers_since(store, moment)
+    failed = [answer for answer in stored if not answer.is_usable]
+    if not failed or len(failed) < len(stored):
+        return ""
+    last = max(failed, key=lambda answer: answer.asked_at)
+    reason = last.fault or f"The answer ended early ({last.answer.stop_reason})."
+    return f"Nothing came of {counted(len(failed), 'question')} to {last.key.model}: {reason}"
 
 
 def answers_since(store: Store, moment: float) -> list[StoredAnswer]:

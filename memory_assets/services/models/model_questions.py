@@ -15,7 +15,7 @@ from itertools import chain
 import filelock
 import polars as pl
 
-from memory_assets.errors import ModelError, ModelSetupError
+from memory_assets.errors import ModelSetupError
 from memory_assets.harnesses.images import images_in
 from memory_assets.schema.frames import frame_of
 from memory_assets.schema.progress import track
@@ -51,6 +51,9 @@ MOST_IMAGES = 20
 
 MOST_IMAGE_BYTES = 3_500_000
 """The Messages API accepts 5 MB of base64 per image."""
+
+CAME_TO_NOTHING = ("refused", "unusable", "failed")
+"""States of a question that the model did not answer; the rules read these messages instead."""
 
 SHORT_SESSIONS = "short sessions, several in a call"
 """Name of the step that asks about short sessions, in the list of costs."""
@@ -178,13 +181,10 @@ class Consultation:
         spent = self.budget.spent_since(0)
         return Costs(self.model_name, self.budget.has_price, tuple(costs), spent, (short_cost,))
 
-    def rows(self, day: str, problems: Mapping[str, ModelError]) -> pl.DataFrame:
+    def rows(self, day: str) -> pl.DataFrame:
         """Returns the day's rows of `observer_answers` from the stored answers."""
-        on = date.fromisoformat(day)
-        rows = []
-        for status in self.statuses(day):
-            problem = asking.problem_of(status.question, problems)
-            rows.append(answer_row(status, on, problem, self.budget.price))
+        about = (date.fromisoformat(day), self.budget.price)
+        rows = [answer_row(status, *about) for status in self.statuses(day)]
         return frame_of("observer_answers", rows)
 
     def _cost(self, day: str, statuses: Sequence[QuestionStatus]) -> DayCost:
@@ -231,8 +231,9 @@ class Consultant:
     wait: Callable[[float], None] = field(default=time.sleep)
     poll_seconds: float = asking.POLL_SECONDS
 
-    def ask(self, days: Sequence[str]) -> dict[str, ModelError]:
-        """Asks about the days; returns key name → error of each question without an answer.
+    def ask(self, days: Sequence[str]) -> None:
+        """Asks about the days; in a backfill also the questions again whose answers came to
+        nothing.
 
         Raises `ModelSetupError` if the model cannot be asked or would cost more than the settings
         allow, `ModelBusyError` if asking later may help. Answers received until then are stored.
@@ -241,6 +242,8 @@ class Consultant:
         clock = consultation.store.settings.clock
         folder = make_folder(consultation.answers.root)
         with filelock.FileLock(folder / "asking.lock", mode=0o600):
+            if self.backfill:
+                self._reopen(days)
             statuses = chain.from_iterable(map(consultation.statuses, days))
             waiting = [status for status in statuses if status.state == "open"]
             tokens, out = consultation.budget.sizes(group_questions(map(next_attempt, waiting)))
@@ -256,10 +259,18 @@ class Consultant:
                 partial(self._established_facts, self._sessions(waiting)),
                 partial(consultation.store.sync_if_older, SEND_SECONDS),
             )
-            if not in_batches:
-                return asker.ask_all(waiting)
-            how = (self.model, clock, self.wait, self.poll_seconds)
-            return asker.ask_in_batches(waiting, asking.BatchQueue(folder / "batches", *how))
+            if in_batches:
+                how = (self.model, clock, self.wait, self.poll_seconds)
+                asker.ask_in_batches(waiting, asking.BatchQueue(folder / "batches", *how))
+            else:
+                asker.ask_all(waiting)
+
+    def _reopen(self, days: Sequence[str]) -> None:
+        """Puts the answers aside that came to nothing."""
+        for status in chain.from_iterable(map(self.consultation.statuses, days)):
+            if status.state in CAME_TO_NOTHING:
+                for attempt in status.attempts:
+                    self.consultation.answers.put_aside(attempt)
 
     def _is_batched(self, calls: int) -> bool:
         batches = self.consultation.store.settings.model_batches

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from memory_assets.schema.protocols import ModelRequest
+from memory_assets.schema.protocols import ModelAnswer, ModelRequest
 from memory_assets.schema.vocabulary import CONFLICT, DOUBTFUL, SAME
 from memory_assets.stages.distill.model.answers import AnswerKey, AnswerStore, StoredAnswer
 from memory_assets.stages.distill.model.material import fenced, read_prompt
@@ -48,6 +48,10 @@ class PairQuestion:
         content = _content(self.older, self.newer)
         options = f"max_tokens={MAX_TOKENS}"
         return AnswerKey(content, prompt_hash(), self.model, options, SERIALISER_VERSION)
+
+    def fault_of(self, answer: ModelAnswer) -> str:
+        """Returns why the answer decides nothing; empty if it has one verdict."""
+        return "" if _verdict_in(answer.text) else "The answer has not exactly one verdict."
 
     def request(self) -> ModelRequest:
         """Returns the request to the model."""
@@ -104,9 +108,15 @@ def _verdicts(answers: Iterable[StoredAnswer]) -> Iterator[tuple[str, str]]:
     Answers without exactly one verdict are left out.
     """
     for stored in sorted(answers, key=lambda stored: stored.asked_at):
-        verdicts = {verdict.lower() for verdict in _VERDICT.findall(stored.answer.text)}
-        if stored.is_whole and len(verdicts) == 1:
-            yield stored.key.content, verdicts.pop()
+        verdict = _verdict_in(stored.answer.text)
+        if stored.is_whole and verdict:
+            yield stored.key.content, verdict
+
+
+def _verdict_in(text: str) -> str:
+    """Returns the verdict, if the text has exactly one."""
+    verdicts = {verdict.lower() for verdict in _VERDICT.findall(text)}
+    return verdicts.pop() if len(verdicts) == 1 else ""
 
 
 def _content(older: str, newer: str) -> str:

@@ -1,20 +1,28 @@
 """Asks a model to condense a subject, and parses its stored answers.
 
 Takes subjects, and makes one question for each that exceeds its room. No model is called here:
-whether a question was answered follows from the answer store. If an answer exceeds the room, the
-model is asked again, at most twice, each time with more pressure. If the last answer is too long as
-well, all facts are written as they are.
+whether a question was answered follows from the answer store. If an answer exceeds the room or
+cannot be read, or the call failed, the model is asked again, at most twice, with the reason. If the
+last answer is too long as well, all facts are written as they are.
 
 The model can only merge and shorten. A line of its answer is dropped unless it cites observations
 of the question, and has no exact names but theirs. 🔴 facts of a day that it leaves out are added.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+import polars as pl
+
 from memory_assets.schema.protocols import ModelAnswer, ModelRequest
-from memory_assets.stages.distill.model.answers import REFUSED, AnswerKey, AnswerStore
+from memory_assets.stages.distill.model.answer_rows import Price, total_price
+from memory_assets.stages.distill.model.answers import (
+    REFUSED,
+    AnswerKey,
+    AnswerStore,
+    StoredAnswer,
+)
 from memory_assets.stages.distill.model.material import fenced, read_prompt
 from memory_assets.stages.recall.wording import exact_names
 from memory_assets.stages.reflect.bullets import Bullet, ids_of, in_order, merged
@@ -35,7 +43,22 @@ PRESSURES = (
     "what is merely nice to know.",
     "It is still too long. Aim for 6/10: only 🔴, and of 🟡 what somebody will certainly need.",
 )
-"""Text added to the question at each level of pressure."""
+"""What is added to the question after so many answers that were too long."""
+
+ATTEMPTS = len(PRESSURES)
+
+IS_UNREADABLE = "no line of the answer holds"
+IS_NO_SMALLER = "no answer was smaller than the facts"
+
+NO_ANSWER = pl.col("problem").is_not_null() & (pl.col("problem") != IS_NO_SMALLER)
+"""Whether nothing came of the questions about a row of reflections or distillates."""
+
+ASK_AGAIN = (
+    "No line of your last answer could be used. Answer with lines of the form `- TEXT [mem_…]` and "
+    "nothing else; TEXT has at most {} characters and names only what the cited observations name; "
+    "every id is that of an observation."
+)
+"""What is added after an answer that cannot be read."""
 
 _LINE = re.compile(
     r"^\s*(?:[-*•]\s+)?(?:[🔴🟡🟢✅]\s*)?(?P<text>.+?)\s*\[(?P<ids>mem_[0-9a-f]{12}(?:\s*[,;]\s*mem_[0-9a-f]{12})*)\]\W*$"
@@ -48,8 +71,6 @@ _INNER = re.compile(r"\s*\[mem_[0-9a-f]{12}(?:\s*[,;]\s*mem_[0-9a-f]{12})*\]")
 _AROUND_NAMES = "`'\"()[]{}<>*_.,;:"
 """What may stand at the ends of a name and is no part of it."""
 
-Price = Callable[[ModelAnswer], float | None]
-
 
 @dataclass(frozen=True)
 class Question:
@@ -59,6 +80,9 @@ class Question:
     model: str
     memory_md: str = ""
     level: int = 0
+    """The number of attempts before it."""
+    complaint: str = ""
+    """What was wrong with the last answer."""
 
     @property
     def key(self) -> AnswerKey:
@@ -74,13 +98,17 @@ class Question:
             if self.memory_md.strip()
             else ""
         )
-        parts = (memory_md, _material(self.subject), PRESSURES[self.level])
+        parts = (memory_md, _material(self.subject), self.complaint)
         prompt = read_prompt("reflect", "reflector")
         return ModelRequest(prompt, "\n\n".join(filter(None, parts)), MAX_TOKENS)
 
     def estimated_tokens(self) -> int:
         """Returns about how many tokens are sent."""
         return self.request().estimated_tokens()
+
+    def fault_of(self, answer: ModelAnswer) -> str:
+        """Returns why the answer cannot be used, whatever its length; empty if it can."""
+        return "" if parse_answer_bullets(answer.text, self.subject) else IS_UNREADABLE
 
 
 def needs_asking(subject: Subject) -> bool:
@@ -90,52 +118,67 @@ def needs_asking(subject: Subject) -> bool:
 
 def open_question(question: Question, answers: AnswerStore) -> Question | None:
     """Returns the question at the level to ask next, or None if a stored answer ends the asking."""
-    for level in range(len(PRESSURES)):
-        question_at_level = replace(question, level=level)
+    complaints = [""]
+    for level in range(ATTEMPTS):
+        question_at_level = replace(question, level=level, complaint=complaints[-1])
         stored = answers.read_any(question_at_level.key)
         if stored is None:
             return question_at_level
-        fits = stored.is_whole and _fits(stored.answer.text, question.subject)
+        bullets = parse_answer_bullets(stored.answer.text, question.subject)
+        fits = stored.is_whole and bullets and weigh(bullets) <= (question.subject.room or 0)
         if fits or stored.answer.stop_reason in REFUSED:
             return None
+        complaints.append(_complaint_about(stored, bullets, complaints))
     return None
 
 
-def _fits(text: str, subject: Subject) -> bool:
-    bullets = parse_answer_bullets(text, subject)
-    return bool(bullets) and subject.room is not None and weigh(bullets) <= subject.room
+def _complaint_about(
+    stored: StoredAnswer, bullets: Sequence[Bullet], complaints: Sequence[str]
+) -> str:
+    """Returns what the model is told about its answer, after these complaints about earlier ones;
+    nothing if the call failed.
+    """
+    if not stored.answer.text:
+        return ""
+    if stored.is_whole and not bullets:
+        return ASK_AGAIN.format(LONGEST_LINE)
+    return PRESSURES[2 if PRESSURES[1] in complaints else 1]
 
 
 def condensed_by_model(question: Question, answers: AnswerStore, price: Price) -> Condensed | None:
-    """Returns the model's version of the subject, from the last stored answer.
+    """Returns the model's version of the subject, from the last answer that has one.
 
-    None if the model was not asked, refused or did not finish. If the answer is not smaller than
-    the facts, the facts are returned as they are, with the reason.
+    None if the model was not asked. If no answer is smaller than the facts, or none can be read,
+    the facts are returned as they are, with the reason. Without any answer there are no lines, but
+    the reason and the cost.
     """
-    questions = (replace(question, level=level) for level in range(len(PRESSURES)))
-    stored = list(filter(None, (answers.read_any(at_level.key) for at_level in questions)))
-    if not stored or not stored[-1].is_whole:
+    stored = _attempts(question, answers)
+    if not stored:
         return None
+    subject = question.subject
+    texts = [attempt.answer.text for attempt in stored if attempt.is_whole]
+    versions = [parse_answer_bullets(text, subject) for text in reversed(texts)]
     condensed = Condensed(
-        parse_answer_bullets(stored[-1].answer.text, question.subject),
+        next(filter(None, versions), []),
         len(stored) - 1,
         stored[-1].answer.model,
         tuple(answer.name for answer in stored),
         question.key.prompt_hash,
-        _total([price(answer.answer) for answer in stored]),
+        total_price(map(price, (attempt.answer for attempt in stored))),
     )
-    problem = "no line of the answer holds"
-    if condensed.bullets:
-        if weigh(condensed.bullets) < question.subject.fact_tokens:
-            return condensed
-        problem = "no answer was smaller than the facts"
-    return replace(condensed, bullets=question.subject.bullets, problem=problem)
+    if not any(texts):
+        last = stored[-1]
+        problem = last.fault or f"the answer ended early ({last.answer.stop_reason})"
+        return replace(condensed, prompt_hash=None, problem=problem)
+    if condensed.bullets and weigh(condensed.bullets) < subject.fact_tokens:
+        return condensed
+    problem = IS_NO_SMALLER if condensed.bullets else IS_UNREADABLE
+    return replace(condensed, bullets=subject.bullets, problem=problem)
 
 
-def _total(prices: Sequence[float | None]) -> float | None:
-    """Returns the sum, if each price is known."""
-    known_prices = [usd for usd in prices if usd is not None]
-    return round(sum(known_prices), 6) if len(known_prices) == len(prices) else None
+def _attempts(question: Question, answers: AnswerStore) -> list[StoredAnswer]:
+    questions = (replace(question, level=level) for level in range(ATTEMPTS))
+    return list(filter(None, (answers.read_any(at_level.key) for at_level in questions)))
 
 
 def parse_answer_bullets(text: str, subject: Subject) -> list[Bullet]:

@@ -167,11 +167,15 @@ def condense_subjects(
 ) -> pl.DataFrame:
     """Returns the rows of the span's table.
 
-    `by_model` returns the version of a subject that a model wrote, or None.
+    `by_model` returns the version of a subject that a model wrote, one without lines if all calls
+    failed, or None.
     """
     rows = []
     for subject in subjects:
         condensed = by_model(subject) or condense(subject, background)
+        if not condensed.bullets:
+            by_rules = condense(subject, background)
+            condensed = replace(condensed, bullets=by_rules.bullets, reflector=by_rules.reflector)
         rows.append(_row(subject, condensed, background))
     return schemas.frame_of(TABLE_OF[span.name], rows).sort("reflection_id")
 

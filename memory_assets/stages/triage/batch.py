@@ -23,6 +23,7 @@ from memory_assets.schema.protocols import Model, ModelRequest, Row
 from memory_assets.schema.records import MEMORY_MD
 from memory_assets.schema.tables import version_of
 from memory_assets.stages.distill.model.answers import AnswerKey, AnswerStore, StoredAnswer
+from memory_assets.stages.distill.model.asking import ask_once
 from memory_assets.stages.distill.model.material import fenced, read_prompt
 from memory_assets.stages.embed.conflicts import find_conflict
 from memory_assets.stages.recall.wording import exact_names
@@ -86,11 +87,14 @@ def ask_in_batches(
     answers: AnswerStore,
     clock: Callable[[], datetime],
 ) -> None:
-    """Asks each question and stores the answer."""
+    """Asks each question and stores the answer, or why there is none."""
     for question in questions:
-        answers.write(
-            StoredAnswer(question.key, model.ask(question.request), clock(), question.shown)
-        )
+        attempt = ask_once(model, question.request)
+        fault = attempt.fault
+        if not fault and not _DECISION.search(attempt.answer.text):
+            fault = "The answer has no decision in the agreed form."
+        answers.write(StoredAnswer(question.key, attempt.answer, clock(), question.shown, fault))
+        attempt.end()
 
 
 def request_of(batch: Sequence[Row], entries: Mapping[str, Sequence[Entry]]) -> ModelRequest:
@@ -191,8 +195,11 @@ def _verdict(
 ) -> dict[str, Any]:
     text = squeezed(said["text"]) if said else ""
     verdict = said["verdict"].lower() if said else REVIEW
-    stopped = f"the model's answer ended early ({kept.answer.stop_reason})"
-    missing = "the model said nothing about it" if kept.is_whole else stopped
+    missing = "the model said nothing about it"
+    if not kept.is_whole:
+        missing = f"the model's answer ended early ({kept.answer.stop_reason})"
+    elif not kept.answer.text:
+        missing = kept.fault
     return {
         "proposal_id": proposal_id,
         "verdict": verdict,

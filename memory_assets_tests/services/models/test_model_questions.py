@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from memory_assets.errors import ModelError, ModelSetupError
+from memory_assets.schema.protocols import ModelRequest
 from memory_assets.services.models import model_questions as consult
 from memory_assets.services.models.model_questions import Consultant, Consultation
 from memory_assets.stages.distill.model.established import established_id
@@ -46,7 +47,7 @@ def test_what_is_counted_is_what_is_asked():
     assert cost.usd == pytest.approx((cost.input_tokens + cost.output_tokens) * 10 / 1e6)
     assert cost.usd_in_batches == pytest.approx(cost.usd / 2)
     model = ScriptedModel(ANSWER)
-    assert Consultant(consultation(store), model).ask([TODAY]) == {}
+    Consultant(consultation(store), model).ask([TODAY])
     (cost,) = consultation(store).costs([TODAY]).days
     assert (len(model.asked), cost.answered, cost.usd) == (1, 1, 0)
 
@@ -82,7 +83,7 @@ def test_questions_go_in_batches_where_they_may_wait(
     monkeypatch.setattr(consult, "FEWEST_IN_A_BATCH", fewest)
     store = with_settings(small_store(), model_batches=wish)
     Consultant(consultation(store), ScriptedModel(ANSWER), backfill=is_backfill).ask([TODAY])
-    assert consultation(store).rows(TODAY, {})["is_batch"].to_list() == [is_batch]
+    assert consultation(store).rows(TODAY)["is_batch"].to_list() == [is_batch]
 
 
 def test_the_pictures_of_a_message_are_read_from_the_archive(monkeypatch: pytest.MonkeyPatch):
@@ -161,7 +162,7 @@ def test_a_project_that_may_not_be_sent_is_neither_counted_nor_asked_about_until
     store, model = with_settings(small_store(), model_projects=["other"]), ScriptedModel(ANSWER)
     (cost,) = consultation(store).costs([TODAY]).days
     assert (cost.windows, cost.calls) == (0, 0)
-    assert Consultant(consultation(store), model).ask([TODAY]) == {}
+    Consultant(consultation(store), model).ask([TODAY])
     assert model.asked == []
     store = with_settings(store, model_projects=["other", "x"])
     Consultant(consultation(store), model).ask([TODAY])
@@ -231,11 +232,11 @@ def test_only_a_new_short_session_is_asked_about():
     model = ScriptedModel(
         ANSWER, shared("Never force-push to main", "Always run make lint before a push")
     )
-    assert Consultant(consultation(store), model).ask([TODAY]) == {}
+    Consultant(consultation(store), model).ask([TODAY])
     assert len(model.asked) == 2
     short_session(store, "c", "deploy with --canary, always", 3)
     model.answers = [shared("Always deploy with --canary")]
-    assert Consultant(consultation(store), model).ask([TODAY]) == {}
+    Consultant(consultation(store), model).ask([TODAY])
     assert [text in model.asked[2].material for text in ("canary", "force-push", "make lint")] == [
         True,
         False,
@@ -243,7 +244,7 @@ def test_only_a_new_short_session_is_asked_about():
     ]
     rows = (
         consultation(store)
-        .rows(TODAY, {})
+        .rows(TODAY)
         .filter(pl.col("session_id") != "session-1")
         .sort("session_id")
     )
@@ -259,9 +260,14 @@ def test_answers_about_short_sessions_do_not_change_the_estimate_of_others():
     store = with_settings(small_store(), model_at_once=1)
     before = consultation(store).budget.output_tokens(1)
     short_session(store, "a", "never force-push to main", 1)
-    model = ScriptedModel(
-        ModelError("none"), ModelError("none"), shared("Never force-push to main")
-    )
+
+    class LongFails(ScriptedModel):
+        def ask(self, request: ModelRequest):
+            if "quoted session" not in request.material:
+                raise ModelError("none")
+            return super().ask(request)
+
+    model = LongFails(shared("Never force-push to main"))
     Consultant(consultation(store), model).ask([TODAY])
     assert list(consultation(store).answers.every())
     assert consultation(store).budget.output_tokens(1) == before

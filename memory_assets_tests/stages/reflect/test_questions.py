@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from memory_assets.schema.protocols import ModelAnswer
-from memory_assets.stages.distill.model.answers import AnswerStore, StoredAnswer
+from memory_assets.stages.distill.model.answers import AnswerStore, StoredAnswer, no_answer
 from memory_assets.stages.reflect.background import Background
 from memory_assets.stages.reflect.questions import (
+    IS_UNREADABLE,
     PRESSURES,
     Question,
     condensed_by_model,
@@ -17,7 +18,7 @@ from memory_assets.stages.reflect.questions import (
     open_question,
     parse_answer_bullets,
 )
-from memory_assets.stages.reflect.reflector import condense_subjects, weigh
+from memory_assets.stages.reflect.reflector import REFLECTOR, condense_subjects, weigh
 from memory_assets.stages.reflect.subjects import DAY, WEEK, Subject, subjects_of_day
 from memory_assets.text.short_ids import short_id
 from memory_assets_tests.factories import PLAIN, START, frame, row
@@ -231,4 +232,27 @@ def test_a_refusal_is_not_asked_again_and_the_rules_tell_the_day(
     question = Question(subject, "scripted-1")
     say(answers, question, "", stop="refusal")
     assert open_question(question, answers) is None
-    assert condensed_by_model(question, answers, lambda _: None) is None
+    told = condensed_by_model(question, answers, lambda _: 0.5)
+    assert told is not None
+    assert (told.bullets, told.cost_usd, told.problem) == (
+        [],
+        0.5,
+        "the answer ended early (refusal)",
+    )
+    (row,) = condense_subjects(DAY, [subject], NOTHING_KNOWN, lambda _: told).to_dicts()
+    assert (row["cost_usd"], row["reflector"], bool(row["text"])) == (0.5, REFLECTOR, True)
+
+
+def test_an_answer_that_cannot_be_read_is_asked_for_again_with_that_reason(
+    subject: Subject, answers: AnswerStore
+):
+    question = Question(subject, "scripted-1")
+    assert question.fault_of(ModelAnswer("Sorry.", "m", 1, 1)) == IS_UNREADABLE
+    say(answers, question, "Sorry.")
+    second = open_question(question, answers)
+    assert second is not None and "No line of your last answer" in second.request().material
+    say(answers, second, long_answer())
+    third = open_question(question, answers)
+    assert third is not None and third.request().material.endswith(PRESSURES[1])
+    answers.write(StoredAnswer(third.key, no_answer("m"), NOW, fault="is not JSON"))
+    assert open_question(question, answers) is None

@@ -11,10 +11,9 @@ from typing import Any
 
 import polars as pl
 
-from memory_assets.errors import ModelError
 from memory_assets.schema.protocols import ModelAnswer
 from memory_assets.stages.distill.grounding.narratives import without_quoted
-from memory_assets.stages.distill.model.answers import AnswerStore
+from memory_assets.stages.distill.model.answers import AnswerStore, StoredAnswer
 from memory_assets.stages.distill.model.material import (
     find_citations,
     find_replaced,
@@ -36,52 +35,65 @@ Price = Callable[[ModelAnswer], float | None]
 """The cost of an answer in US dollars; None if the price of the model is unknown."""
 
 
-def answer_row(
-    status: QuestionStatus, day: date, problem: ModelError | None, price: Price
-) -> dict[str, Any]:
+def answer_row(status: QuestionStatus, day: date, price: Price) -> dict[str, Any]:
     """Returns the row of a question, with its answer or the reason why it has none."""
-    question, kept, paid = (
-        status.question,
-        status.kept,
-        [attempt.answer for attempt in status.attempts],
-    )
-    state = "failed" if status.state == "open" else status.state
-    key, last = kept.key if kept else question.key, status.attempts[-1] if status.attempts else None
-    parsed = parse_answer(without_citations(kept.answer.text)) if kept else None
-    prices = [price(answer) for answer in paid]
-    counted = ("input_tokens", "cache_read_tokens", "cache_write_tokens", "output_tokens")
+    question = status.question
+    key = status.kept.key if status.kept else question.key
+    of_question = ("window_id", "ordinal", "call_count", "session_id")
+    of_key = ("model", "prompt_hash", "parameters", "serialiser")
     return {
-        **{
-            name: getattr(question, name)
-            for name in ("window_id", "ordinal", "call_count", "session_id")
-        },
+        **{name: getattr(question, name) for name in of_question},
         "day": day,
         "row_from": question.call.first,
         "row_to": question.call.last,
-        "state": state,
-        "problem": _problem(status, problem),
-        "answer": kept.name if kept else None,
-        **{
-            name: getattr(key, name)
-            for name in ("model", "prompt_hash", "parameters", "serialiser")
-        },
-        "answered_by": kept.answer.model if kept else None,
-        "stop_reason": last.answer.stop_reason if last else None,
-        "attempts": len(paid),
-        **{name: sum(getattr(answer, name) for answer in paid) for name in counted},
-        "cost_usd": None if None in prices else round(sum(p for p in prices if p is not None), 6),
-        "seconds": round(sum(answer.seconds for answer in paid), 3),
-        "is_batch": any(answer.is_batch for answer in paid),
-        "asked_at": last.asked_at if last else None,
-        "shown_ids": list(kept.shown_ids) if kept else [],
-        "cited_ids": list(find_citations(kept.answer.text, kept.shown_ids)) if kept else [],
-        "replaced_ids": list(find_replaced(kept.answer.text)) if kept else [],
-        "fact_count": len(parsed.facts) if parsed else 0,
-        "parse_path": parsed.path if parsed else None,
-        **{
-            name: _open_work(getattr(parsed, name, None), question.call.messages)
-            for name in OPEN_WORK
-        },
+        "state": "failed" if status.state == "open" else status.state,
+        "problem": _problem(status),
+        **{name: getattr(key, name) for name in of_key},
+        **_attempt_columns(status.attempts, price),
+        **_content_columns(status.kept, question.call.messages),
+    }
+
+
+def _attempt_columns(attempts: Sequence[StoredAnswer], price: Price) -> dict[str, Any]:
+    """Returns the columns about all attempts: how many, their tokens, their cost."""
+    answers = [attempt.answer for attempt in attempts]
+    counted = ("input_tokens", "cache_read_tokens", "cache_write_tokens", "output_tokens")
+    return {
+        "stop_reason": answers[-1].stop_reason if answers else None,
+        "attempts": len(answers),
+        **{name: sum(getattr(answer, name) for answer in answers) for name in counted},
+        "cost_usd": total_price(map(price, answers)),
+        "seconds": round(sum(answer.seconds for answer in answers), 3),
+        "is_batch": any(answer.is_batch for answer in answers),
+        "asked_at": attempts[-1].asked_at if attempts else None,
+    }
+
+
+def total_price(prices: Iterable[float | None]) -> float | None:
+    """Returns the sum; None if one is unknown."""
+    all_prices = list(prices)
+    if None in all_prices:
+        return None
+    return round(sum(usd for usd in all_prices if usd is not None), 6)
+
+
+def _content_columns(stored: StoredAnswer | None, messages: Sequence[Row]) -> dict[str, Any]:
+    """Returns the columns about the answer that is used."""
+    if stored is None:
+        nothing = dict.fromkeys(("answer", "answered_by", "parse_path", *OPEN_WORK))
+        lists = {name: [] for name in ("shown_ids", "cited_ids", "replaced_ids")}
+        return {**nothing, **lists, "fact_count": 0}
+    text = stored.answer.text
+    parsed = parse_answer(without_citations(text))
+    return {
+        "answer": stored.name,
+        "answered_by": stored.answer.model,
+        "shown_ids": list(stored.shown_ids),
+        "cited_ids": list(find_citations(text, stored.shown_ids)),
+        "replaced_ids": list(find_replaced(text)),
+        "fact_count": len(parsed.facts),
+        "parse_path": parsed.path,
+        **{name: _open_work(getattr(parsed, name), messages) for name in OPEN_WORK},
     }
 
 
@@ -90,19 +102,16 @@ def _open_work(text: str | None, messages: Sequence[Row]) -> str | None:
     their next start.
     """
     lines = [line for line in (text or "").splitlines() if not _NOTHING.match(line)]
-    return (
-        without_quoted("; ".join(line.strip().rstrip(";") for line in lines), messages) or None
-        if lines
-        else None
-    )
+    joined = "; ".join(line.strip().rstrip(";") for line in lines)
+    return (without_quoted(joined, messages) or None) if joined else None
 
 
-def _problem(status: QuestionStatus, problem: ModelError | None) -> str | None:
+def _problem(status: QuestionStatus) -> str | None:
     if status.state == "refused":
         return "The model refused."
     if status.state == "unusable":
         return f"{status.attempts[-1].fault} The model was asked twice."
-    return str(problem) if problem else None
+    return (status.attempts[-1].fault or None) if status.attempts else None
 
 
 def answers_by_window(rows: pl.DataFrame, answers: AnswerStore) -> dict[str, list[Answered]]:

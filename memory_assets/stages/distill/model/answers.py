@@ -90,9 +90,19 @@ class StoredAnswer:
         return self.answer.stop_reason not in CUT | REFUSED
 
     @property
+    def is_usable(self) -> bool:
+        """Whether the answer is complete, and was not found faulty."""
+        return self.is_whole and not self.fault
+
+    @property
     def name(self) -> str:
         """The name of the answer's file, without its suffix."""
         return self.key.name if self.is_whole else f"{self.key.name}.{self.answer.stop_reason}"
+
+
+def no_answer(model: str) -> ModelAnswer:
+    """Returns what is stored of a call that failed."""
+    return ModelAnswer("", model, 0, 0)
 
 
 class AnswerStore:
@@ -125,42 +135,46 @@ class AnswerStore:
         """Returns the complete answers about the material, under any prompt and of any model, the
         latest first.
         """
-        found = (kept for kept in self._about(content) if kept.is_whole)
-        return sorted(found, key=lambda kept: kept.asked_at, reverse=True)
+        whole = [stored for _, stored in self._about(content) if stored.is_whole]
+        return sorted(whole, key=lambda stored: stored.asked_at, reverse=True)
 
     def every(self) -> Iterator[StoredAnswer]:
         """Yields all answers."""
         return map(read_answer, sorted(self.root.glob("*.json")))
 
-    def rekey(self, before: str, after: str) -> dict[str, str]:
+    def rekey(self, old_content: str, new_content: str) -> dict[str, str]:
         """Moves the answers about the material to its new hash; returns their names, old → new."""
         names = {}
-        for kept in self._about(before):
-            moved = replace(kept, key=replace(kept.key, content=after))
-            self.write(moved)
-            (self.root / f"{kept.name}.json").unlink()
-            names[kept.name] = moved.name
+        for path, stored in self._about(old_content):
+            moved = replace(stored, key=replace(stored.key, content=new_content))
+            self.write(moved, path.stem.removeprefix(stored.name))
+            path.unlink()
+            names[stored.name] = moved.name
         return names
 
-    def write(self, kept: StoredAnswer) -> None:
+    def put_aside(self, stored: StoredAnswer) -> None:
+        """Renames an answer that came to nothing, so that its question is open again; its cost
+        still counts.
+        """
+        path = self.root / f"{stored.name}.json"
+        path.rename(path.with_name(f"{stored.name}.{stored.asked_at:%Y%m%d%H%M%S%f}.json"))
+
+    def write(self, stored: StoredAnswer, suffix: str = "") -> None:
         """Stores the answer."""
         make_folder(self.root)
-        row = {"v": VERSION, **asdict(kept), "asked_at": kept.asked_at.isoformat()}
-        path = self.root / f"{kept.name}.json"
-        write_atomically(
-            path,
-            with_checksum(json.dumps(row, ensure_ascii=False, sort_keys=True, indent=1).encode()),
-        )
+        row = {"v": VERSION, **asdict(stored), "asked_at": stored.asked_at.isoformat()}
+        text = json.dumps(row, ensure_ascii=False, sort_keys=True, indent=1)
+        path = self.root / f"{stored.name}{suffix}.json"
+        write_atomically(path, with_checksum(text.encode()))
 
     def _read_first(self, *names: str) -> StoredAnswer | None:
         paths = (self.root / f"{name}.json" for name in names)
         return next((read_answer(path) for path in paths if path.is_file()), None)
 
-    def _about(self, content: str) -> list[StoredAnswer]:
-        found = map(
-            read_answer, sorted(self.root.glob(f"{text_hash(content)[:CONTENT_CHARS]}-*.json"))
-        )
-        return [kept for kept in found if kept.key.content == content]
+    def _about(self, content: str) -> list[tuple[Path, StoredAnswer]]:
+        paths = sorted(self.root.glob(f"{text_hash(content)[:CONTENT_CHARS]}-*.json"))
+        answers = [(path, read_answer(path)) for path in paths]
+        return [(path, stored) for path, stored in answers if stored.key.content == content]
 
 
 def read_answer(path: Path) -> StoredAnswer:

@@ -1,10 +1,12 @@
 """Sends open questions to a model, in parallel or as batches, and stores every answer before it is
 parsed.
 
-Afterwards each question is answered, cut, refused or unusable in the answer store, or its error is
-returned. An answer that cannot be used (`usable`) is asked for once more. Short sessions share
-requests (`short_sessions`). A wrong key or model name stops everything at once, an overload after
-the requests in progress; answers that came by then are stored, so the next run sends only the rest.
+Afterwards each question is answered, cut, refused or unusable in the answer store. An answer that
+cannot be used (`usable`) is asked for once more, and so is a question whose call failed: a failed
+call is stored as an answer without text, with the reason. Nothing is sent a third time unless a
+person asks for it. Short sessions share requests (`short_sessions`). A wrong key or model name
+stops everything at once, an overload after the requests in progress; answers that came by then are
+stored, so the next run sends only the rest.
 
     answers/batches/<n>.json    the questions of a batch, written before it is submitted, and its
     batch id once there is one
@@ -29,11 +31,17 @@ from memory_assets.errors import (
     ModelError,
     ModelRequestError,
     ModelSetupError,
+    ModelSilentError,
     StoreError,
 )
 from memory_assets.schema.progress import track
 from memory_assets.schema.protocols import Batch, Model, ModelAnswer, ModelRequest
-from memory_assets.stages.distill.model.answers import AnswerKey, AnswerStore, StoredAnswer
+from memory_assets.stages.distill.model.answers import (
+    AnswerKey,
+    AnswerStore,
+    StoredAnswer,
+    no_answer,
+)
 from memory_assets.stages.distill.model.material import EarlierMemory, Known, without_citations
 from memory_assets.stages.distill.model.questions import (
     Images,
@@ -54,7 +62,22 @@ STOPS = (ModelSetupError, ModelBusyError)
 """Errors after which no more questions are asked."""
 
 ATTEMPTS = 2
-"""A question whose answer was cut or cannot be used is sent a second time."""
+"""A question whose answer was cut, failed or cannot be used is sent a second time."""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What came of one call: an answer, or one without text and the reason why the call failed."""
+
+    answer: ModelAnswer
+    fault: str = ""
+    silence: ModelSilentError | None = None
+
+    def end(self) -> None:
+        """Raises the error of a silent model, once the attempt is stored."""
+        if self.silence:
+            raise self.silence
+
 
 VERSION = 1
 MOST_REQUESTS = 1_000
@@ -75,12 +98,15 @@ class BatchedQuestion:
     short: tuple[AnswerKey, ...] = ()
     """The questions about short sessions that share it."""
 
-    def answers(self, result: ModelAnswer | None, at: datetime) -> list[StoredAnswer]:
-        """Returns the answer of each question; None is a request without an answer."""
-        answer = replace(result, is_batch=True, seconds=0.0) if result else None
+    def answers(self, result: ModelAnswer | ModelError, at: datetime) -> list[StoredAnswer]:
+        """Returns the answer of each question, or why it has none."""
+        answer, fault = (result, "") if isinstance(result, ModelAnswer) else (None, str(result))
+        if answer is not None:
+            answer = replace(answer, is_batch=True, seconds=0.0)
         if self.short:
             return split_answer(self.short, answer, at)
-        return [StoredAnswer(self.key, answer, at, self.shown_ids)] if answer else []
+        answer = answer or no_answer(self.key.model)
+        return [StoredAnswer(self.key, answer, at, self.shown_ids, fault)]
 
 
 @dataclass(frozen=True)
@@ -117,17 +143,18 @@ class BatchQueue:
             sent = {name: request for name, request in requests.items() if request}
             _write(replace(file, batch_id=self.model.submit(sent).id))
 
-    def collect(self, keep: Callable[[StoredAnswer], None]) -> dict[str, ModelError]:
-        """Waits for every batch on file and stores its answers; returns the errors of questions
-        without one, by name.
+    def collect(self, keep: Callable[[StoredAnswer], None]) -> None:
+        """Waits for every batch on file and stores its answers, and then raises the first error
+        that would meet every other question, too.
         """
-        problems: dict[str, ModelError] = {}
+        stops: list[ModelError] = []
         for file in self.files():
             batch_id = file.batch_id or self._find(file)
             if batch_id is not None:
-                problems |= self._collect(file, batch_id, keep)
+                stops += self._collect(file, batch_id, keep)
             file.path.unlink(missing_ok=True)
-        return problems
+        if stops:
+            raise stops[0]
 
     def files(self) -> list[BatchFile]:
         """Returns the batches of this model that are on file, the oldest first."""
@@ -136,23 +163,21 @@ class BatchQueue:
 
     def _collect(
         self, file: BatchFile, batch_id: str, keep: Callable[[StoredAnswer], None]
-    ) -> dict[str, ModelError]:
-        problems: dict[str, ModelError] = {}
+    ) -> list[ModelError]:
+        stops: list[ModelError] = []
         try:
             self._wait_for(batch_id)
             results = self.model.results(batch_id)
         except ModelRequestError:
-            return {}  # the provider no longer has the batch: its questions are open again
+            return []  # the provider no longer has the batch: its questions are open again
         for name, result in results:
             question = file.questions.get(name)
-            is_shared = question is not None and len(question.short) > 1
-            answer = None if isinstance(result, ModelError) else result
-            if isinstance(result, ModelError) and (not is_shared or isinstance(result, STOPS)):
-                problems[name] = result
+            if isinstance(result, STOPS):
+                stops.append(result)
             elif question:
-                for stored in question.answers(answer, self.clock()):
+                for stored in question.answers(result, self.clock()):
                     keep(stored)
-        return problems
+        return stops
 
     def _find(self, file: BatchFile) -> str | None:
         """Returns the batch that was submitted without its id being written, or None if it was not
@@ -191,92 +216,65 @@ class ModelAsker:
     stored: Callable[[], object] = field(default=lambda: None)
     """Called between answers, as soon as one is stored; holds no lock of the store."""
 
-    def ask_all(self, statuses: Iterable[QuestionStatus]) -> dict[str, ModelError]:
+    def ask_all(self, statuses: Iterable[QuestionStatus]) -> None:
         """Asks the open questions, those of different sessions in parallel and those of one session
         in order.
-
-        Returns the error of each question without an answer, by key name.
         """
-        problems: dict[str, ModelError] = {}
-        for together in in_rounds(self._still_open(statuses, problems)):
+        for together in in_rounds(self._still_open(statuses)):
             waiting = together
             for _ in range(ATTEMPTS):
-                groups = group_questions(map(next_attempt, waiting))
-                calls = {group.key.name: partial(self._ask, group) for group in groups}
-                if calls:
-                    problems |= ask_each(calls, self.at_once, self.model.name, self.stored)
-                waiting = self._still_open(waiting, problems)
-        return problems
+                if waiting:
+                    groups = group_questions(map(next_attempt, waiting))
+                    calls = [partial(self._ask, group) for group in groups]
+                    ask_each(calls, self.at_once, self.model.name, self.stored)
+                waiting = self._still_open(waiting)
 
-    def ask_in_batches(
-        self, statuses: Iterable[QuestionStatus], queue: BatchQueue
-    ) -> dict[str, ModelError]:
+    def ask_in_batches(self, statuses: Iterable[QuestionStatus], queue: BatchQueue) -> None:
         """Asks the open questions in batches, after collecting earlier ones; a batch has one
         question of each session.
         """
-        problems: dict[str, ModelError] = {}
         waiting = list(statuses)
         by_name = {status.question.key.name: status.question for status in waiting}
         wider = [question.wider for question in by_name.values()]
         keep = partial(self._keep, by_name | {question.key.name: question for question in wider})
         queue.collect(keep)
-        for together in in_rounds(self._still_open(waiting, problems)):
+        for together in in_rounds(self._still_open(waiting)):
             for _ in range(ATTEMPTS):
-                together = self._still_open(together, problems)
+                together = self._still_open(together)
                 if together:
                     groups = group_questions(map(next_attempt, together))
                     queue.submit([self._batched(group) for group in groups])
-                    problems |= queue.collect(keep)
-        for problem in problems.values():
-            if isinstance(problem, STOPS):
-                raise problem
-        return problems
+                    queue.collect(keep)
 
-    def _still_open(
-        self, statuses: Iterable[QuestionStatus], problems: Mapping[str, ModelError]
-    ) -> list[QuestionStatus]:
+    def _still_open(self, statuses: Iterable[QuestionStatus]) -> list[QuestionStatus]:
         questions = (status.question for status in statuses if status.state == "open")
-        now = (status_of(question, self.answers) for question in questions)
-        still = [status for status in now if status.state == "open"]
-        return [status for status in still if problem_of(status.question, problems) is None]
+        present = (status_of(question, self.answers) for question in questions)
+        return [status for status in present if status.state == "open"]
 
     def _ask(self, group: QuestionGroup) -> None:
         """Asks a group of questions and stores the answer of each."""
         if not group.is_short:
             self._ask_one(group.questions[0])
             return
-        keys = [question.key for question in group.questions]
-        try:
-            answer = self.model.ask(group.request())
-        except STOPS:
-            raise
-        except ModelError:
-            if len(keys) == 1:
-                raise
-            answer = None
         by_name = {question.key.name: question for question in group.questions}
+        keys = [question.key for question in group.questions]
+        attempt = ask_once(self.model, group.request())
+        answer = None if attempt.fault else attempt.answer
         for stored in split_answer(keys, answer, self.clock()):
             self._keep(by_name, stored)
+        attempt.end()
 
     def _ask_one(self, question: ObserverQuestion) -> None:
         """Asks one question and stores the answer; without images if the model does not accept
         them.
         """
         shown_ids, request = self._prepare(question)
-        try:
-            answer = self.model.ask(request)
-        except ModelRequestError:
-            if not request.images:
-                raise
-            established = self.established(question)
-            plain = question.request(self.earlier(question), established=established)
-            answer = self.model.ask(plain)
-        except STOPS:
-            raise
-        except ModelError:  # an empty answer, or one that is no message
-            answer = self.model.ask(request)
-        stored = StoredAnswer(question.key, answer, self.clock(), shown_ids)
+        established = self.established(question)
+        plain = question.request(self.earlier(question), established=established)
+        attempt = ask_once(self.model, request, plain if request.images else None)
+        stored = StoredAnswer(question.key, attempt.answer, self.clock(), shown_ids, attempt.fault)
         self._keep({question.key.name: question}, stored)
+        attempt.end()
 
     def _keep(self, questions: Mapping[str, ObserverQuestion], stored: StoredAnswer) -> None:
         """Stores the answer, with its fault if it cannot be used."""
@@ -312,19 +310,35 @@ def in_rounds(statuses: Iterable[QuestionStatus]) -> list[list[QuestionStatus]]:
     return [by_round[number] for number in sorted(by_round)]
 
 
+def ask_once(model: Model, request: ModelRequest, plain: ModelRequest | None = None) -> Attempt:
+    """Returns what came of the call; `plain` is sent if the model rejects the request.
+
+    Raises an error after which no more questions are asked, unless it is that of a silent model:
+    its attempt counts. After the others nothing was read, and nothing is paid.
+    """
+    try:
+        return Attempt(model.ask(request))
+    except ModelSilentError as error:
+        return Attempt(no_answer(model.name), str(error), error)
+    except STOPS:
+        raise
+    except ModelError as error:
+        if plain and isinstance(error, ModelRequestError):
+            return ask_once(model, plain)
+        return Attempt(no_answer(model.name), str(error))
+
+
 def ask_each(
-    questions: Mapping[str, Callable[[], None]],
+    calls: Sequence[Callable[[], None]],
     at_once: int,
     model: str,
     stored: Callable[[], object] = lambda: None,
-) -> dict[str, ModelError]:
-    """Calls the functions that ask one question each, in parallel; returns the error of each that
-    has no answer, by key name.
+) -> None:
+    """Calls the functions that ask one question each, in parallel.
 
     Calls `stored` in this thread after each of them. A wrong key or an overload stops the remaining
     questions and is raised.
     """
-    problems: dict[str, ModelError] = {}
     is_over = threading.Event()
 
     def ask_one(ask: Callable[[], None]) -> None:
@@ -337,21 +351,13 @@ def ask_each(
 
     # Requests in progress are paid for: their answers are stored.
     with ThreadPoolExecutor(max_workers=at_once) as pool:
-        running = {pool.submit(ask_one, ask): name for name, ask in questions.items()}
+        running = [pool.submit(ask_one, ask) for ask in calls]
         for done in track(as_completed(running), f"Asking {model}", total=len(running)):
             error = done.exception()
-            if isinstance(error, ModelError) and not isinstance(error, STOPS):
-                problems[running[done]] = error
-            elif error is not None:
+            if error is not None:
                 is_over.set()
                 raise error
             stored()
-    return problems
-
-
-def problem_of(question: ObserverQuestion, problems: Mapping[str, ModelError]) -> ModelError | None:
-    """Returns why the question has no answer, from either attempt."""
-    return problems.get(question.key.name) or problems.get(question.wider.key.name)
 
 
 def _write(file: BatchFile) -> None:

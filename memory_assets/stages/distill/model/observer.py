@@ -26,6 +26,7 @@ from memory_assets.stages.distill.model.parser import (
 )
 from memory_assets.stages.distill.model.questions import MAX_TOKENS
 from memory_assets.stages.distill.model.split import split_facts
+from memory_assets.stages.distill.model.usable import is_judged
 from memory_assets.stages.distill.rules.candidates import (
     START_CONFIDENCE,
     Candidate,
@@ -44,8 +45,10 @@ USEFUL: dict[Priority, float] = {"high": 0.9, "medium": 0.8, "low": 0.7}
 CONFIDENCE_SHARE = 0.09
 """What full confidence adds: less than the next priority."""
 
-OVER = "over"
-"""In place of the gate of a fact that exceeds the room of its answer."""
+OVER, MISSING = "over", "missing"
+"""In place of the gate of a fact that exceeds the room of its answer, and of one that has none
+though others have. Without any gate the facts are judged like those of the rules.
+"""
 
 HELD_BY_MODEL = 0.6
 """Usefulness of a fact that a model holds."""
@@ -118,24 +121,24 @@ def _observe_with_model(
 
 
 def trim(answer: ParsedAnswer, tokens: int = MAX_TOKENS) -> ParsedAnswer:
-    """Returns the answer with the facts marked as `over` that exceed its room: the least important
-    ones, the last first.
+    """Returns the answer with a gate for every fact, unless none has one; the facts that exceed its
+    room are marked as `over`: the least important ones, the last first.
     """
-    left = tokens - sum(count_tokens(segment.narrative) for segment in answer.segments)
-    kept = set[str]()
-    for fact in sorted(answer.facts, key=lambda fact: -USEFUL[fact.priority or "low"]):
-        if fact.gate != "discard" and (left := left - count_tokens(fact.text)) >= 0:
-            kept.add(fact.text)
+    room = tokens - sum(count_tokens(segment.narrative) for segment in answer.segments)
+    missing = MISSING if is_judged(answer) else None
+    wanted = [fact for fact in answer.facts if fact.gate != "discard"]
+    fitting = set[str]()
+    for fact in sorted(wanted, key=lambda fact: -USEFUL[fact.priority or "low"]):
+        room -= count_tokens(fact.text)
+        if room >= 0:
+            fitting.add(fact.text)
 
     def marked(fact: ParsedFact) -> ParsedFact:
-        return fact if fact.gate == "discard" or fact.text in kept else replace(fact, gate=OVER)
+        is_over = fact.gate != "discard" and fact.text not in fitting
+        return replace(fact, gate=OVER if is_over else fact.gate or missing)
 
-    return replace(
-        answer,
-        segments=tuple(
-            replace(one, facts=tuple(map(marked, one.facts))) for one in answer.segments
-        ),
-    )
+    segments = [replace(part, facts=tuple(map(marked, part.facts))) for part in answer.segments]
+    return replace(answer, segments=tuple(segments))
 
 
 def _evidence(fact: ParsedFact, grounding: Grounding) -> FactEvidence | None:
@@ -230,7 +233,7 @@ def _candidate(
         author=author,
         strength=strength,
         usefulness=USEFUL[priority] + CONFIDENCE_SHARE * confidence
-        if fact.gate == "allow"
+        if fact.gate in ("allow", None)
         else HELD_BY_MODEL,
         confidence=confidence,
         event_at=rows[first]["event_at"],
@@ -238,7 +241,7 @@ def _candidate(
         message_ids=tuple(rows[row]["message_id"] for row in sorted(places)),
         quote=quote,
         segment=segment_of[first] if places else 0,
-        hint=fact.gate or "missing",
+        hint=fact.gate,
         hint_confidence=fact.confidence,
         hint_category=fact.category,
         fault=evidence.fault if evidence else "unsupported",

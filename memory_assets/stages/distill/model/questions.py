@@ -190,7 +190,7 @@ def status_of(
     """
     narrow, wide = (answers.read_any(key) for key in (question.key, question.wider.key))
     attempts = tuple(kept for kept in (narrow, wide) if kept)
-    usable = [kept for kept in attempts if kept.is_whole and not kept.fault]
+    usable = [stored for stored in attempts if stored.is_usable]
     whole = next(
         (kept for kept in usable if not _is_too_long(kept)), usable[0] if usable and wide else None
     )
@@ -212,10 +212,15 @@ def next_attempt(status: QuestionStatus) -> ObserverQuestion:
     """
     if not status.attempts:
         return status.question
-    last = status.attempts[-1]
-    return replace(
-        status.question.wider, complaint=last.fault or (IS_TOO_LONG if _is_too_long(last) else "")
-    )
+    return replace(status.question.wider, complaint=_complaint(status.attempts[-1]))
+
+
+def _complaint(stored: StoredAnswer) -> str:
+    """Returns what the model is told about its answer; nothing if the call failed."""
+    if not stored.fault:
+        return IS_TOO_LONG if _is_too_long(stored) else ""
+    has_answered = stored.answer.text or stored.answer.output_tokens
+    return stored.fault if has_answered else ""
 
 
 def _is_too_long(kept: StoredAnswer) -> bool:

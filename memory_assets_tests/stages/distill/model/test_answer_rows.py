@@ -49,10 +49,8 @@ def keep(store: AnswerStore, asked: ObserverQuestion, fault: str = "", **how) ->
     )
 
 
-def row_of(
-    store: AnswerStore, problem=None, price=lambda answer: answer.output_tokens / 1_000
-) -> dict:
-    row = answer_row(status_of(question(), store), DAY, problem, price)
+def row_of(store: AnswerStore, price=lambda answer: answer.output_tokens / 1_000) -> dict:
+    row = answer_row(status_of(question(), store), DAY, price)
     check("observer_answers", frame_of("observer_answers", [row]))
     return row
 
@@ -96,7 +94,12 @@ def test_a_refusal_leaves_no_answer_and_says_so(tmp_path: Path):
 def test_an_answer_that_could_not_be_used_twice_leaves_none_and_says_so(tmp_path: Path):
     store = AnswerStore(tmp_path)
     keep(store, question(), "The answer is empty.", text="")
-    assert row_of(store)["state"] == "failed"
+    row = row_of(store)
+    assert (row["state"], row["problem"], row["cost_usd"]) == (
+        "failed",
+        "The answer is empty.",
+        0.02,
+    )
     keep(store, question().wider, "The answer has no facts.", text="Sorry.")
     row = row_of(store)
     assert (row["state"], row["answer"], row["attempts"]) == ("unusable", None, 2)

@@ -7,10 +7,16 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from memory_assets.errors import ModelBusyError, ModelError, ModelRequestError, ModelSetupError
+from memory_assets.errors import (
+    ModelBusyError,
+    ModelError,
+    ModelRequestError,
+    ModelSetupError,
+    ModelSilentError,
+)
 from memory_assets.schema.protocols import Batch, Image, ModelRequest
 from memory_assets.stages.distill.model.answers import AnswerStore
-from memory_assets.stages.distill.model.asking import BatchQueue, ModelAsker, problem_of
+from memory_assets.stages.distill.model.asking import BatchQueue, ModelAsker
 from memory_assets.stages.distill.model.established import (
     EstablishedFact,
     established_id,
@@ -19,6 +25,7 @@ from memory_assets.stages.distill.model.established import (
 from memory_assets.stages.distill.model.material import EarlierMemory
 from memory_assets.stages.distill.model.questions import ObserverQuestion, plan_questions, status_of
 from memory_assets.stages.distill.model.short_sessions import questions_about
+from memory_assets.stages.distill.model.usable import IS_EMPTY
 from memory_assets_tests.stages.distill.models import START, ScriptedModel
 from memory_assets_tests.stages.distill.sessions import messages, said, window
 
@@ -58,14 +65,14 @@ class Desk:
     def asker(self, **how) -> ModelAsker:
         return ModelAsker(self.model, self.answers, lambda: START, at_once=2, **how)
 
-    def ask(self, asked: list[ObserverQuestion], **how) -> dict[str, ModelError]:
-        return self.asker(**how).ask_all([status_of(question, self.answers) for question in asked])
+    def ask(self, asked: list[ObserverQuestion], **how) -> None:
+        self.asker(**how).ask_all([status_of(question, self.answers) for question in asked])
 
     def batches(self) -> BatchQueue:
         return BatchQueue(self.folder / "batches", self.model, lambda: START, self.waited.append)
 
-    def ask_in_batches(self, asked: list[ObserverQuestion]) -> dict[str, ModelError]:
-        return self.asker().ask_in_batches(
+    def ask_in_batches(self, asked: list[ObserverQuestion]) -> None:
+        self.asker().ask_in_batches(
             [status_of(question, self.answers) for question in asked], self.batches()
         )
 
@@ -75,8 +82,8 @@ class Desk:
 
 def test_every_question_is_asked_once_and_its_raw_answer_is_kept(tmp_path: Path):
     desk, asked = Desk(tmp_path, ScriptedModel(ANSWER)), questions(5)
-    assert desk.ask(asked) == {}
-    assert desk.ask(asked) == {}
+    desk.ask(asked)
+    desk.ask(asked)
     assert len(desk.model.asked) == 5
     assert {kept.answer.text for kept in desk.answers.every()} == {ANSWER}
 
@@ -87,7 +94,7 @@ def test_an_answer_that_cannot_be_used_is_asked_for_once_more(tmp_path: Path, wa
         Desk(tmp_path, ScriptedModel("I cannot help with this transcript.", ANSWER)),
         questions(1),
     )
-    assert way(desk, asked) == {}
+    way(desk, asked)
     assert desk.states(asked) == ["answered"]
     first, second = desk.model.asked
     assert second.material.startswith(first.material)
@@ -96,13 +103,6 @@ def test_an_answer_that_cannot_be_used_is_asked_for_once_more(tmp_path: Path, wa
         "I cannot help with this transcript.",
         ANSWER,
     }
-
-
-def test_an_empty_answer_is_asked_for_once_more(tmp_path: Path):
-    empty = ModelError("scripted-1 returned an empty answer (end_turn).")
-    desk, asked = Desk(tmp_path, ScriptedModel(empty, ANSWER)), questions(1)
-    assert desk.ask(asked) == {}
-    assert desk.states(asked) == ["answered"]
 
 
 def short(*numbers: int) -> list[ObserverQuestion]:
@@ -128,8 +128,8 @@ def test_short_sessions_share_a_request_and_a_new_one_never_asks_about_an_old_on
     tmp_path: Path, way
 ):
     desk = Desk(tmp_path, ScriptedModel(part(1, 1) + part(2, 2), part(1, 3)))
-    assert way(desk, short(1, 2)) == {}
-    assert way(desk, short(1, 2, 3)) == {}
+    way(desk, short(1, 2))
+    way(desk, short(1, 2, 3))
     assert ["never pip 1" in one.material for one in desk.model.asked] == [True, False]
     assert desk.states(short(1, 2, 3)) == ["answered"] * 3
     kept = [status_of(question, desk.answers).kept.answer for question in short(1, 2, 3)]
@@ -142,7 +142,7 @@ def test_short_sessions_share_a_request_and_a_new_one_never_asks_about_an_old_on
 @BOTH_WAYS
 def test_a_session_that_an_answer_lacks_is_asked_about_once_more_alone(tmp_path: Path, way):
     desk = Desk(tmp_path, ScriptedModel(part(1, 1), part(1, 2)))
-    assert way(desk, short(1, 2)) == {}
+    way(desk, short(1, 2))
     assert desk.states(short(1, 2)) == ["answered", "answered"]
     (_, alone) = desk.model.asked
     assert "never pip 2" in alone.material and "never pip 1" not in alone.material
@@ -154,7 +154,7 @@ def test_a_request_about_several_sessions_that_is_rejected_is_repeated_for_each(
     tmp_path: Path, way
 ):
     desk = Desk(tmp_path, ScriptedModel(ModelRequestError("rejected"), part(1, 1)))
-    assert way(desk, short(1, 2, 3)) == {}
+    way(desk, short(1, 2, 3))
     assert (desk.states(short(1, 2, 3)), len(desk.model.asked)) == (["answered"] * 3, 4)
 
 
@@ -218,11 +218,10 @@ def test_parts_of_a_session_are_asked_in_order_and_are_shown_what_came_before(
         [status_of(question, desk.answers) for question in asked],
         desk.asker(established=established),
     )
-    assert (
+    if way == "in batches":
         asker.ask_in_batches(statuses, desk.batches())
-        if way == "in batches"
-        else asker.ask_all(statuses)
-    ) == {}
+    else:
+        asker.ask_all(statuses)
     first, second = (request.material for request in desk.model.asked)
     assert ("use uv here" in first, "established earlier" in first) == (True, False)
     shown = f"[memory id: {established_id(asked[1].window_id, 'Use uv here, never pip')}] Use uv here, never pip"
@@ -235,14 +234,36 @@ def test_parts_of_a_session_are_asked_in_order_and_are_shown_what_came_before(
     assert desk.states(asked) == ["answered", "answered"]
 
 
-def test_one_question_that_cannot_be_asked_does_not_stop_the_others(tmp_path: Path):
-    desk, asked = (
-        Desk(tmp_path, ScriptedModel(ModelRequestError("too large"), ANSWER)),
-        questions(3),
-    )
-    problems = desk.ask(asked)
-    assert sorted(desk.states(asked)) == ["answered", "answered", "open"]
-    assert [str(problem_of(q, problems)) for q in asked if problem_of(q, problems)] == ["too large"]
+@pytest.mark.parametrize("way", [Desk.ask, Desk.ask_in_batches])
+@pytest.mark.parametrize("failure", ["", ModelRequestError("too large"), ModelError("is not JSON")])
+def test_what_fails_is_sent_twice_stops_no_other_and_is_never_sent_again(
+    tmp_path: Path, way, failure
+):
+    class Failing(ScriptedModel):
+        def _next(self, request: ModelRequest):
+            self.answers = [failure if "pip 0" in request.material else ANSWER]
+            return super()._next(request)
+
+    desk, asked = Desk(tmp_path, Failing()), questions(3)
+    for _ in range(3):
+        way(desk, asked)
+    assert desk.states(asked) == ["unusable", "answered", "answered"]
+    assert len(desk.model.asked) == 4
+    assert not any("Your last answer" in request.material for request in desk.model.asked)
+    attempts = status_of(asked[0], desk.answers).attempts
+    assert [attempt.fault for attempt in attempts] == [str(failure) or IS_EMPTY] * 2
+    for attempt in attempts:
+        desk.answers.put_aside(attempt)
+    assert (desk.states(asked)[0], len([*desk.answers.every()])) == ("open", 4)
+
+
+def test_a_model_that_is_silent_ends_the_run_and_is_asked_the_same_once_more(tmp_path: Path):
+    desk, asked = Desk(tmp_path, ScriptedModel(ModelSilentError("silent"))), questions(1)
+    for _ in range(2):
+        with pytest.raises(ModelSilentError):
+            desk.ask(asked)
+    desk.ask(asked)
+    assert (desk.states(asked), len(desk.model.asked)) == (["unusable"], 2)
 
 
 @pytest.mark.parametrize("error", [ModelSetupError("wrong key"), ModelBusyError("overloaded", 3.0)])
@@ -275,14 +296,14 @@ def test_a_model_that_cannot_see_is_asked_without_the_pictures(tmp_path: Path):
             return super().ask(request)
 
     desk, asked = Desk(tmp_path, Blind(ANSWER)), questions(1, image_count=1)
-    assert desk.ask(asked, images=lambda _: {"msg_0": [Image("image/png", b"x")]}) == {}
+    desk.ask(asked, images=lambda _: {"msg_0": [Image("image/png", b"x")]})
     assert desk.states(asked) == ["answered"]
 
 
 def test_a_batch_is_waited_for_and_costs_half(tmp_path: Path):
     desk, asked = Desk(tmp_path, ScriptedModel(ANSWER)), questions(4)
     desk.model.polls_needed = 3
-    assert desk.ask_in_batches(asked) == {}
+    desk.ask_in_batches(asked)
     assert desk.states(asked) == ["answered"] * 4
     assert all(kept.answer.is_batch for kept in desk.answers.every())
     assert (len(desk.model.handed_in), desk.waited, desk.batches().files()) == (1, [30.0] * 3, [])

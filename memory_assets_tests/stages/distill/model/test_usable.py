@@ -25,6 +25,7 @@ INVENTED = [
         ("I am sorry, but I cannot help with this.", IS_PROSE),
         ("I cannot do this because:\n- it has private data\n- it is too long", IS_PROSE),
         ("<obser", IS_PROSE),
+        ("Here are the facts:\n- Use uv here, never pip\n- The ingress rotates quarterly", ""),
         ("<observations></observations>", ""),
         ('{"hasMemory": false}', ""),
         (
