@@ -174,13 +174,11 @@ class TranscriptReader(ABC):
 
     def read(self, line: bytes) -> Parsed:
         """Returns the line in normal form; never raises: the status says that it cannot be read."""
-        line = line.removeprefix(UTF8_BOM)
         try:
-            record = orjson.loads(line)
+            record = load_line(line)
         except orjson.JSONDecodeError:
-            record = _loads_with_lone_surrogates(line)
-            if record is None:
-                return Parsed("blank", "known") if not line.strip() else Parsed("broken", "broken")
+            is_blank = not line.removeprefix(UTF8_BOM).strip()
+            return Parsed("blank", "known") if is_blank else Parsed("broken", "broken")
         if type(record) is not dict:
             return Parsed(f"json/{type(record).__name__}", "unknown")
         try:
@@ -298,11 +296,16 @@ def _hash(*parts: str) -> str:
     return sha256("\x1f".join(parts).encode("utf-8", "replace")).hexdigest()[:20]
 
 
-def _loads_with_lone_surrogates(line: bytes) -> Any:
-    r"""Returns the value of a line that would be JSON without half an emoji (`\ud83d` alone)."""
-    if b"\\ud" not in line and b"\\uD" not in line:
-        return None
+def load_line(line: bytes) -> Any:
+    r"""Returns the JSON value of a line; raises `orjson.JSONDecodeError` if it has none.
+
+    Half an emoji (`\ud83d` alone) and bytes that are not UTF-8 are replaced.
+    """
+    line = line.removeprefix(UTF8_BOM)
     try:
-        return orjson.loads(_LONE_LOW.sub(rb"\1\\ufffd", _LONE_HIGH.sub(rb"\1\\ufffd", line)))
+        return orjson.loads(line)
     except orjson.JSONDecodeError:
-        return None
+        text = line.decode("utf-8", "replace").encode()
+        if b"\\ud" in text or b"\\uD" in text:
+            text = _LONE_LOW.sub(rb"\1\\ufffd", _LONE_HIGH.sub(rb"\1\\ufffd", text))
+        return orjson.loads(text)

@@ -2,17 +2,16 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import PureWindowsPath
 from typing import Any
 
-import orjson
-
 from memory_assets.harnesses.claude_code.reader import ClaudeCodeReader
 from memory_assets.harnesses.codex.reader import CodexReader
+from memory_assets.harnesses.damaged_lines import records_in
 from memory_assets.harnesses.normal_form import TranscriptReader
 from memory_assets.harnesses.pi.reader import PiReader
 from memory_assets.schema.vocabulary import Harness
-from memory_assets.text.files import UTF8_BOM
 
 HEADER_LINES = 50
 """First lines that `session_id_of` and `seed_of` need: a fork repeats the header of each session
@@ -53,7 +52,7 @@ def session_id_of(harness: Harness, path: str, first_lines: Sequence[bytes]) -> 
     """
     reader = READERS[harness]
     stem = _SUFFIX.sub("", PureWindowsPath(path).name)
-    records = _records(first_lines)
+    records = [*chain.from_iterable(map(records_in, first_lines))]
     session_of_path = reader.session_of_path(path, stem, records)
     if session_of_path:
         return session_of_path
@@ -70,15 +69,3 @@ def seed_of(harness: Harness, path: str, first_lines: Sequence[bytes]) -> str:
     """Returns the seed of the file's message ids (`TranscriptReader.seed_of`)."""
     session_id = session_id_of(harness, path, first_lines)
     return READERS[harness].seed_of(session_id, first_lines)
-
-
-def _records(lines: Sequence[bytes]) -> list[dict[str, Any]]:
-    records = []
-    for line in lines:
-        try:
-            record = orjson.loads(line.removeprefix(UTF8_BOM))
-        except orjson.JSONDecodeError:
-            continue
-        if isinstance(record, dict):
-            records.append(record)
-    return records

@@ -4,7 +4,7 @@ Takes an open store and returns a report of checks. Changes nothing, except that
 puts damaged files aside.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
@@ -28,18 +28,20 @@ from memory_assets.services.health.surroundings import (
 )
 from memory_assets.services.models.model_names import name_problems
 from memory_assets.services.sources.transcripts import find_ignored, find_left_out, find_unread
+from memory_assets.stages.capture.ownership import PLACE
 from memory_assets.stages.capture.tombstones import unfinished
 from memory_assets.stages.embed.encode import cut_messages
 from memory_assets.stages.embed.present import overlay
 from memory_assets.stages.embed.project import RETRIEVABLE
 from memory_assets.stages.maintain.checks import Check, check_secrets, judge
 from memory_assets.stages.reflect.proposals import NUMBERED, ids_by_number
+from memory_assets.store.archive import Archive
 from memory_assets.store.damage import list_damage, missing_parts
 from memory_assets.store.ledger import CORRECTED, NOTED, NOTES, WORDS_ERASED, WORDS_FORGOTTEN
 from memory_assets.store.store import Store
 
 SHOWN = 3
-"""Proposals named in a finding."""
+"""Proposals or lines named in a finding."""
 
 AGAIN = (
     "Run `memory ingest`, which puts damaged files aside and rebuilds them; then run "
@@ -225,12 +227,35 @@ def _check_surroundings(store: Store, now: datetime) -> Iterator[Check]:
         "left out": lambda: surroundings.check_left_out(find_left_out(store)),
         "not read": lambda: surroundings.check_unread(find_unread(store)),
         "ignored": lambda: surroundings.check_ignored(find_ignored(store.settings)),
+        "damaged lines": lambda: _check_damaged_lines(store),
         "record types": lambda: surroundings.check_record_types(
             store.tables.read("records", columns=RECORD_COLUMNS)
         ),
     }
     for name, check in checks.items():
         yield from _run(name, check)
+
+
+def _check_damaged_lines(store: Store) -> Check:
+    """Names the parts of transcript lines that no record could be read from."""
+    promise = "every line of the transcripts can be read"
+    records = store.tables.read("records", columns=[*PLACE, "byte_from", "byte_to", "status"])
+    damaged = records.filter(status="broken").sort(PLACE)
+    first_places = [_place_of(row, store.archive) for row in damaged.head(SHOWN).to_dicts()]
+    size = (damaged["byte_to"] - damaged["byte_from"]).sum()
+    fault = f"{damaged.height:,} damaged, {size:,} bytes{render_lines(first_places)}"
+    remedy = "Nothing else is lost: whole records in these lines are read."
+    fault = fault if damaged.height else ""
+    return judge("damaged lines", promise, fault, remedy=remedy, is_advice=True)
+
+
+def _place_of(record: Mapping[str, Any], archive: Archive) -> str:
+    """Returns the file, line and bytes of a record; lines are counted from 1, as editors do."""
+    source = record["source_id"]
+    generation = record["generation"]
+    path = next(entry.path for entry in archive.ranges(source) if entry.generation == generation)
+    line = archive.read(source, generation, 0, record["byte_from"]).count(b"\n") + 1
+    return f"{path}, line {line:,}, bytes {record['byte_from']:,} to {record['byte_to']:,}"
 
 
 def _check_identity(store: Store, now: datetime) -> Check:

@@ -8,21 +8,19 @@ folder, they are compared with its own path. Both are relative to the home folde
 """
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
 from memory_assets.errors import SettingsError
+from memory_assets.harnesses.damaged_lines import records_in
 from memory_assets.harnesses.readers import HEADER_LINES
 from memory_assets.stages.capture.discover import TranscriptFile, harness_of
 from memory_assets.store.places import user_settings_file
 from memory_assets.store.settings import Settings
-from memory_assets.text.files import UTF8_BOM
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -154,10 +152,9 @@ def _header(path: str, inode: int, file: TranscriptFile) -> tuple[str, str]:
 def _header_in(lines: Iterable[bytes], harness: str) -> tuple[str, str]:
     folder = ""
     mode = ""
-    for line in islice(lines, HEADER_LINES):
-        record = _parse(line)
+    for record in chain.from_iterable(map(records_in, islice(lines, HEADER_LINES))):
         payload = record.get("payload")
-        fields: dict[str, Any] = payload if isinstance(payload, dict) else record
+        fields: Mapping[str, Any] = payload if isinstance(payload, dict) else record
         folder = folder or _text(fields.get("cwd"))
         is_meta = record.get("type") == "session_meta"
         if is_meta:
@@ -177,14 +174,6 @@ def _folder_of_sessions(sessions: Path) -> str:
             file = TranscriptFile(path, harness, 0, 0, path.stat().st_ino)
             return _header(str(path), file.inode, file)[0]
     return ""
-
-
-def _parse(line: bytes) -> dict[str, Any]:
-    try:
-        record = orjson.loads(line.removeprefix(UTF8_BOM))
-    except orjson.JSONDecodeError:
-        return {}
-    return record if isinstance(record, dict) else {}
 
 
 def _text(value: Any) -> str:

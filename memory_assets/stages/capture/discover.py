@@ -25,13 +25,12 @@ from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 from typing import BinaryIO, cast
 
-import orjson
 import zstandard
 
 from memory_assets.errors import TranscriptError
+from memory_assets.harnesses.damaged_lines import records_in
 from memory_assets.harnesses.recognisers import Recogniser, recognise, recognise_tables
 from memory_assets.schema.vocabulary import Harness
-from memory_assets.text.files import UTF8_BOM
 
 DEEPEST = 12
 """Levels of folders that are searched below a configured one; from a home folder to sub-agents of
@@ -43,6 +42,9 @@ JUDGED_RECORDS = 50
 before the conversation, and a fork of forks in Codex repeats one header per generation."""
 
 CHUNK_BYTES = 8_000_000
+
+LONGEST_LINE = 256_000_000
+"""Bytes of a line that are held in memory; a longer line is read in parts, as damaged."""
 
 _NOT_TRANSCRIPTS = frozenset({"journal.jsonl", "history.jsonl", "session_index.jsonl"})
 _SKIPPED_FOLDERS = frozenset({"node_modules", ".git", ".venv", "tool-results", "__pycache__"})
@@ -332,21 +334,13 @@ def _recognise_file(path: str, size: int, *_: int) -> tuple[Recogniser, str]:
         lines = iter(lambda: stream.readline(CHUNK_BYTES), b"")
         for line in islice(lines, JUDGED_RECORDS):
             count += 1
-            recogniser = _recogniser_of(line)
+            recogniser = next(filter(None, map(recognise, records_in(line))), None)
             if recogniser is not None:
                 return recogniser, compression
     if count == 1 and not line.endswith(b"\n"):
         raise _NotTakenInError("its first line is not complete yet")
     beginning = "its only line is not" if count == 1 else f"none of its first {count} lines is"
     raise _NotTakenInError(f"{beginning} a record of Claude Code, Codex or pi")
-
-
-def _recogniser_of(line: bytes) -> Recogniser | None:
-    try:
-        record = orjson.loads(line.removeprefix(UTF8_BOM))
-    except orjson.JSONDecodeError:
-        return None
-    return recognise(record) if isinstance(record, dict) else None
 
 
 def _recognise_database(path: Path) -> Recogniser:
@@ -392,12 +386,13 @@ def skip_to(stream: BinaryIO, position: int) -> None:
 def line_chunks(stream: BinaryIO) -> Iterator[bytes]:
     """Yields the rest of a stream in chunks of whole lines.
 
-    The last chunk has the bytes after the last newline, if there are any.
+    The last chunk has the bytes after the last newline, if there are any. A chunk with a part of a
+    line that is too long has no newline either.
     """
     pieces: list[bytes] = []
     for chunk in _chunks(stream):
         end = chunk.rfind(b"\n") + 1
-        if end:
+        if end or sum(map(len, pieces)) > LONGEST_LINE:
             yield b"".join([*pieces, chunk[:end]])
             pieces.clear()
         pieces.append(chunk[end:])

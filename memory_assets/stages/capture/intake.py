@@ -2,9 +2,9 @@
 
 Ranges of several files are masked together, because masking costs as much for a short text as for a
 megabyte. Only whole lines are archived. A last line without its newline waits, because it may still
-be written. If the file has not changed for ten minutes and the line is a whole JSON object, it is
+be written. If the file has not changed for ten minutes, the whole records of that line are
 archived, because some writers omit the last newline; a newline that comes later is added to that
-line.
+line. A damaged line is cut into several ranges, so that its whole records are lines of their own.
 
 A file whose beginning changed is a new generation of its source: it is read from its start, and
 messages that it repeats keep their ids. Two files of one session are one source if one of them is
@@ -25,6 +25,7 @@ import orjson
 import zstandard
 
 from memory_assets.errors import TranscriptError
+from memory_assets.harnesses.damaged_lines import split_damaged, whole_part
 from memory_assets.harnesses.readers import HEADER_LINES, session_id_of
 from memory_assets.schema.progress import track
 from memory_assets.schema.tables import version_of
@@ -32,7 +33,6 @@ from memory_assets.stages.capture.discover import CHUNK_BYTES, TranscriptFile, l
 from memory_assets.store.archive import Archive, Range, count_lines, range_id
 from memory_assets.store.projects import find_repository
 from memory_assets.store.store import Store
-from memory_assets.text.files import UTF8_BOM
 from memory_assets.text.masking.redact import mask_all
 from memory_assets.text.moments import event_time
 
@@ -46,7 +46,7 @@ Mask = Callable[[Sequence[bytes]], Sequence[tuple[bytes, int]]]
 """Returns each chunk of lines with its secrets masked, and the number of its secrets."""
 
 WAITS_FOR_QUIET = 1
-"""Mark in the recorded state of a file whose last line is a whole record without its newline."""
+"""Mark in the recorded state of a file whose last line has a whole record and no newline yet."""
 
 _TIMESTAMP = re.compile(
     rb'"timestamp":\s?"(20\d\d-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-5]\d(?:\.\d{1,6})?)Z"'
@@ -225,17 +225,19 @@ def _ingest_file(file: TranscriptFile, intake: _Intake) -> list[int]:
     with file.open() as stream:
         skip_to(stream, position.byte)
         for raw in line_chunks(stream):
+            _queue_lines(last_line, file, session, position, intake)
+            last_line = b""
             if raw.endswith(b"\n"):
-                _queue_range(raw, file, session, position, intake)
+                _queue_lines(raw, file, session, position, intake)
             else:
                 last_line = raw
-    is_whole = _is_whole_record(last_line)
-    if is_whole and _is_quiet(file, intake.now):
-        _queue_range(last_line, file, session, position, intake)
-    elif last_line:
-        intake.report.waiting += 1
-        return [*_state_of(file), WAITS_FOR_QUIET] if is_whole else _state_of(file)
-    return _state_of(file)
+    whole = whole_part(last_line)
+    if whole and _is_quiet(file, intake.now):
+        _queue_lines(whole, file, session, position, intake)
+        last_line = last_line[len(whole) :]
+        whole = b""
+    intake.report.waiting += bool(last_line)
+    return [*_state_of(file), WAITS_FOR_QUIET] if whole else _state_of(file)
 
 
 def _find_position(file: TranscriptFile, session: str, intake: _Intake) -> _Position | None:
@@ -297,6 +299,14 @@ def _ranges_to_compare(ranges: Sequence[Range]) -> list[Range]:
     return [chosen[byte] for byte in sorted(chosen)]
 
 
+def _queue_lines(
+    raw: bytes, file: TranscriptFile, session: str, position: _Position, intake: _Intake
+) -> None:
+    """Queues the bytes at the position, cut at the whole records of damaged lines."""
+    for piece in split_damaged(raw):
+        _queue_range(piece, file, session, position, intake)
+
+
 def _queue_range(
     raw: bytes, file: TranscriptFile, session: str, position: _Position, intake: _Intake
 ) -> None:
@@ -342,11 +352,6 @@ def _archive_queue(intake: _Intake) -> None:
         intake.report.new_ranges += 1
         intake.report.new_bytes += len(raw)
     intake.queue.clear()
-
-
-def _is_whole_record(line: bytes) -> bool:
-    line = line.removeprefix(UTF8_BOM)
-    return _is_json(line) and isinstance(orjson.loads(line), dict)
 
 
 def _is_json(text: bytes) -> bool:

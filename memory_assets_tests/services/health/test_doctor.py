@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -14,9 +15,12 @@ from memory_assets.runs.freshness import check_deadlines
 from memory_assets.services.health.doctor import Health, Projections, examine
 from memory_assets.stages.maintain.checks import Check
 from memory_assets.stages.reflect.proposals import NUMBERED
-from memory_assets.store.store import Store
+from memory_assets.store.settings import read_settings
+from memory_assets.store.store import Store, open_store
 from memory_assets_tests.factories import message, row
 from memory_assets_tests.small_store import DAY, IDS, LINES, MEMORY, WINDOW, small_store, write
+from memory_assets_tests.stages.capture.pipeline import capture
+from memory_assets_tests.stages.capture.sessions import dialogue, lines, transcript
 
 
 def ids_of_texts(corpus: str) -> set[str]:
@@ -56,6 +60,18 @@ def test_unknown_types_are_named_and_counted():
     )
     (claude,) = examine(store, WHOLE).harnesses
     assert (claude.unknown, claude.broken, claude.unknown_types) == (1, 1, {"hologram": 1})
+
+
+def test_a_damaged_line_is_named_with_its_file_line_and_bytes(tmp_path: Path):
+    store, path = open_store(read_settings(data=tmp_path / "store")), transcript(tmp_path, "a")
+    first, second = lines(*dialogue("a", 1)).splitlines(keepends=True)
+    path.write_bytes(first + second[:-1] + b"\0" * 1500 + first)
+    capture(store, tmp_path)
+    health = examine(store, WHOLE)
+    check = outcome(health, "damaged lines")
+    start = len(first + second) - 1
+    place = f"{path}, line 2, bytes {start:,} to {start + 1500:,}"
+    assert (check.is_advice, check.found) == (True, f"1 damaged, 1,500 bytes\n    {place}")
 
 
 def _a_line_without_a_record(store: Store) -> None:

@@ -26,12 +26,6 @@ def archived(store: Store, path: Path) -> bytes:
     )
 
 
-def test_taking_in_twice_adds_nothing(store: Store, sources: Path):
-    transcript(sources, "a").write_bytes(lines(*dialogue("a", 3)))
-    assert intake(store, sources).new_ranges == 1
-    assert intake(store, sources).new_ranges == 0
-
-
 def test_a_file_that_grew_adds_only_its_new_bytes(store: Store, sources: Path):
     path = transcript(sources, "a")
     path.write_bytes(lines(*dialogue("a", 3)))
@@ -67,6 +61,41 @@ def test_a_whole_last_line_without_its_newline_is_taken_once_the_file_is_quiet(
     capture(store, sources)
     assert archived(store, path) == whole + more
     assert store.tables.read("records")["line"].to_list() == list(range(6))
+
+
+def test_the_records_of_damaged_lines_are_messages_that_lead_to_their_bytes(
+    store: Store, sources: Path
+):
+    """Also if the file ends after the damage, and grows later; a second capture adds nothing."""
+    path = transcript(sources, "a")
+    whole = [lines(record)[:-1] for record in dialogue("a", 6)]
+    damaged = b"\0" * 9 + whole[2] + b"\0" * 9 + whole[3] + whole[4][:99] + whole[5] + b"\n"
+    path.write_bytes(b"\n".join(whole[:2]) + damaged + whole[6] + b"\0\0" + whole[7] + b"\0")
+    hour_ago = store.settings.clock().timestamp() - 3600
+    os.utime(path, (hour_ago, hour_ago))
+    capture(store, sources)
+    path.write_bytes(path.read_bytes() + b"\n" + b"\n".join(whole[8:]) + b"\n")
+    capture(store, sources)
+    assert capture(store, sources).new_bytes == 0
+    assert archived(store, path) == path.read_bytes()
+    (source,) = store.archive.sources()
+    rows = store.tables.read("records").sort("line")
+    assert rows["line"].to_list() == list(range(rows.height))
+    spans = rows.drop_nulls("message_id").select("byte_from", "byte_to").rows()
+    stated = [store.archive.read(source, 0, *span).strip() for span in spans]
+    assert stated == [*whole[:4], *whole[5:]]
+
+
+def test_a_line_too_long_for_memory_is_damaged_and_loses_no_other(
+    store: Store, sources: Path, monkeypatch: pytest.MonkeyPatch
+):
+    for name in ("CHUNK_BYTES", "LONGEST_LINE"):
+        monkeypatch.setattr(f"memory_assets.stages.capture.discover.{name}", 1000)
+    path = transcript(sources, "a")
+    path.write_bytes(b"\0" * 5000 + b"\n" + lines(*dialogue("a", 2)))
+    capture(store, sources)
+    assert archived(store, path) == path.read_bytes()
+    assert store.tables.read("records")["message_id"].drop_nulls().len() == 4
 
 
 def test_a_rewritten_file_is_a_new_generation_and_its_messages_keep_their_ids(
