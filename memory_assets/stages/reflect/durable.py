@@ -9,6 +9,7 @@ report what was done.
 
 from typing import NamedTuple
 
+from memory_assets.english.changes import read_changes
 from memory_assets.schema.protocols import Row
 from memory_assets.stages.distill.rules.grammar import acts_in
 from memory_assets.stages.embed.merge import NORMS
@@ -19,6 +20,7 @@ from memory_assets.text.sentences import split_sentences
 _PATTERNS = patterns_beside(__file__)
 _AGREED = _PATTERNS["agreed"]
 
+_REASON = _PATTERNS["reason"]
 _STANDING = _PATTERNS["standing"]
 """Words of a sentence that says that it lasts, or that it had to be repeated."""
 
@@ -64,6 +66,15 @@ def is_durable(memory: Row) -> bool:
         return False
     is_norm = memory["category"] in NORMS and what_holds(own_words(memory["text"])) != ""
     return is_norm or any(sentence.words for sentence in sentences_of(memory["text"]))
+
+
+def is_passing(memory_text: str) -> bool:
+    """Returns whether a memory only reports what was done once.
+
+    A reason, or what is used now instead of something else, lasts.
+    """
+    words = own_words(memory_text)
+    return not what_holds(words) and not _REASON.search(words) and not read_changes(words)
 
 
 def is_standing_order(sentence: str) -> bool:

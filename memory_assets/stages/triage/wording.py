@@ -21,26 +21,22 @@ from memory_assets.stages.distill.rules.grammar import (
     stands_alone,
     strip_opening,
 )
-from memory_assets.stages.reflect.durable import own_words, sentences_of
+from memory_assets.stages.reflect.durable import Said, own_words, sentences_of
 from memory_assets.stages.reflect.present import what_holds
 from memory_assets.text.sentences import capitalised
 from memory_assets.text.words import specifics_in, stems_of
 
 _FOUND = re.compile(
-    r"(?i)^(?:root cause(?: found)?: |(?:the|our) (?:issue|problem|cause|reason|root cause) "
-    r"was (?:that )?)(?=\S)"
+    r"(?i)^(?:root cause(?: found)?: |the (?:issue|problem|cause|reason) was (?:that )?)(?=\S)"
 )
 _BY_OWNER = re.compile(
-    r"(?i)^(?:user|owner|(?:a )?correction by the (?:owner|user)|(?:the )?(?:owner|user)'s "
-    r"(?:correction|rule|decision|wish)): "
-    r"|\s*\((?:the )?(?:user|owner)(?:'s)? (?:decision|choice|understanding|request|wish"
-    r"|correction|rule)\)(?=[.!]?$)"
+    r"(?i)^(?:user|owner|(?:the )?(?:owner|user)'s (?:correction|rule|decision|wish)): "
+    r"|\s*\((?:the )?(?:user|owner)(?:'s)? (?:decision|choice|request|rule)\)(?=[.!]?$)"
 )
 """Who said or decided it, as a model notes it beside what holds."""
 
 _LETS = re.compile(
-    r"(?i)^(?:no,? (?=(?:just|please|let'?s)\b)|from now on,? |please |just |let'?s "
-    r"(?!not\b)|we'll |we will )+(?=\w)"
+    r"(?i)^(?:no,? (?=(?:just|please|let'?s)\b)|from now on,? |please |just |let'?s (?!not\b)|we(?:'ll| will) )+(?=\w)"
 )
 _TAKE_UP = re.compile(
     r"(?i)^(?:switch|change|move) (?:over )?to (?=\S)|^(?:go|stay|stick) with (?=\S)"
@@ -48,41 +44,28 @@ _TAKE_UP = re.compile(
 _LETS_NOT = re.compile(r"(?i)^let'?s not (?=\w)")
 _LASTING = re.compile(r"(?i),? from now on(?=[.!]?$)")
 _HOLDS_FOR = re.compile(
-    r"(?i)^(?:and )?(?:that|this|it|the same) (?:also )?(?:goes|applies|holds|counts|is true"
-    r"|is)(?: true)? "
-    r"(?:for|to|in|across|on) (?P<where>(?:all|every|each|any|both|this|the)\b.{2,80}?"
+    r"(?i)^(?:and )?(?:that|this|it|the same) (?:also )?(?:goes|applies|holds|is true)"
+    r" (?:for|to|in|across) (?P<where>(?:all|every|each|any|both|this|the)\b.{2,80}?"
     r"|everything.{0,40}?)[.!]*$"
 )
 """A sentence that only says where the one before it holds."""
 
 _WANTED = re.compile(r"(?i)^(?:i|we) want (?P<what>(?:[\w`./-]+ ){1,4}?)to (?P<not>not )?(?=\w)")
-_FILLER = re.compile(
-    r"(?i) then(?=[,.]|$)|\b(?:fuck(?:ing)?|(?:god)?damn(?:ed)?|bloody|freaking) (?=\w)"
-    r"|, that(?:'s| is| should be| must be) (?:the|our|my) \w+(?=[.!]?$)"
-)
-"""Words that add nothing to a rule."""
-
 _OWN = re.compile(r"(?i)\b(all|every|each|any)(?: of)? (?:my|our)\b")
 FEWEST_STEMS = 2
 """Fewer content words say nothing: beside a rule they are an interjection, alone a fragment."""
 
 _UNNAMED = re.compile(
-    r"(?i)^the (?!(?:owner|user|repo(?:sitory)?|project|cli|readme|changelog|docs?"
-    r"|documentation|api|app|server|client|database"
-    r"|db|ci|pipeline|build|tests?|binary|codebase|package|module|service|frontend|backend"
-    r"|site|website|library|product|team"
-    r"|schema|license|linter|compiler|agents?|workspace|dashboard|default)\b)[a-z]+ "
-    r"(?:is|are|has|have|was|were|can|may|(?!must)[a-z]+[^s]s)\b"
-    r"|\bthe (?:\w+ )?(?:cause|culprit|bug|problem|issue|fix)\b(?! (?:of|for|with|in|behind"
-    r"|why|tracker)\b| #)"
+    r"(?i)^the (?!(?:owner|user|repo\w*|project|tests?|build|docs|app|api|server|database|cli)\b)"
+    r"[a-z]+ (?:is|are|has|have|was|were|[a-z]+[^s]s)\b"
+    r"|\bthe (?:\w+ )?(?:cause|bug|problem|issue|fix)\b(?! (?:of|for|with|in)\b| #)"
 )
 """Begins with a thing that something before named ("the header appears only once"), or explains an
 unnamed problem.
 """
 
 _REPLY = re.compile(
-    r"(?i)(?:no(?:pe)? (?=(?:just|need|we|you|i|it|that|this|use|add|do|make|put|keep|please"
-    r"|instead|then)\b)"
+    r"(?i)(?:no(?:pe)? (?=(?:just|we|you|it|that|this|use|do|make|put|instead)\b)"
     r"|(?:ok(?:ay)?|yes|yeah|then|just|so|well)\b)"
 )
 """Answers what was said before it; "no inline styles" does not."""
@@ -96,9 +79,9 @@ _TO_A_KIND = re.compile(
 
 _DEMANDS = re.compile(r"(?i)\b(?:should|must|shall|ought to|(?:needs?|has|have) to)\b|^(?:i|we)\b")
 _FORBIDS = re.compile(
-    r"(?i)(?:don't|do not|never|always|avoid|no|stop|use|prefer|only)\b|(?!(?:the|this|that"
-    r"|my|our|your|an?) )(?:[a-z-]+ ){0,2}"
-    r"[a-z-]+(?<!s)s (?:must|should|need|have|are|may|go|belong|live|end|start)\b"
+    r"(?i)(?:don't|do not|never|always|avoid|no|stop|use|prefer|only)\b"
+    r"|(?!(?:the|this|that|my|our|your|an?) )(?:[a-z-]+ ){0,2}[a-z-]+(?<!s)s"
+    r" (?:must|should|need|have|are|may)\b"
 )
 """Orders or forbids something in general, or is about all things of a kind."""
 
@@ -120,20 +103,25 @@ _POINTER = re.compile(
 def line_of(said: str) -> str:
     """Returns a memory's text as a line of MEMORY.md."""
     sentences = sentences_of(said)
-    kept: list[str] = []
-    is_cut = any(one.words for one in sentences)
-    for one in sentences if is_cut else ():
-        if kept and (place := _HOLDS_FOR.match(one.sentence)):
-            where = _OWN.sub(r"\1", place["where"])
-            kept[-1] = f"{kept[-1].rstrip(' .!')}, in {where}"
-        elif one.words:
-            kept += map(_plain_order, one.words)
-        elif not _is_aside(one.sentence):
-            kept.append(one.sentence)
-    line = " ".join(
-        _as_sentence(one) for one in kept or [_FOUND.sub("", _BY_OWNER.sub("", own_words(said)))]
-    )
+    parts: list[str] = []
+    if any(sentence.words for sentence in sentences):
+        for sentence in sentences:
+            _add_part(parts, sentence)
+    parts = parts or [_FOUND.sub("", _BY_OWNER.sub("", own_words(said)))]
+    line = " ".join(map(_as_sentence, parts))
     return what_holds(line) or line
+
+
+def _add_part(parts: list[str], sentence: Said) -> None:
+    """Adds what the sentence contributes to a line; "that goes for …" qualifies the part before."""
+    place = _HOLDS_FOR.match(sentence.sentence)
+    if parts and place:
+        where = _OWN.sub(r"\1", place["where"])
+        parts[-1] = f"{parts[-1].rstrip(' .!')}, in {where}"
+    elif sentence.words:
+        parts += map(_plain_order, sentence.words)
+    elif not _is_aside(sentence.sentence):
+        parts.append(sentence.sentence)
 
 
 def question_about(line: str) -> str | None:
@@ -179,14 +167,14 @@ def _plain_order(words: str) -> str:
     """Returns an order without "let's", "please" and "from now on", which its place in MEMORY.md
     says.
     """
-    plain = _LASTING.sub("", _LETS.sub("", _LETS_NOT.sub("do not ", _BY_OWNER.sub("", words))))
-    plain = _FILLER.sub(
-        "",
-        _WANTED.sub(
-            lambda one: f"{one['what']}should {one['not'] or ''}", _TAKE_UP.sub("use ", plain)
-        ),
-    )
+    plain = _LETS_NOT.sub("do not ", _BY_OWNER.sub("", words))
+    plain = _TAKE_UP.sub("use ", _LASTING.sub("", _LETS.sub("", plain)))
+    plain = _WANTED.sub(_as_demand, plain)
     return plain if len(stems_of(plain)) >= FEWEST_STEMS else words
+
+
+def _as_demand(wish: re.Match[str]) -> str:
+    return f"{wish['what']}should {wish['not'] or ''}"
 
 
 def _is_aside(sentence: str) -> bool:
