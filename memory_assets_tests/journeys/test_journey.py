@@ -135,11 +135,9 @@ def test_rules_said_in_two_sessions_are_in_the_projects_file_with_their_sessions
     assert commit.message.count("Session: ") >= 2
 
 
-def test_rules_for_all_projects_wait_for_a_person_however_often_they_were_said(store: Store):
-    waiting = store.tables.read("decisions").filter(
-        pl.col("text").str.contains("`pnpm`"), state="pending"
-    )
-    assert "it would hold in all your projects" in waiting["reason"][0]
+def test_a_rule_for_all_projects_is_for_the_project_that_it_was_said_in(store: Store):
+    decided = store.tables.read("decisions").filter(pl.col("text").str.contains("`pnpm`"))
+    assert "promoted" in decided["state"].to_list()
     assert read_entries((store.workspace / "MEMORY.md").read_text()) == []
 
 

@@ -19,7 +19,7 @@ from memory_assets_tests.small_store import write
 from memory_assets_tests.stages.triage.test_projects import GAUGES, HARBOURS, learn, texts_in
 from memory_assets_tests.stages.triage.world import World
 
-EVERYWHERE = "Use uv, never pip, in all Python projects."
+EVERYWHERE = "Maria owns billing."
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def test_the_file_of_one_project_is_written_alone(tmp_path: Path):
     world = World(tmp_path)
     learn(world, "tidewatch", *HARBOURS[:3])
     learn(world, "gauges", *GAUGES)
-    (common,) = world.propose(EVERYWHERE)
+    (common,) = world.propose(EVERYWHERE, category="people-relationships")
     world.ledger.append("proposal.approved", common, {}, actor="mira")
     world.decide()
     own = "projects/tidewatch.md"

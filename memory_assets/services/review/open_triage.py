@@ -41,12 +41,12 @@ from memory_assets.stages.triage.memory_md import read_entries
 from memory_assets.stages.triage.page import usefulness
 from memory_assets.stages.triage.projects import FOLDER, home_of, memory_files
 from memory_assets.stages.triage.promote import PROMOTED, RETIRED, read_lines, read_memory
+from memory_assets.stages.triage.review_time import last_days
 from memory_assets.stages.triage.run import (
     REVIEW_MD,
     ReviewFile,
     Triage,
     TriageRules,
-    session_days,
     waits_for_review,
 )
 from memory_assets.stages.triage.tasks import fetch_tasks, sync_tasks, unapplied_decisions
@@ -267,7 +267,7 @@ def read_contradictions(store: Store) -> tuple[AdrContradiction, ...]:
 
 def shown_frictions(store: Store) -> Mapping[str, FrictionItem]:
     """Returns the review items of recurring problems."""
-    return show_frictions(store.tables.read("friction"), session_days(store.tables), home_of)
+    return show_frictions(store.tables.read("friction"), last_days(store.tables), home_of)
 
 
 @dataclass(frozen=True)

@@ -9,15 +9,15 @@ person rejected), an instruction artefact, too vague, or a passing state (`refus
 observer was hardly sure of. Merged: an entry or an earlier pending proposal says the same, or an
 amendment asks about the entry that it contradicts. Promoted to the file of its project: a line that
 is sure (over 0.8), stands alone (`wording.py`), and was said in two sessions, or once as an order
-that is unmistakably meant to last; rules and personal sections take only the owner's own words. A
-category with earned trust needs neither. A model's review may decide the rest; everything else
-waits for a person. So do, in any case, lines that would hold in all projects, sensitive lines
-(`sensitive.py`) and those that only pasted text says (`pasted.py`).
+that is unmistakably meant to last; rules and personal sections take only the owner's own words.
+Earned trust in a category promotes a few lines a day that two sessions said and that are less sure.
+A model's review may decide the rest; everything else waits for a person. So do, in any case, lines
+that would hold in all projects, sensitive lines (`sensitive.py`) and those that only pasted text
+says (`pasted.py`).
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 from memory_assets.schema.protocols import Row
 from memory_assets.schema.records import MEMORY_MD
@@ -30,6 +30,7 @@ from memory_assets.stages.triage.projects import project_of
 from memory_assets.stages.triage.refusal import why_refused
 from memory_assets.stages.triage.sensitive import sensitive_reason
 from memory_assets.stages.triage.wording import line_of, question_about
+from memory_assets.text.words import counted
 
 BY_OWNER = "corrected by the owner"
 ADOPTED = "the owner adopted settings by which nothing says it"
@@ -44,6 +45,10 @@ _FOUND_BY = {
     "file": "a file says it",
 }
 ONCE = "said in one session"
+MOST_BY_TRUST = 5
+"""Lines that earned trust promotes on one day: so many can be read the next morning."""
+
+TRUST_IS_USED_UP = f"earned trust promotes at most {MOST_BY_TRUST} lines a day"
 EVERYWHERE = "it would hold in all your projects"
 
 
@@ -72,6 +77,8 @@ class Ruling:
     actor: str = RULES
     into: str = ""
     """The proposal that it is merged into."""
+    by_trust: bool = False
+    """Whether earned trust promoted it."""
 
 
 @dataclass(frozen=True)
@@ -92,46 +99,86 @@ class KnownLines:
 NOTHING_KNOWN = KnownLines()
 
 
+@dataclass(frozen=True)
+class EarnedTrust:
+    """What earned trust may still promote."""
+
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    """The trusted categories, each with how it earned the trust."""
+    lines_left: int = MOST_BY_TRUST
+    """Lines that trust may still promote on this day."""
+
+    def reason_for(self, proposal: Row) -> str | None:
+        """Returns why a proposal needs no approval, or None; only one of high priority that two
+        sessions said is trusted.
+        """
+        sessions = proposal.get("typed_session_ids", proposal["session_ids"])
+        is_high = proposal.get("priority") == "high"
+        if not is_high or len(sessions) < TriageLimits.confirming_sessions:
+            return None
+        return self.reasons.get(proposal.get("category", ""))
+
+
+NO_TRUST = EarnedTrust()
+
+
 def decide(
     proposal: Row,
     known: KnownLines = NOTHING_KNOWN,
     *,
     guarded: frozenset[str],
     owner: str = "",
-    trusted: Mapping[str, str] = MappingProxyType({}),
+    trust: EarnedTrust = NO_TRUST,
     limits: TriageLimits = TriageLimits(),
 ) -> Ruling:
     """Returns the ruling on one proposal.
 
-    `guarded` are the sections that take only the owner's own words; `trusted` the categories whose
-    high-priority proposals need no approval, each with the reason. A pending proposal is merged
+    `guarded` are the sections that take only the owner's own words. A pending proposal is merged
     into a recurring problem that says the same.
     """
+    ruling = _refuse(proposal, known, limits) or _merge(proposal, known)
+    if ruling:
+        return ruling
+    ruling = _promote_or_wait(proposal, known, guarded, owner, trust, limits)
+    repeated = None
+    if ruling.state == "pending":
+        repeated = _repeat_of(proposal["text"], known.frictions, known.comparison.says_the_same)
+    return repeated or ruling
+
+
+def _refuse(proposal: Row, known: KnownLines, limits: TriageLimits) -> Ruling | None:
+    """Returns the rejection of what is known, given up, refused by its words or hardly sure."""
     text = proposal["text"]
     if any(normal(entry.text) == normal(text) for entry in known.entries):
         return Ruling("rejected", "an exact duplicate of an entry")
-    is_reworded = text != line_of(proposal.get("said", text))
-    if (state := proposal.get("memory_state")) in GIVEN_UP and not (
-        is_reworded and state == "superseded"
-    ):
-        return Ruling("rejected", GIVEN_UP[state])
+    given_up = _why_given_up(proposal)
+    if given_up:
+        return Ruling("rejected", given_up)
     is_repeated = len(proposal["session_ids"]) >= limits.confirming_sessions
-    if reason := why_refused(proposal, is_repeated=is_repeated, shortest=limits.shortest):
-        return Ruling("rejected", reason)
+    refused = why_refused(proposal, is_repeated=is_repeated, shortest=limits.shortest)
+    if refused:
+        return Ruling("rejected", refused)
     if proposal["confidence"] < limits.rejected_below:
         return Ruling("rejected", f"confidence below {limits.rejected_below}")
+    return None
+
+
+def _why_given_up(proposal: Row) -> str | None:
+    state = proposal.get("memory_state")
+    is_reworded = proposal["text"] != line_of(proposal.get("said", proposal["text"]))
+    if state == "superseded" and is_reworded:
+        return None
+    return GIVEN_UP.get(state) if state else None
+
+
+def _merge(proposal: Row, known: KnownLines) -> Ruling | None:
+    """Returns the merging into an amendment, an entry or another proposal that says the same."""
     if known.amendment:
-        return Ruling(
-            "merged",
-            f"{known.amendment} asks to replace the line that it contradicts",
-            into=known.amendment,
-        )
+        reason = f"{known.amendment} asks to replace the line that it contradicts"
+        return Ruling("merged", reason, into=known.amendment)
+    text = proposal["text"]
     same = known.comparison.says_the_same
-    ruling = _entry_like(text, known.entries, same) or _repeat_of(text, known.others, same)
-    ruling = ruling or _promote_or_wait(proposal, known, guarded, owner, trusted, limits)
-    return (
-        _repeat_of(text, known.frictions, same) if ruling.state == "pending" else None
-    ) or ruling
+    return _entry_like(text, known.entries, same) or _repeat_of(text, known.others, same)
 
 
 def decide_amendment(amendment: Row, lines: Collection[str]) -> Ruling:
@@ -140,8 +187,9 @@ def decide_amendment(amendment: Row, lines: Collection[str]) -> Ruling:
         return Ruling("rejected", "the line was changed or removed since")
     if amendment["reason"] not in (BY_OWNER, ADOPTED):
         return Ruling("pending", amendment["reason"])
-    if reason := sensitive_reason(amendment["text"]):
-        return Ruling("pending", f"{amendment['reason']}; {reason}")
+    sensitive = sensitive_reason(amendment["text"])
+    if sensitive:
+        return Ruling("pending", f"{amendment['reason']}; {sensitive}")
     return Ruling("promoted", amendment["reason"])
 
 
@@ -164,25 +212,19 @@ def decide_friction(
     """Returns the ruling on a recurring problem: a person decides, unless its line is gone or an
     entry says it already.
     """
-    pending, entry = Ruling("pending", friction["title"]), friction["entry"]
+    pending = Ruling("pending", friction["title"])
+    entry = friction["entry"]
     if entry is None:
+        if friction["target"] != MEMORY_MD:
+            return pending
         same = known.comparison.says_the_same
-        return (
-            _entry_like(friction["text"], known.entries, same)
-            if friction["target"] == MEMORY_MD
-            else None
-        ) or pending
+        return _entry_like(friction["text"], known.entries, same) or pending
     if entry not in lines:
         return Ruling("rejected", "the line was changed or removed since")
-    asking = (
-        row
-        for row in decisions
-        if row["entry"] == entry and row["state"] == "pending" and not is_friction(row)
-    )
-    other = next(asking, None)
-    return (
-        Ruling("merged", f"{other['proposal_id']} asks about the same line") if other else pending
-    )
+    for row in decisions:
+        if row["entry"] == entry and row["state"] == "pending" and not is_friction(row):
+            return Ruling("merged", f"{row['proposal_id']} asks about the same line")
+    return pending
 
 
 def _entry_like(
@@ -215,22 +257,29 @@ def follow_review(review: Row, proposal: Row, guarded: frozenset[str]) -> Ruling
         return Ruling("rejected", f"{model}: {review['reason']}", tier=2, actor=model)
     if review["verdict"] != PROMOTE:
         return Ruling("pending", f"{model} asks: {review['reason']}")
-    problem = needs_person(proposal, guarded) or needs_person(
-        {**proposal, "text": review["text"]}, guarded
-    )
-    if problem := problem or problem_of(review["text"], proposal["text"]):
+    problem = needs_person(proposal, guarded)
+    if problem:
         return Ruling("pending", f"{model} would promote it, but {problem}")
-    return Ruling(
-        "promoted", f"{model} found it worth keeping", text=review["text"], tier=2, actor=model
-    )
+    text = review["text"]
+    reason = f"{model} found it worth keeping"
+    problem = needs_person({**proposal, "text": text}, guarded)
+    problem = problem or problem_of(text, proposal["text"])
+    if problem:
+        text = proposal["text"]
+        question = question_about(text)
+        if question:
+            return Ruling("pending", f"{model} would promote it, but {problem}, and {question}")
+        reason += f", in the words of the proposal: {problem}"
+    return Ruling("promoted", reason, text=text, tier=2, actor=model)
 
 
 def needs_person(proposal: Row, guarded: frozenset[str]) -> str | None:
     """Returns why the proposal must not be promoted without a person, or None."""
     if proposal["section"].casefold() in guarded and proposal["author"] != "owner":
         return f"{proposal['section']} takes only the owner's own words"
-    if reason := sensitive_reason(proposal["text"], proposal.get("own_hosts", ())):
-        return reason
+    sensitive = sensitive_reason(proposal["text"], proposal.get("own_hosts", ()))
+    if sensitive:
+        return sensitive
     if proposal.get("typed_session_ids") == []:
         return PASTED
     return None if project_of(proposal) else EVERYWHERE
@@ -240,21 +289,25 @@ def missing_for_promotion(
     proposal: Row, guarded: frozenset[str], limits: TriageLimits = TriageLimits()
 ) -> list[str]:
     """Returns why rules cannot promote the proposal."""
-    missing = []
+    missing: list[str] = []
     if proposal.get("memory_state", "active") != "active":
         missing.append(f"its memory is {proposal['memory_state']} by now")
     if proposal["confidence"] <= limits.promoted_above:
         missing.append("not sure enough")
-    if question := question_about(proposal["text"]):
+    question = question_about(proposal["text"])
+    if question:
         missing.append(f"{question} Reword it to approve it")
+    if not proposal.get("is_standing_order"):
+        missing += _missing_sessions(proposal, limits.confirming_sessions)
+    needed = needs_person(proposal, guarded)
+    return [*missing, needed] if needed else missing
+
+
+def _missing_sessions(proposal: Row, wanted: int) -> list[str]:
     typed = proposal.get("typed_session_ids", proposal["session_ids"])
-    if len(proposal["session_ids"]) < limits.confirming_sessions and not proposal.get(
-        "is_standing_order"
-    ):
-        missing.append(ONCE)
-    elif 0 < len(typed) < limits.confirming_sessions and not proposal.get("is_standing_order"):
-        missing.append("one of its sessions only pasted it")
-    return [*missing, *filter(None, [needs_person(proposal, guarded)])]
+    if len(proposal["session_ids"]) < wanted:
+        return [ONCE]
+    return ["one of its sessions only pasted it"] if 0 < len(typed) < wanted else []
 
 
 def support_of(proposal: Row, owner: str) -> str:
@@ -264,18 +317,14 @@ def support_of(proposal: Row, owner: str) -> str:
     who = _FOUND_BY.get(proposal["author"], "a source says it")
     if proposal["author"] == "owner":
         who = "you said it" if proposal["person"] == owner else f"{proposal['person']} said it"
-    count, last = (
-        len(proposal["session_ids"]),
-        max(proposal["event_on"], proposal.get("last_on", proposal["event_on"])),
-    )
+    count = len(proposal["session_ids"])
+    last = max(proposal["event_on"], proposal.get("last_on", proposal["event_on"]))
     where = f"in {count} sessions, last on {last}" if count > 1 else f"in one session, on {last}"
     against = proposal.get("contradicted_count", 0)
-    speaks = (
-        f"; {against} source{'s contradict' if against > 1 else ' contradicts'} it"
-        if against
-        else ""
-    )
-    return f"{who} {where}{speaks}"
+    if not against:
+        return f"{who} {where}"
+    verb = "contradict" if against > 1 else "contradicts"
+    return f"{who} {where}; {counted(against, 'source')} {verb} it"
 
 
 def _promote_or_wait(
@@ -283,30 +332,34 @@ def _promote_or_wait(
     known: KnownLines,
     guarded: frozenset[str],
     owner: str,
-    trusted: Mapping[str, str],
+    trust: EarnedTrust,
     limits: TriageLimits,
 ) -> Ruling:
-    missing, support = missing_for_promotion(proposal, guarded, limits), support_of(proposal, owner)
-    is_trusted = proposal.get("priority") == "high" and proposal.get("category") in trusted
-    is_open = proposal.get("memory_state", "active") == "active" and not needs_person(
-        proposal, guarded
-    )
+    missing = missing_for_promotion(proposal, guarded, limits)
+    support = support_of(proposal, owner)
     against = _spoken_against(proposal["text"], known)
-    if missing and is_trusted and is_open and not against:
-        return Ruling("promoted", trusted[proposal["category"]])
-    if missing or against:
-        return Ruling(
-            "pending", "; ".join([support, *(one for one in missing if one != ONCE), *against])
-        )
-    return Ruling(
-        "promoted",
-        f"{support}{', as a standing order' if proposal.get('is_standing_order') else ''}",
-    )
+    if not missing and not against:
+        as_order = ", as a standing order" if proposal.get("is_standing_order") else ""
+        return Ruling("promoted", f"{support}{as_order}")
+    trusted = None if against else _trusted(proposal, guarded, trust)
+    if trusted and trust.lines_left > 0:
+        return Ruling("promoted", f"{trusted}; {support}", by_trust=True)
+    reasons = [reason for reason in missing if reason != ONCE]
+    if trusted:
+        reasons.append(TRUST_IS_USED_UP)
+    return Ruling("pending", "; ".join([support, *reasons, *against]))
+
+
+def _trusted(proposal: Row, guarded: frozenset[str], trust: EarnedTrust) -> str | None:
+    """Returns why the proposal needs no approval; what must wait for a person is never trusted."""
+    is_active = proposal.get("memory_state", "active") == "active"
+    if not is_active or needs_person(proposal, guarded):
+        return None
+    return trust.reason_for(proposal)
 
 
 def _spoken_against(text: str, known: KnownLines) -> list[str]:
-    return [
-        f"“{entry.text}” says otherwise"
-        for entry in known.entries
-        if known.comparison.contradicts(text, entry.text)
-    ][:1]
+    for entry in known.entries:
+        if known.comparison.contradicts(text, entry.text):
+            return [f"“{entry.text}” says otherwise"]
+    return []

@@ -17,6 +17,7 @@ import polars as pl
 from memory_assets.schema import frames as schemas
 from memory_assets.schema.protocols import Row
 from memory_assets.stages.reflect.proposals import NUMBERED
+from memory_assets.stages.triage.review_time import ReviewTime
 from memory_assets.stages.triage.wording import line_of
 from memory_assets.store.ledger import Event
 
@@ -43,7 +44,7 @@ def fold_decisions(
     proposals: pl.DataFrame,
     events: Sequence[Event],
     *,
-    review_days: int,
+    time: ReviewTime,
     waiting: Mapping[str, str] | None = None,
 ) -> pl.DataFrame:
     """Returns the table `decisions`; `waiting` holds why the rules left a proposal to a person."""
@@ -51,14 +52,14 @@ def fold_decisions(
     for event in events:
         by_target[event.target].append(event)
     rows = [
-        _decision(row, by_target[row["proposal_id"]], review_days, waiting or {})
+        _decision(row, by_target[row["proposal_id"]], time, waiting or {})
         for row in proposals.iter_rows(named=True)
     ]
     return schemas.frame_of("decisions", rows).sort("proposal_id")
 
 
 def _decision(
-    proposal: Row, events: list[Event], review_days: int, waiting: Mapping[str, str]
+    proposal: Row, events: list[Event], time: ReviewTime, waiting: Mapping[str, str]
 ) -> dict[str, Any]:
     is_exact = proposal.get("entry") is not None or not proposal["proposal_id"].startswith("p-")
     row = {
@@ -76,7 +77,7 @@ def _decision(
     winner = winner_of(events)
     for event in takewhile(lambda event: event is not winner, events):
         if event.kind == ASKED and row["expires_at"] is None:
-            row["expires_at"] = event.at + timedelta(days=review_days)
+            row["expires_at"] = time.expires_at(event.at, proposal["project"])
         elif event.kind == POSTPONED:
             row["expires_at"] = None
         elif event.kind == EDITED:

@@ -1,14 +1,13 @@
 """Decides which file an entry belongs in: that of its project, or MEMORY.md for what holds in all
 of the owner's projects.
 
-A rule, a preference or a fact belongs in the file of the project in which it was said, unless it
-says that it holds in all of them. A preference also holds in all if it was said in two, or is about
-how the owner is answered; so does what is known of people. A project's file begins with its first
+A rule, a preference or a fact belongs in the file of the project in which it was said, whatever it
+says of other projects. A preference holds in all if it was said in two; so does what is known of
+people. A project's file begins with its first
 entry. Facts of a project that an earlier release wrote into MEMORY.md move there, byte for byte.
 All files have the same format.
 """
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,16 +21,6 @@ from memory_assets.store.ready import file_name
 FOLDER = "projects"
 STAYS = PERSONAL | {"rules-conventions"}
 """Categories whose lines are not moved: an earlier release promoted them for all projects."""
-
-_EVERYWHERE = re.compile(
-    r"(?i)\b(?:in|across|for|of|to) (?:(?:all|every|any|each)(?: of)? (?:(?:my|our|the"
-    r"|other)\b ?)*(?:\w+ )?"
-    r"(?:projects?|repo(?:s|sitory|sitories)?)|(?:my |our )?(?:\w+ )?(?:projects|repos"
-    r"|repositories))\b"
-    r"(?![ -](?:files?|folders?|root|names?|ids?|settings|config\w*|director\w+|level|members?)\b)"
-    r"|\beverywhere\b|\bwhichever (?:project|repo)|\bwherever (?:i|we) work\b"
-)
-"""Says that it holds in more than the project in which it was said."""
 
 
 @dataclass(frozen=True)
@@ -62,29 +51,20 @@ def is_memory_file(path: str) -> bool:
     return path == MEMORY_MD or (path.startswith(f"{FOLDER}/") and path.endswith(".md"))
 
 
-_ANSWERS = re.compile(
-    r"(?i)\b(?:answers?|repl(?:y|ies)|respond|responses|explanations?|talk|speak|address me"
-    r"|tell me|call me|ask me|emojis?|tone"
-    r"|verbose|concise|short sentences)\b"
-)
-"""Is about how the owner is answered."""
-
-
 def project_of(proposal: Row) -> str:
-    """Returns the project in which a proposal's line holds; empty if it holds in all, as a problem
-    of several projects does.
+    """Returns the project in which a proposal's line holds; empty if it holds in all: what is known
+    of people, and a preference, or a problem, of two projects.
     """
-    text, category = proposal["text"], proposal["category"]
-    is_general = (
-        proposal.get("project_count", 1) > 1 or _ANSWERS.search(text) or category != "preferences"
-    )
-    is_owners = _EVERYWHERE.search(text) or (category in PERSONAL and is_general)
+    category = proposal["category"]
+    is_of_several = proposal.get("project_count", 1) > 1
+    is_owners = category in PERSONAL and (is_of_several or category != "preferences")
     return "" if is_owners else proposal["project"]
 
 
 def home_of(proposal: Row) -> str:
     """Returns the file that a proposal's line belongs in."""
-    return path_of(project) if (project := project_of(proposal)) else MEMORY_MD
+    project = project_of(proposal)
+    return path_of(project) if project else MEMORY_MD
 
 
 def place_of(proposal: Row) -> tuple[str, str]:
@@ -92,7 +72,8 @@ def place_of(proposal: Row) -> tuple[str, str]:
     for one person.
     """
     project = project_of(proposal)
-    return (project, "" if project else proposal["person"])
+    person = "" if project else proposal["person"]
+    return (project, person)
 
 
 def plan_homes(
@@ -111,13 +92,13 @@ def plan_moves(
     """Returns the facts of projects that are recorded in MEMORY.md; `moved` are the proposals whose
     line was moved before.
     """
-    return [
-        Move(event, path_of(project))
-        for event in promotions
-        if (proposal := proposals.get(event.target))
-        and proposal["category"] not in STAYS
-        and (project := project_of(proposal))
-        and event.target not in moved
-        and "replaces" not in event.payload
-        and event.payload.get("path", MEMORY_MD) == MEMORY_MD
-    ]
+    moves = []
+    for event in promotions:
+        proposal = proposals.get(event.target)
+        is_in_memory_md = event.payload.get("path", MEMORY_MD) == MEMORY_MD
+        if event.target in moved or not proposal or not is_in_memory_md:
+            continue
+        project = project_of(proposal)
+        if project and proposal["category"] not in STAYS and "replaces" not in event.payload:
+            moves.append(Move(event, path_of(project)))
+    return moves

@@ -19,7 +19,8 @@ _ARTEFACT = re.compile(
 )
 _NEXT = re.compile(r"(?i)^\W*(?:next(?: \w+)?|to-?dos?|tbd|open \w+|follow-?ups?)\s*[:–—-]")
 _MOMENTARY = re.compile(
-    r"(?i)\b(?:is|are) (?:now )?(?:green|red)\b|\b\d+ (?:ahead|behind)\b|\bnow (?:work|fail|pass)\w*"
+    r"(?i)\b(?:is|are) (?:now )?(?:green|red)\b|\b\d+ (?:ahead|behind)\b"
+    r"|\bnow (?:work|fail|pass)\w*"
 )
 _PLACE = re.compile(
     r"\b[\w/-]+\.\w{1,4}:\d+|\bcommit [0-9a-f]{7,}|(?<![\w`/.-])`?[0-9a-f]{8}[0-9a-f]*`?(?![\w/.-])"

@@ -8,7 +8,7 @@ REVIEW.md is rendered from what is pending.
 
 import re
 import time
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, tzinfo
@@ -30,10 +30,23 @@ from memory_assets.stages.triage.amendments import (
     plan_retirements,
     read_amendments,
 )
-from memory_assets.stages.triage.auto import GIVEN_UP, Ruling, is_friction
+from memory_assets.stages.triage.auto import (
+    GIVEN_UP,
+    MOST_BY_TRUST,
+    EarnedTrust,
+    Ruling,
+    is_friction,
+)
 from memory_assets.stages.triage.batch import unreviewed
 from memory_assets.stages.triage.comparison import StatementComparison
 from memory_assets.stages.triage.current import read_current, read_proposals
+from memory_assets.stages.triage.deciding import (
+    DecidingRound,
+    RoundInputs,
+    as_decided,
+    is_new_line,
+    undecided_of,
+)
 from memory_assets.stages.triage.decisions import read_trust, trusted_in
 from memory_assets.stages.triage.entries import EntryStatus, entry_rows, statuses_of
 from memory_assets.stages.triage.evidence import gather_evidence
@@ -46,8 +59,7 @@ from memory_assets.stages.triage.human import (
     render_review,
     shown_text,
 )
-from memory_assets.stages.triage.memory_md import Entry, read_entries, render_entry
-from memory_assets.stages.triage.own_hosts import read_own_hosts
+from memory_assets.stages.triage.memory_md import read_entries
 from memory_assets.stages.triage.page import (
     ALL_PROJECTS,
     choose_asked,
@@ -59,9 +71,6 @@ from memory_assets.stages.triage.patches import PATCHED, write_patch
 from memory_assets.stages.triage.projects import (
     home_of,
     memory_files,
-    path_of,
-    place_of,
-    project_of,
 )
 from memory_assets.stages.triage.promote import (
     PROMOTED,
@@ -71,14 +80,14 @@ from memory_assets.stages.triage.promote import (
     read_memory,
     take_back,
 )
-from memory_assets.stages.triage.sensitive import names_host
-from memory_assets.stages.triage.typed import read_typed_words
+from memory_assets.stages.triage.review_time import ReviewTime, read_session_days
+from memory_assets.stages.triage.typed_proposals import read_typed_proposals
 from memory_assets.store.archive import Archive
 from memory_assets.store.ledger import Ledger
 from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.text.files import bytes_of, replace_if_same
 from memory_assets.text.masking.redact import mask_text
-from memory_assets.text.words import text_hash
+from memory_assets.text.words import counted
 
 REVIEW_MD = "REVIEW.md"
 BEING_EDITED = "REVIEW.md is being edited; what it says is read at the next triage."
@@ -253,11 +262,40 @@ class Triage:
         """
         waiting: dict[str, str] = {}
         for _ in range(ROUNDS):
-            waiting, is_merged = self._decide_once()
-            if not is_merged:
+            deciding = DecidingRound(self._round_inputs(), self._append_ruling)
+            deciding.decide()
+            waiting = deciding.waiting
+            if not deciding.is_merged:
                 break
         self._ask_person()
         return self.read_decisions(waiting)
+
+    def _round_inputs(self) -> RoundInputs:
+        proposals = self.current()
+        decisions = self.read_decisions().to_dicts()
+        paths = memory_files(self.workspace.root)
+        reviews = self.tables.read("model_reviews").iter_rows(named=True)
+        new_lines = list(filter(is_new_line, undecided_of(decisions)))
+        return RoundInputs(
+            decisions,
+            proposals,
+            entries={path: read_entries(read_memory(self.workspace, path)) for path in paths},
+            reviews={row["proposal_id"]: row for row in reviews},
+            amendments=self._asked_amendments(decisions),
+            typed=read_typed_proposals(new_lines, proposals, self.tables),
+            guarded=self.rules.guarded,
+            owner=self.rules.owner,
+            trust=self._earned_trust(),
+            comparison=self.comparison,
+        )
+
+    def _earned_trust(self) -> EarnedTrust:
+        """Returns what trust may promote; what it promoted on this day counts."""
+        decided = self.ledger.events([states.DECIDED])
+        by_trust = (event for event in decided if event.payload.get("by_trust"))
+        days = [event.at.astimezone(self.rules.zone).date() for event in by_trust]
+        lines_left = MOST_BY_TRUST - days.count(self.rules.today)
+        return EarnedTrust(trusted_in(self.earn_trust()), lines_left)
 
     def _ask_person(self) -> None:
         """Records which proposals a person is asked about from now on, and which of them later."""
@@ -272,66 +310,6 @@ class Triage:
         """Returns the refused proposals on the page, and those of them that are new."""
         events = self.ledger.events(states.KINDS)
         return choose_refused(decisions, events, self.rules.now, self.rules.review_days)
-
-    def _decide_once(self) -> tuple[dict[str, str], bool]:
-        """Decides each undecided proposal; returns why the others wait, and whether one was merged
-        into another.
-        """
-        proposals = self.current()
-        decisions = self.read_decisions().to_dicts()
-        paths = memory_files(self.workspace.root)
-        written = {path: read_entries(read_memory(self.workspace, path)) for path in paths}
-        lines = frozenset().union(*read_lines(self.workspace).values())
-        unwritten = _unwritten(decisions, proposals, lines)
-        rows = self.tables.read("model_reviews").iter_rows(named=True)
-        reviews = {row["proposal_id"]: row for row in rows}
-        guarded = self.rules.guarded
-        how = {"guarded": guarded, "owner": self.rules.owner}
-        trusted = trusted_in(self.earn_trust())
-        others: dict[tuple[str, str], list[Row]] = defaultdict(list)
-        for row in filter(auto.is_rejected_by_person, decisions):
-            others[place_of(proposals[row["proposal_id"]])].append(row)
-        frictions = [row for row in decisions if is_friction(row) and row["state"] == "pending"]
-        amendments = self._asked_amendments(decisions)
-        typed = self._typed(decisions, proposals)
-        waiting: dict[str, str] = {}
-        is_merged = False
-        undecided = [row for row in decisions if row["state"] in ("pending", states.EXPIRED)]
-        # Recurring problems come last: if rules promote a proposal that says the same, nobody has
-        # to be asked.
-        for decision in sorted(undecided, key=is_friction):
-            id = decision["proposal_id"]
-            proposal = _as_decided(proposals[id], decision, typed)
-            is_amendment = decision["entry"] is not None
-            project = project_of(proposal)
-            place = place_of(proposal)
-            entries = list(written[MEMORY_MD])
-            entries += written.get(path_of(project), []) if project else []
-            entries += [entry for other, entry in unwritten if other in ("", project)]
-            about = (entries, others[place], frictions, amendments.get(id, ""), self.comparison)
-            known = auto.KnownLines(*about)
-            if is_friction(decision):
-                ruling = auto.decide_friction(proposal, lines, decisions, known)
-            elif is_amendment:
-                ruling = auto.decide_amendment(proposal, lines)
-            else:
-                ruling = auto.decide(proposal, known, **how, trusted=trusted)
-            review = reviews.get(id)
-            is_reviewed = review and review["text_hash"] == text_hash(decision["text"])
-            if ruling.state == "pending" and review and is_reviewed:
-                ruling = auto.follow_review(review, proposal, guarded)
-            if ruling.state == "promoted" and not is_amendment:
-                # So that a second proposal of this round that says the same is merged and not
-                # promoted beside it.
-                text = ruling.text or proposal["text"]
-                entry = Entry(0, proposal["section"], proposal["event_on"], text)
-                unwritten.append((project, entry))
-            is_merged |= bool(ruling.into)
-            reason = self._append_ruling(ruling, decision)
-            if reason is not None:
-                waiting[id] = reason
-                others[place].append(decision)
-        return waiting, is_merged
 
     def write_memory(self, files: Collection[str] | None = None) -> list[str]:
         """Makes and commits each promoted edit of the files, or of all, that was not made yet;
@@ -410,7 +388,7 @@ class Triage:
             return True
         if not replace_if_same(path, there, text.encode()):
             return False
-        asked = f"Ask about {pending_count} proposal{'' if pending_count == 1 else 's'}"
+        asked = f"Ask about {counted(pending_count, 'proposal')}"
         self.workspace.commit_content(asked, {REVIEW_MD: text.encode()})
         return True
 
@@ -443,31 +421,28 @@ class Triage:
         """Appends a decision, or returns why the proposal is pending; an expired one can only be
         promoted.
         """
+        id = decision["proposal_id"]
         if ruling.state == "pending" and states.is_expired(decision, self.rules.now):
-            reason = f"nobody decided within {self.rules.review_days} days"
+            reason = f"nobody decided within {self.rules.review_days} days with sessions"
             payload = {"state": states.EXPIRED, "tier": 3, "reason": reason}
-            self.ledger.append(states.DECIDED, decision["proposal_id"], payload, actor=states.CLOCK)
+            self.ledger.append(states.DECIDED, id, payload, actor=states.CLOCK)
             return None
         is_over = decision["state"] == states.EXPIRED and ruling.state != "promoted"
         if ruling.state == "pending" or is_over:
             return ruling.reason if decision["state"] == "pending" else None
-        payload = {name: getattr(ruling, name) for name in ("state", "tier", "reason")}
-        payload["version"] = TRIAGE_VERSION
-        if ruling.state == states.PROMOTED and decision["text"]:
-            # So that a later release words the line as it was decided.
-            payload["text"] = decision["text"]
-        for name in ("entry", "text", "into"):
-            if getattr(ruling, name):
-                payload[name] = getattr(ruling, name)
-        self.ledger.append(states.DECIDED, decision["proposal_id"], payload, actor=ruling.actor)
+        self.ledger.append(states.DECIDED, id, _payload(ruling, decision), actor=ruling.actor)
         return None
 
     def read_decisions(self, waiting: Mapping[str, str] | None = None) -> pl.DataFrame:
         """Returns the state of each proposal by the present ledger; `waiting` holds why the rules
         left one to a person.
         """
-        how = {"review_days": self.rules.review_days, "waiting": waiting}
-        return states.fold_decisions(read_proposals(self.tables), self.ledger.events(), **how)
+        rules = self.rules
+        days = read_session_days(self.tables)
+        time = ReviewTime(rules.review_days, rules.today, rules.zone, days)
+        events = self.ledger.events()
+        proposals = read_proposals(self.tables)
+        return states.fold_decisions(proposals, events, time=time, waiting=waiting)
 
     def _merged(self) -> pl.DataFrame:
         """Returns the proposals that repeat an entry, with the entry."""
@@ -482,7 +457,7 @@ class Triage:
         proposals = self.current()
         pending = self.read_decisions().filter(pl.col("entry").is_null(), state="pending")
         rows = [row for row in pending.iter_rows(named=True) if not is_friction(row)]
-        decided = [_as_decided(proposals[row["proposal_id"]], row, {}) for row in rows]
+        decided = [as_decided(proposals[row["proposal_id"]], row, {}) for row in rows]
         return [row for row in decided if row.get("memory_state") not in GIVEN_UP]
 
     def _contradictions(
@@ -512,36 +487,6 @@ class Triage:
             if key.startswith(start):
                 amendments[key.removeprefix(start).split(":")[0]] = event.target
         return amendments
-
-    def _typed(
-        self, decisions: Sequence[Row], proposals: Mapping[str, Row]
-    ) -> dict[str, dict[str, Any]]:
-        """Returns, for each proposal of a new line, whether it is a standing order.
-
-        Where it has pasted evidence, also the sessions that say it outside pasted text; where it
-        names a host, also the hosts of the owner's own commands.
-        """
-        undecided = (row for row in decisions if row["state"] in ("pending", states.EXPIRED))
-        new = [row["proposal_id"] for row in undecided if _is_new_line(row)]
-        waiting = {id: proposals[id]["observation_ids"] for id in new}
-        behind = {id for ids in waiting.values() for id in ids}
-        words = read_typed_words(behind, self.tables)
-        observations = self.tables.scan("observations").filter(pl.col("id").is_in(list(behind)))
-        rows = observations.select("id", "session_id").collect().iter_rows()
-        typed = {id: session for id, session in rows if id not in words.pasted}
-        about: dict[str, dict[str, Any]] = {}
-        naming = {row["proposal_id"] for row in decisions if names_host(row["text"])}
-        hosts = read_own_hosts(self.tables) if naming.intersection(waiting) else frozenset[str]()
-        for proposal_id, ids in waiting.items():
-            is_owners = proposals[proposal_id]["author"] == "owner"
-            is_order = is_owners and not words.standing.isdisjoint(ids)
-            about[proposal_id] = {"is_standing_order": is_order}
-            if words.pasted.intersection(ids):
-                sessions = dict.fromkeys(typed[id] for id in ids if id in typed)
-                about[proposal_id]["typed_session_ids"] = list(sessions)
-            if proposal_id in naming:
-                about[proposal_id]["own_hosts"] = hosts
-        return about
 
 
 def append_decisions(
@@ -573,6 +518,20 @@ def append_decisions(
     return applied
 
 
+def _payload(ruling: Ruling, decision: Row) -> dict[str, Any]:
+    """Returns what the ledger keeps of a ruling."""
+    payload = {name: getattr(ruling, name) for name in ("state", "tier", "reason")}
+    payload["version"] = TRIAGE_VERSION
+    if ruling.state == states.PROMOTED and decision["text"]:
+        # So that a later release words the line as it was decided.
+        payload["text"] = decision["text"]
+    for name in ("entry", "text", "into", "by_trust"):
+        value = getattr(ruling, name)
+        if value:
+            payload[name] = value
+    return payload
+
+
 def waits_for_review(tables: ParquetTables, reviews: pl.DataFrame) -> list[dict[str, Any]]:
     """Returns the proposals that rules left to a person and that no model has reviewed; no
     recurring problems.
@@ -582,40 +541,6 @@ def waits_for_review(tables: ParquetTables, reviews: pl.DataFrame) -> list[dict[
     rows = (row for row in pending.iter_rows(named=True) if not is_friction(row))
     waiting = [row for row in unreviewed(rows, reviews) if row["proposal_id"] in proposals]
     return [{**proposals[row["proposal_id"]], "text": row["text"]} for row in waiting]
-
-
-def session_days(tables: ParquetTables) -> dict[str, date]:
-    """Returns the latest local day of each session."""
-    days = tables.read("sessions", columns=["session_id", "day"])
-    return dict(days.group_by("session_id").agg(pl.col("day").max()).iter_rows())
-
-
-def _as_decided(proposal: Row, decision: Row, typed: Mapping[str, Row]) -> dict[str, Any]:
-    """Returns a proposal in the words of its decision, with its own words and what was typed of
-    it.
-    """
-    texts = {"text": decision["text"], "said": proposal["text"]}
-    return {**proposal, **texts, **typed.get(decision["proposal_id"], {})}
-
-
-def _is_new_line(decision: Row) -> bool:
-    return decision["entry"] is None and not is_friction(decision)
-
-
-def _unwritten(
-    decisions: Sequence[Row], proposals: Mapping[str, Row], lines: Collection[str]
-) -> list[tuple[str, Entry]]:
-    """Returns the entries of promotions that no file holds, with their projects: not written yet,
-    or removed by a person.
-    """
-    unwritten = []
-    for row in decisions:
-        proposal = proposals.get(row["proposal_id"])
-        if row["state"] == "promoted" and row["entry"] is None and proposal:
-            entry = Entry(0, row["section"], proposal["event_on"], row["text"])
-            if render_entry(entry.on, entry.text) not in lines:
-                unwritten.append((project_of(proposal), entry))
-    return unwritten
 
 
 def _without_dates(text: str) -> str:

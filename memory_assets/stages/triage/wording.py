@@ -36,7 +36,8 @@ _BY_OWNER = re.compile(
 """Who said or decided it, as a model notes it beside what holds."""
 
 _LETS = re.compile(
-    r"(?i)^(?:no,? (?=(?:just|please|let'?s)\b)|from now on,? |please |just |let'?s (?!not\b)|we(?:'ll| will) )+(?=\w)"
+    r"(?i)^(?:no,? (?=(?:just|please|let'?s)\b)|from now on,? |please |just "
+    r"|let'?s (?!not\b)|we(?:'ll| will) )+(?=\w)"
 )
 _TAKE_UP = re.compile(
     r"(?i)^(?:switch|change|move) (?:over )?to (?=\S)|^(?:go|stay|stick) with (?=\S)"

@@ -5,6 +5,7 @@ from datetime import date
 import pytest
 
 from memory_assets.stages.triage.auto import (
+    EarnedTrust,
     KnownLines,
     TriageLimits,
     decide,
@@ -82,7 +83,7 @@ def test_a_standing_order_needs_no_second_session():
             {"text": "It must never be renamed."},
             f"{SAID}; what does “it” stand for? Reword it to approve it",
         ),
-        ({"text": "Use uv in all of my projects."}, f"{SAID}; it would hold in all your projects"),
+        ({"category": "health"}, f"{SAID}; it would hold in all your projects"),
     ],
 )
 def test_what_is_left_to_a_person_says_who_said_it_how_often_and_what_is_missing(
@@ -223,6 +224,9 @@ def test_a_friction_about_another_file_is_asked_about_whatever_memory_says():
     )
 
 
+TRUST = EarnedTrust({"operations": "earned trust"})
+
+
 def review(text: str) -> dict:
     return {"verdict": "promote", "text": text, "reason": "", "model": "m"}
 
@@ -237,7 +241,7 @@ def test_a_sensitive_line_of_the_owner_in_two_sessions_waits_for_a_person(text: 
 @pytest.mark.parametrize("text", [text for _, text in LINES])
 def test_neither_earned_trust_nor_a_model_promotes_a_sensitive_line(text: str):
     one = proposal(text, priority="high", category="operations", section="Patterns")
-    assert decide(one, guarded=GUARDED, trusted={"operations": "earned trust"}).state == "pending"
+    assert decide(one, guarded=GUARDED, trust=TRUST).state == "pending"
     ruling = follow_review(review(text), one, GUARDED)
     assert ruling.state == "pending"
     assert "only a person can approve this" in ruling.reason
@@ -255,7 +259,40 @@ def test_a_line_that_only_pasted_text_says_waits_whoever_would_promote_it():
     one = proposal(typed_session_ids=[], priority="high", category="operations")
     pasted = "was read in pasted text: only a person can approve this"
     assert ruled(one) == ("pending", f"{SAID}; {pasted}")
-    assert decide(one, guarded=GUARDED, trusted={"operations": "earned trust"}).reason.endswith(
-        pasted
-    )
+    assert decide(one, guarded=GUARDED, trust=TRUST).reason.endswith(pasted)
     assert follow_review(review(RULE), one, GUARDED).reason == f"m would promote it, but {pasted}"
+
+
+@pytest.mark.parametrize(
+    ("change", "lines_left", "state"),
+    [
+        ({}, 1, "promoted"),
+        ({}, 0, "pending"),
+        ({"session_ids": ["s1"]}, 5, "pending"),
+        ({"typed_session_ids": ["s1"]}, 5, "pending"),
+        ({"priority": "medium"}, 5, "pending"),
+        ({"category": "projects"}, 5, "pending"),
+    ],
+)
+def test_trust_promotes_a_few_lines_that_two_sessions_say(
+    change: dict, lines_left: int, state: str
+):
+    one = proposal(**{"confidence": 0.7, "priority": "high", "category": "operations", **change})
+    trust = EarnedTrust({"operations": "earned trust"}, lines_left)
+    ruling = decide(one, guarded=GUARDED, owner="mira", trust=trust)
+    assert (ruling.state, ruling.by_trust) == (state, state == "promoted")
+    assert ("at most 5 lines a day" in ruling.reason) == (lines_left == 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("Always run `make check` after you commit.", "its wording contradicts the proposal"),
+        ("Always run `make check` with `conf/lint.toml`.", "its wording names"),
+        ("Send the output of `make check` to ci.acme.dev.", "only a person can approve this"),
+    ],
+)
+def test_where_a_models_wording_fails_the_line_has_the_words_of_the_proposal(text: str, why: str):
+    ruling = follow_review(review(text), proposal(session_ids=["s1"]), GUARDED)
+    assert (ruling.state, ruling.text) == ("promoted", RULE)
+    assert why in ruling.reason

@@ -163,20 +163,27 @@ def test_what_is_no_verdict_leaves_it_to_a_person(
 
 
 @pytest.mark.parametrize(
-    ("wording", "author", "section", "why"),
+    ("wording", "author", "section", "state", "why"),
     [
-        ("Write dates as in `locale/en_GB.json`.", "owner", "Patterns", "its wording names"),
-        ("x" * 400, "owner", "Patterns", "its wording has 400 characters"),
-        (DATES, "assistant", "Hard Rules", "Hard Rules takes only the owner's own words"),
+        (
+            "Write dates as in `locale/en_GB.json`.",
+            "owner",
+            "Patterns",
+            "promoted",
+            "its wording names",
+        ),
+        ("x" * 400, "owner", "Patterns", "promoted", "its wording has 400 characters"),
+        (DATES, "assistant", "Hard Rules", "pending", "takes only the owner's own words"),
     ],
 )
-def test_a_promotion_that_cannot_be_checked_waits(
+def test_a_promotion_that_cannot_be_checked_has_the_words_of_the_proposal_or_waits(
     world: World,
     answers: AnswerStore,
     monkeypatch: pytest.MonkeyPatch,
     wording: str,
     author: str,
     section: str,
+    state: str,
     why: str,
 ):
     (dates,) = world.propose(DATES, section=section, author=author)
@@ -184,9 +191,9 @@ def test_a_promotion_that_cannot_be_checked_waits(
     monkeypatch.setitem(VERDICTS, DATES, ("promote", wording))
     with serve(reviewer) as api:
         review(world, api, answers)
-    state, reason = world.triage()[dates]
-    assert state == "pending"
-    assert f"would promote it, but {why}" in reason
+    decided, reason = world.triage()[dates]
+    assert (decided, why in reason) == (state, True)
+    assert world.entries() == ([f"- (2026-08-03) {DATES}"] if state == "promoted" else [])
 
 
 def test_sensitive_lines_of_two_sessions_wait_though_a_model_would_promote_them_and_ordinary_ones_need_nobody(

@@ -1,6 +1,6 @@
 """Decisions are a fold: every proposal in exactly one state, and the first person's word counts."""
 
-from datetime import timedelta
+from datetime import UTC, timedelta
 
 import polars as pl
 from hypothesis import given
@@ -17,6 +17,7 @@ from memory_assets.stages.triage.decisions import (
     is_expired,
     overrulable,
 )
+from memory_assets.stages.triage.review_time import ReviewTime
 from memory_assets.store.ledger import Event
 from memory_assets_tests.factories import START, frame, row
 
@@ -24,6 +25,7 @@ ID = "p-20260803-001"
 PROPOSALS = frame(
     "proposals", row("proposals", proposal_id=ID, text="Use uv.", section="Hard Rules")
 )
+TIME = ReviewTime(7, START.date(), UTC)
 PERSON, RULES, CLOCK = "mira", "rules", "clock"
 
 
@@ -43,9 +45,8 @@ def ruled(state: str, hour: int, actor: str = RULES) -> Event:
 
 
 def fold(*events: Event, proposals: pl.DataFrame = PROPOSALS) -> dict:
-    (found,) = fold_decisions(
-        proposals, sorted(events, key=lambda e: (e.at, e.id)), review_days=7
-    ).to_dicts()
+    in_order = sorted(events, key=lambda e: (e.at, e.id))
+    (found,) = fold_decisions(proposals, in_order, time=TIME).to_dicts()
     return found
 
 
@@ -56,6 +57,15 @@ def test_what_nobody_decided_waits_for_seven_days_from_when_it_was_asked():
     assert found["expires_at"] == START + timedelta(days=7, hours=2)
     assert not is_expired(found, found["expires_at"] - timedelta(seconds=1))
     assert is_expired(found, found["expires_at"])
+
+
+def test_only_days_with_sessions_of_its_project_count():
+    day = START.date()
+    worked_on = {"": [day, *(day + timedelta(days=n) for n in (1, 5, 9, 30))], "other": [day]}
+    asked_at = START + timedelta(hours=2)
+    for days, today, expires_in in ((3, 9, 9), (4, 40, 30), (7, 30, 33), (7, 40, 43), (7, 0, 7)):
+        time = ReviewTime(days, day + timedelta(days=today), UTC, worked_on if today else {})
+        assert time.expires_at(asked_at, "") == asked_at + timedelta(days=expires_in)
 
 
 def test_the_first_person_wins():
@@ -83,7 +93,7 @@ def test_a_persons_mark_may_overrule_what_left_no_line():
         Event(one.id, one.at, one.actor, one.kind, f"p-20260803-00{n}", one.payload)
         for n, one in enumerate(events, 1)
     ]
-    assert overrulable(fold_decisions(proposals, told, review_days=7)) == [
+    assert overrulable(fold_decisions(proposals, told, time=TIME)) == [
         "p-20260803-001",
         "p-20260803-004",
     ]

@@ -62,14 +62,23 @@ def test_a_trusted_category_promotes_what_is_high_and_leaves_the_rest(tmp_path: 
     for proposal in earned:
         world.tick(proposal)
     world.triage()
-    high = world.propose(texts[3], priority="high", **known)[0]
-    medium = world.propose(texts[4], priority="medium", **known)[0]
-    guarded = world.propose(texts[5], priority="high", **{**known, "section": "Hard Rules"})[0]
+    unsure = {"sessions": 2, "confidence": 0.7, "priority": "high"}
+    high = world.propose(texts[3], **unsure, **known)[0]
+    once = world.propose(texts[4], priority="high", **known)[0]
+    guarded = world.propose(texts[5], **unsure, **{**known, "section": "Hard Rules"})[0]
+    many = world.propose(*(f"Dock {n} belongs to pier {n}." for n in range(9)), **unsure, **known)
     steps = replace(world.steps, rules=replace(world.rules, trust_after=3))
     states = steps.decide_all()
     found = {row["proposal_id"]: (row["state"], row["reason"]) for row in states.to_dicts()}
-    assert found[high] == ("promoted", "earned trust: 3 of 3 approved in operations")
-    assert found[medium][0] == "pending"
+    support = "an assistant found it in 2 sessions, last on 2026-08-03"
+    assert found[high] == (
+        "promoted",
+        f"earned trust: 3 of 3 approved in operations; {support}",
+    )
+    assert found[once][0] == "pending"
+    assert [found[id][0] for id in many] == ["promoted"] * 4 + ["pending"] * 5
+    assert "earned trust promotes at most 5 lines a day" in found[many[-1]][1]
+    assert steps.decide_all().filter(state="promoted").height == 8
     assert found[guarded][0] == "pending"
     assert steps.earn_trust().select("category", "approved", "is_trusted").rows() == [
         ("operations", 3, True)

@@ -15,7 +15,7 @@ from memory_assets_tests.stages.triage.world import World
 
 HARBOURS = tuple(f"The tide table of harbour {n} lies in `tides/{n}.csv`." for n in range(1, 5))
 GAUGES = tuple(f"The gauge of river {n} is read by `gauges/{n}.py`." for n in range(1, 4))
-GERMAN = "I want answers in German."
+MARIA = "Maria owns billing."
 UV = "Always use `uv`, never `pip`."
 
 
@@ -46,17 +46,16 @@ def proposal(text: str, category: str = "rules-conventions", **more) -> dict:
     [
         (proposal("Redis runs on port 6380.", "operations"), "tidewatch"),
         (proposal(UV), "tidewatch"),
-        (proposal("Use uv, never pip, in all Python projects."), ""),
-        (proposal("Never push to main in any of my repos."), ""),
-        (proposal("Write tests for every project file."), "tidewatch"),
+        (proposal("Use uv, never pip, in all Python projects."), "tidewatch"),
+        (proposal("Install the hooks globally."), "tidewatch"),
         (proposal("I prefer tabs over spaces.", "preferences"), "tidewatch"),
         (proposal("I prefer tabs over spaces.", "preferences", project_count=2), ""),
         (proposal(UV, project_count=2), "tidewatch"),
-        (proposal("I want answers in German.", "preferences"), ""),
+        (proposal("I want answers in German everywhere.", "preferences"), "tidewatch"),
         (proposal("Maria owns billing.", "people-relationships"), ""),
     ],
 )
-def test_a_line_is_for_the_project_that_it_was_said_in_unless_it_says_more(one: dict, project: str):
+def test_a_line_is_for_the_project_that_it_was_said_in_whatever_it_says(one: dict, project: str):
     assert project_of(one) == project
 
 
@@ -80,13 +79,13 @@ def test_opposite_rules_of_two_projects_live_side_by_side(world: World):
 
 
 def test_what_would_hold_everywhere_is_promoted_by_a_person_alone(world: World):
-    (uv,) = world.propose("Use uv, never pip, in all Python projects.", sessions=3)
-    state, reason = world.triage()[uv]
+    (maria,) = world.propose(MARIA, sessions=3, category="people-relationships")
+    state, reason = world.triage()[maria]
     assert (state, "it would hold in all your projects" in reason) == ("pending", True)
     assert "## Proposed for: all projects" in world.review_md.read_text()
-    world.tick(uv)
+    world.tick(maria)
     world.triage()
-    assert texts_in(world, "MEMORY.md") == ["Use uv, never pip, in all Python projects."]
+    assert texts_in(world, "MEMORY.md") == [MARIA]
 
 
 def test_facts_of_a_project_in_memory_md_move_to_its_file_and_rules_stay(world: World):
@@ -122,7 +121,7 @@ def test_a_line_that_a_person_touched_does_not_move(world: World):
 def test_the_briefing_of_a_project_joins_both_files_and_never_shows_another_projects(world: World):
     learn(world, "tidewatch", *HARBOURS)
     learn(world, "rivers", *GAUGES)
-    (common,) = world.propose(GERMAN, section="mira", category="preferences")
+    (common,) = world.propose(MARIA, section="mira", category="people-relationships")
     world.triage()
     world.tick(common)
     world.triage()
@@ -139,8 +138,8 @@ def test_the_briefing_of_a_project_joins_both_files_and_never_shows_another_proj
         )
 
     tides, rivers = briefing("tidewatch"), briefing("rivers")
-    assert all(text in tides for text in (GERMAN, *HARBOURS))
-    assert all(text in rivers for text in (GERMAN, *GAUGES))
+    assert all(text in tides for text in (MARIA, *HARBOURS))
+    assert all(text in rivers for text in (MARIA, *GAUGES))
     assert [text for text in GAUGES if text in tides] + [
         text for text in HARBOURS if text in rivers
     ] == []

@@ -260,9 +260,14 @@ class World:
             for one in reversed(self.workspace.history(path))
         ]
 
-    def later(self, **delta: float) -> None:
-        """Moves the clock."""
+    def later(self, *, is_worked_on: bool = True, **delta: float) -> None:
+        """Moves the clock; the project has a session on each new day if it is worked on."""
+        first = self.clock.now.date()
         self.clock.now += timedelta(**delta)
+        for number in range(1, (self.clock.now.date() - first).days + 1) if is_worked_on else ():
+            day = first + timedelta(days=number)
+            session = row("sessions", session_id=f"s-{day}", day=day, project="tidewatch")
+            self._write("sessions", day.isoformat(), [session])
 
     def _write(self, table: str, part: str, rows: list[dict]) -> None:
         self.tables.write(table, part, frame_of_part(table, part, *rows))
