@@ -292,9 +292,11 @@ class CoreSettings(BaseSettings):
     friction_observations: int = setting(
         "Minimum observations and segments before friction is searched.", 100, ge=0
     )
-    review_days: int = setting("Days after which an undecided proposal expires.", 7, ge=1)
+    review_days: int = setting(
+        "Days with sessions of its project after which an undecided proposal expires.", 7, ge=1
+    )
     trust_after: int = setting(
-        "Approvals until a category is trusted (high priority only); 0: never.", 0, ge=0
+        "Approvals until a category is trusted (high priority, two sessions); 0: never.", 0, ge=0
     )
     sections: Sections = setting(
         "Category → section of MEMORY.md.", default_factory=lambda: dict(SECTIONS)
