@@ -9,7 +9,7 @@ from typing import Any
 
 from memory_assets.interfaces.mcp.protocol import TOOLS
 from memory_assets.interfaces.verb import Verb
-from memory_assets.interfaces.verbs import ADDED, VERBS
+from memory_assets.interfaces.verbs import ADDED, FOR_AGENTS, VERBS
 from memory_assets.schema.extra_folders import FOLDER
 from memory_assets.schema.extras import extras
 from memory_assets.schema.frames import key_of, partitioned_by, record_of, schema_of
@@ -90,7 +90,7 @@ def describe(verb: Verb) -> dict[str, Any]:
 
 def describe_tools() -> dict[Path, list[dict[str, Any]]]:
     """Returns the tools of agents: the content of `interfaces/mcp/tools.json`, and of each extra's."""
-    described = {TOOLS: [describe(verb) for verb in VERBS if verb not in ADDED]}
+    described = {TOOLS: [describe(verb) for verb in (*VERBS, *FOR_AGENTS) if verb not in ADDED]}
     for extra in extras():
         verbs = extra.load(extra.verbs) if extra.verbs else []
         if tools := [describe(verb) for verb in verbs if verb.about]:

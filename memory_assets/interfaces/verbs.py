@@ -128,6 +128,17 @@ STATUS = Verb(
     "Show what it holds and how fresh it is.",
 )
 
+DISTILL = Verb(
+    "distill",
+    requests.DistillRequest,
+    "Distil a past session",
+    "Let an agent answer the next question about a past session.",
+    "Only if the owner asks: extract facts from past sessions. Without arguments it returns "
+    "instructions and the text of the next one; then give `question` and your `answer`.",
+    is_writing=True,
+    tool_parameters={"question": "Its id.", "answer": "", "page": "", "project": ""},
+)
+
 RESTORE = Verb(
     "restore",
     requests.RestoreRequest,
@@ -154,5 +165,8 @@ VERBS = [
     STATUS,
     *(verb for verb in ADDED if verb.about),
 ]
+FOR_AGENTS = [DISTILL]
+"""Verbs of the Model Context Protocol only."""
+
 COMMANDS = [RESTORE, *(verb for verb in ADDED if not verb.about)]
 """Verbs of the command line only: neither a tool of agents nor an address over HTTP."""

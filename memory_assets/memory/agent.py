@@ -235,6 +235,17 @@ class MemoryAgent(ReviewVerbs, HealthVerbs):
             notify("forgotten", self.store)
         return forgetting
 
+    def distill(
+        self, question: str | requests.DistillRequest | None = None, **options: Any
+    ) -> "types.Distilled":
+        """Returns the next question about a past session for an agent, or takes its answer.
+
+        The next update builds memories from the answer.
+        """
+        from memory_assets.runs.agent_answers import distill
+
+        return distill(self.store, requests.DistillRequest.of(question, **options))
+
     def feedback(
         self, memory_ids: str | Sequence[str] | requests.FeedbackRequest, **options: Any
     ) -> "types.Rating":

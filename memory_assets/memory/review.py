@@ -56,6 +56,10 @@ class ReviewVerbs(OpenStore):
         """
         return tuple(waiting_proposals(self.store))
 
+    def proposals(self, *proposal_ids: str) -> tuple[Pending, ...]:
+        """Returns these pending proposals; raises an error for one that is not pending."""
+        return tuple(pending_of(self.store, proposal_ids))
+
     def lost(self) -> tuple[str, ...]:
         """Returns the proposals that vanished from REVIEW.md, if so many may be an accident."""
         from memory_assets.services.review.open_triage import read_review

@@ -1,5 +1,6 @@
 """The types of the results of the verbs of `MemoryAgent`, and of their parts, for views."""
 
+from memory_assets.runs.agent_answers import Distilled
 from memory_assets.services.forget.forget import Forgetting
 from memory_assets.services.health.doctor import Health
 from memory_assets.services.health.status import Status

@@ -37,6 +37,7 @@ from memory_assets.stages.capture.checkpoints import WINDOW_COLUMNS, versions_of
 from memory_assets.stages.capture.messages import inputs_of
 from memory_assets.stages.capture.windows import HookSignals
 from memory_assets.stages.deliver.events import COMPACTION_PENDING, ENDED
+from memory_assets.stages.distill.model.answers import AGENT_QUESTIONS
 from memory_assets.stages.distill.standards import plan_allowances, standards_of
 from memory_assets.stages.friction.week import DAYS as FRICTION_DAYS
 from memory_assets.stages.maintain.states import MOVES
@@ -189,15 +190,30 @@ def _with_lost(
 
 
 def observer_answers(store: Store, table: Table) -> dict[str, str]:
-    """The messages, the windows to ask about with their statuses; the model and its prompts."""
+    """The messages, the windows to ask about with their statuses, the answers of agents; the model
+    and its prompts.
+    """
     model_and_prompts = observer_and_prompt(store.settings) or RULES
     parts = store.tables.parts("messages")
     by_status = [_windows(store, [status]) for status in READ_STATUSES]
     by_day = {day: ["\x1f".join(windows.get(day, ())) for windows in by_status] for day in parts}
-    return {
-        day: f"{hash_of(table.version, *windows, fingerprint(parts, day))} {model_and_prompts}"
-        for day, windows in by_day.items()
-    }
+    agents = answers_of_agents(store)
+    versions = {}
+    for day, windows in by_day.items():
+        hashed = hash_of(table.version, *windows, fingerprint(parts, day), *agents.get(day, ()))
+        versions[day] = f"{hashed} {model_and_prompts}"
+    return versions
+
+
+def answers_of_agents(store: Store) -> dict[str, list[str]]:
+    """Returns the names of the stored answers to questions that agents were given, by day."""
+    days: dict[str, list[str]] = {}
+    for marker in sorted((store.answers / AGENT_QUESTIONS).glob("*/*")):
+        content = marker.name.partition("-")[0]
+        names = [path.name for path in sorted(store.answers.glob(f"{content}-*.json"))]
+        if names:
+            days.setdefault(marker.parent.name, []).extend(names)
+    return days
 
 
 def observer_and_prompt(settings: Settings) -> str:

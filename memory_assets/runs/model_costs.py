@@ -26,7 +26,7 @@ from memory_assets.stages.recall import cited_answer, query
 from memory_assets.stages.recall.wording import CHARS_A_MESSAGE
 from memory_assets.stages.reflect.questions import open_question
 from memory_assets.stages.reflect.subjects import SPANS, TABLE_OF
-from memory_assets.store.settings import RULES, Role, harness_of
+from memory_assets.store.settings import AGENT, RULES, Role, harness_of
 from memory_assets.store.store import Store
 from memory_assets.text.words import CHARS_A_TOKEN, count_tokens
 
@@ -64,7 +64,7 @@ def _reflector_steps(store: Store, model: str, days: list[str]) -> Iterable[Step
 
 def _observer_steps(store: Store, model: str) -> Iterable[StepCost]:
     # The command line of a harness is too slow to rewrite a question while a person waits.
-    if model == RULES or harness_of(model) is not None:
+    if model in (RULES, AGENT) or harness_of(model) is not None:
         return
     message_tokens = query.RECENT_MESSAGES * CHARS_A_MESSAGE // CHARS_A_TOKEN
     tokens = count_tokens(read_prompt("recall", "query")) + message_tokens

@@ -369,6 +369,25 @@ class DecideRequest(Request):
         return self
 
 
+class DistillRequest(Request):
+    """Takes the next question about a past session, a page of one, or the answer to one."""
+
+    question: str | None = parameter("Id of a question that was given; default: the next.", None)
+    answer: str | None = parameter(
+        "The answer to the question, in the form that it asks for.", None
+    )
+    page: int = parameter("Page of the question.", 1, ge=1)
+    project: str | None = parameter("Only sessions of this project.", None)
+    client: str = parameter("Name of the program that answers.", "")
+
+    @model_validator(mode="after")
+    def _names_question(self) -> Self:
+        is_about_one = self.answer is not None or self.page > 1
+        if is_about_one and self.question is None:
+            raise ValueError("question is missing: name the question that you mean")
+        return self
+
+
 class StatusRequest(Request):
     """Asks for the state of the store."""
 

@@ -300,7 +300,7 @@ _CORE = (
     Table("briefing", "brief", (*_TRIAGE, "brief"), "brief/10", grain="scope",
           made_from=("memories", "memory_md", "proposals", "decisions", "triggers", "lessons",
                      "windows", "segments", "session_reflections", "observer_answers",
-                     "reflections"), settings=("owner", "timezone", "context_tokens"),
+                     "reflections"), settings=("owner", "timezone", "context_tokens", "model"),
           kinds=frozenset({"markdown"}),
           doc="Context for the next session of a project: MEMORY.md, lessons, what was left "
               "open, recent facts, dates."),

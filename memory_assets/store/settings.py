@@ -35,6 +35,11 @@ from memory_assets.store.places import default_data, find_data, settings_files, 
 RULES = "rules"
 """Value of the setting `model` for no model."""
 
+AGENT = "agent"
+"""Value of the setting `model` where no model is sent anything, but agents may read sessions when
+the owner asks them to (`runs.agent_answers`).
+"""
+
 NO_MODEL = ("none", "no", "off", "false", "null", "0")
 """Rejected as names of models: the user means no model, but a name would send transcripts to a
 server.
@@ -213,7 +218,9 @@ class CoreSettings(BaseSettings):
         "Full name → other names for the same thing.", default_factory=dict
     )
     model: ModelName = setting(
-        "Model that observes and rewrites questions; `rules`: none; see docs/model.md.", RULES
+        "Model that observes and rewrites questions; `rules`: none; `agent`: agents that you ask; "
+        "see docs/model.md.",
+        RULES,
     )
     reflector_model: OptionalModelName = setting(
         "Model that reflects and reviews; empty: that of `model`.", ""
@@ -357,6 +364,8 @@ class CoreSettings(BaseSettings):
         name = self.model
         if role == "reflector" and self.reflector_model:
             name = self.reflector_model
+        if role == "reflector" and name == AGENT:
+            return RULES
         default = HARNESS_MODELS.get(name, {}).get(role)
         return f"{name}:{default}" if default else name
 
@@ -370,6 +379,11 @@ class CoreSettings(BaseSettings):
     def uses_models(self) -> bool:
         """Whether a model is named in any role."""
         return {self.model_of("observer"), self.model_of("reflector")} != {RULES}
+
+    @property
+    def has_consent(self) -> bool:
+        """Whether a person allowed that sessions are read: a model is named, or projects are."""
+        return self.uses_models or "model_projects" in self.model_fields_set
 
     def may_send(self, project: str) -> bool:
         """Returns whether data of the project may be sent to a model; data of no project may."""

@@ -85,7 +85,7 @@ def test_tools_and_http_have_the_parameters_of_the_request_with_the_same_bounds(
         assert query == dict(verb.parameters)
 
 
-def test_the_definitions_of_all_tools_take_at_most_nine_hundred_tokens():
+def test_the_definitions_of_all_tools_fit_their_budget():
     assert sum(definition_tokens().values()) <= MOST_OF_DEFINITIONS
 
 

@@ -42,6 +42,8 @@ def application(protocol: Protocol, host: str, access: ServerAccess = OWNER) -> 
         instructions=access.instructions or protocol.instructions,
         on_list_tools=handler_of("tools/list", mcp_types.ListToolsResult),
         on_call_tool=handler_of("tools/call", mcp_types.CallToolResult),
+        on_list_prompts=handler_of("prompts/list", mcp_types.ListPromptsResult),
+        on_get_prompt=handler_of("prompts/get", mcp_types.GetPromptResult),
         on_list_resources=handler_of("resources/list", mcp_types.ListResourcesResult),
         on_list_resource_templates=handler_of(
             "resources/templates/list", mcp_types.ListResourceTemplatesResult

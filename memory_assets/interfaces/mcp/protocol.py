@@ -8,8 +8,9 @@ so that the model can read it.
 
 import json
 import os
+import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from memory_assets.text.visible import visible
 
 if TYPE_CHECKING:
     from memory_assets.interfaces.dispatcher import AgentFor
+    from memory_assets.interfaces.mcp.people import AskClient
     from memory_assets.interfaces.verb import Verb
 
 NAME = "memory_assets"
@@ -67,6 +69,15 @@ ENVELOPE = {
     "required": ["v", "ok", "data", "warnings"],
 }
 
+DISTILL = "memory_distill"
+DECIDE = "memory_decide"
+
+PROMPTS = {
+    DISTILL: "Extract facts from past sessions that no model has read.",
+    "memory_review": "Go through the proposals for MEMORY.md that wait for you.",
+}
+"""Prompt → its description; a prompt has the name of the tool that it begins with."""
+
 RESOURCES = {
     "memory://MEMORY.md": (
         Path("workspace", "MEMORY.md"),
@@ -97,6 +108,12 @@ class Protocol:
 
     agent_for: "AgentFor | None" = None
     """Chooses the agent that answers a call; None: always the agent of the store's owner."""
+    client = ""
+    """The name of the client, from the handshake."""
+    can_ask_person = False
+    """Whether the client asks its user what a server wants to know (elicitation)."""
+    ask_client: "AskClient | None" = None
+    """Sends a request to the client; None where the transport cannot."""
 
     def __init__(self, *, is_writing: bool = False, is_structured: bool = False) -> None:
         self.is_writing = is_writing
@@ -106,6 +123,8 @@ class Protocol:
             "ping": lambda _: {},
             "tools/list": lambda _: self.tools(),
             "tools/call": self.call,
+            "prompts/list": lambda _: list_prompts(self.tools()["tools"]),
+            "prompts/get": self.prompt,
             "resources/list": lambda _: self.resources(),
             "resources/templates/list": lambda _: {"resourceTemplates": []},
             "resources/read": self.read,
@@ -125,10 +144,15 @@ class Protocol:
         The revision of the protocol is the requested one if it is supported, else the newest.
         """
         revision = params.get("protocolVersion")
+        info = params.get("clientInfo")
+        if isinstance(info, Mapping):
+            self.client = client_name(info.get("name"))
+        self.can_ask_person = "elicitation" in (params.get("capabilities") or ())
         return {
             "protocolVersion": revision if revision in VERSIONS else VERSIONS[-1],
             "capabilities": {
                 "tools": {"listChanged": False},
+                "prompts": {"listChanged": False},
                 "resources": {"listChanged": False, "subscribe": False},
             },
             "serverInfo": {"name": NAME, "title": TITLE, "version": version()},
@@ -147,9 +171,32 @@ class Protocol:
         tools = []
         for file in (TOOLS, *map(Path, generated_files(TOOLS.name))):
             for tool in json.loads(file.read_text("utf-8")):
-                if self.is_writing or tool["annotations"]["readOnlyHint"]:
+                if tool["annotations"]["readOnlyHint"] or self.may_write(tool["name"]):
                     tools.append(tool | schema)
         return {"tools": tools}
+
+    def may_write(self, tool: str) -> bool:
+        """Returns whether this server lets a tool write: with `--write` all of them, else what the
+        owner consented to, and what the client asks its user.
+        """
+        is_asked = tool == DECIDE and self.can_ask_person and self.ask_client is not None
+        return self.is_writing or tool == DISTILL or is_asked
+
+    def prompt(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Returns the text of a prompt, which clients offer as a command."""
+        from memory_assets.interfaces import dispatcher
+        from memory_assets.interfaces.mcp.people import render_prompt
+
+        name = params.get("name")
+        prompts = list_prompts(self.tools()["tools"])["prompts"]
+        about = next((prompt for prompt in prompts if prompt["name"] == name), None)
+        if about is None:
+            message = f"There is no prompt {str(name)[:80]!r}; prompts/list lists the prompts."
+            raise RefusedError(INVALID_PARAMS, message)
+        agent_for = self.agent_for or dispatcher.agent_for_owner
+        text = visible(render_prompt(str(name), params.get("arguments"), agent_for))
+        message = {"role": "user", "content": {"type": "text", "text": text}}
+        return {"description": about["description"], "messages": [message]}
 
     def call(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Returns a tool's answer as text; errors are results, too.
@@ -163,10 +210,14 @@ class Protocol:
         from memory_assets.interfaces.views.registry import render_text
 
         try:
-            if verb.is_writing and not self.is_writing:
+            if verb.is_writing and not self.may_write(verb.tool):
                 refusal = f"{verb.tool} writes, and this server only reads"
                 raise QuestionError(f"{refusal}. Start it as `memory serve mcp --write`.")
             agent_for = self.agent_for or dispatcher.agent_for_owner
+            if verb.tool == DISTILL:
+                arguments = {**arguments, "client": self.client}
+            if verb.tool == DECIDE:
+                arguments = self._ask_person(agent_for, arguments)
             data = dispatcher.ask(verb, {**verb.tool_defaults, **arguments}, agent_for)
         except Exception as error:
             if os.environ.get("MEMORY_DEBUG"):
@@ -188,13 +239,20 @@ class Protocol:
             result["structuredContent"] = json.loads(envelope.to_json(answer))
         return result
 
+    def _ask_person(self, agent_for: "AgentFor", arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Returns what was decided about proposals; a person decides what no agent may."""
+        from memory_assets.interfaces.mcp.people import decide_with_person
+
+        ask_client = self.ask_client if self.can_ask_person else None
+        return decide_with_person(agent_for, arguments, ask_client, is_writing=self.is_writing)
+
     def _find_verb(self, params: Mapping[str, Any]) -> "tuple[Verb, Mapping[str, Any]]":
         """Returns the verb of the tool that is called, with its arguments."""
-        from memory_assets.interfaces.verbs import VERBS
+        from memory_assets.interfaces.verbs import FOR_AGENTS, VERBS
 
         name = params.get("name")
         arguments = params.get("arguments")
-        verb = next((verb for verb in VERBS if verb.tool == name), None)
+        verb = next((verb for verb in (*VERBS, *FOR_AGENTS) if verb.tool == name), None)
         if verb is None:
             message = f"There is no tool {str(name)[:80]!r}; tools/list lists the tools."
             raise RefusedError(INVALID_PARAMS, message)
@@ -219,6 +277,23 @@ class Protocol:
             message = f"{uri} was not written yet. Run `memory up`."
             raise RefusedError(NO_SUCH_RESOURCE, message, {"uri": uri}) from None
         return contents_of(uri, f"{SAMPLE}\n\n{text}" if is_sample() else text)
+
+
+def list_prompts(tools: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Returns the answer that lists the prompts that begin with one of these tools."""
+    names = {tool["name"] for tool in tools}
+    sessions = {"name": "sessions", "description": "How many; default: 1."}
+    arguments = {DISTILL: [{**sessions, "required": False}]}
+    prompts = []
+    for name in [name for name in PROMPTS if name in names]:
+        about = {"name": name, "description": PROMPTS[name]}
+        prompts.append({**about, "arguments": arguments.get(name, [])})
+    return {"prompts": prompts}
+
+
+def client_name(name: object) -> str:
+    """Returns the name of a client as a short word."""
+    return re.sub(r"[^a-z0-9._]+", "-", str(name or "").lower())[:40].strip("-")
 
 
 def list_resources(descriptions: Mapping[str, str]) -> dict[str, Any]:

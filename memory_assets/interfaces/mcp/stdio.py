@@ -7,8 +7,10 @@ reads the requests answers everything else itself.
 """
 
 import contextlib
+import itertools
 import json
 import os
+import queue
 import signal
 import sys
 import threading
@@ -30,6 +32,9 @@ LONGEST_LINE = 4 * 1024 * 1024
 
 AT_ONCE = 4
 """Number of concurrent calls; two cores have no use for more."""
+
+MOST_SECONDS = 600.0
+"""How long a person may think about a question that the client asks."""
 
 RequestId = str | int
 
@@ -82,10 +87,14 @@ class Server:
         self._protocol = protocol
         self._answers = answers
         self._writing = threading.Lock()
+        self._numbers = itertools.count(1)
         self._open_calls: set[RequestId] = set()
         """Ids of calls that are not answered yet."""
         self._is_warming = is_warming
         """Whether a thread loads the facade already."""
+        self._questions: dict[RequestId, queue.SimpleQueue[Mapping[str, Any]]] = {}
+        """Id of a request to the client → where its answer is awaited."""
+        protocol.ask_client = self.ask_client
 
     @cached_property
     def _workers(self):
@@ -106,6 +115,8 @@ class Server:
                     self._handle_line(line)
         except BrokenPipeError:
             return
+        for answer in self._questions.values():
+            answer.put({})
         self._workers.shutdown()
 
     def _handle_line(self, line: bytes) -> None:
@@ -118,7 +129,12 @@ class Server:
             self._refuse(None, INVALID_REQUEST, 'A message is one object with "jsonrpc": "2.0".')
         elif "method" in message:
             self._handle_method(message)
-        elif "result" not in message and "error" not in message:
+        elif "result" in message or "error" in message:
+            answer = self._questions.get(_id_in(message) or "")
+            result = message.get("result")
+            if answer is not None:
+                answer.put(result if isinstance(result, dict) else {})
+        else:
             self._refuse(_id_in(message), INVALID_REQUEST, "A message needs a method.")
 
     def _handle_method(self, message: Mapping[str, Any]) -> None:
@@ -130,7 +146,7 @@ class Server:
             self._refuse(request_id, INVALID_REQUEST, refusal)
         elif request_id is None:
             self._handle_notification(method, params)
-        elif method == "tools/call":
+        elif method in ("tools/call", "prompts/get"):
             self._open_calls.add(request_id)
             self._workers.submit(self._run_call, request_id, method, params)
         else:
@@ -138,6 +154,18 @@ class Server:
             if method == "initialize" and not self._is_warming:
                 self._is_warming = True
                 threading.Thread(target=_load, daemon=True).start()
+
+    def ask_client(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Sends a request to the client and returns its result; empty without one in time."""
+        question_id = f"memory-{next(self._numbers)}"
+        answer = self._questions[question_id] = queue.SimpleQueue()
+        self._send({"jsonrpc": "2.0", "id": question_id, "method": method, "params": params})
+        try:
+            return answer.get(timeout=MOST_SECONDS)
+        except queue.Empty:
+            return {}
+        finally:
+            del self._questions[question_id]
 
     def _handle_notification(self, method: str, params: Any) -> None:
         """Cancels the call that the client names: it is not started, or its answer is not sent."""

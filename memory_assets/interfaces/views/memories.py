@@ -123,6 +123,30 @@ def render_pending(review: "types.Review") -> Parts:
     yield dim(f"Decide: {commands}; or in REVIEW.md.")
 
 
+INGEST = "`memory ingest`, or a running `memory up` or service, builds memories from it."
+
+
+def render_distilled(distilled: "types.Distilled") -> Parts:
+    """Renders a page of a question, and what to do next."""
+    call = f"memory_distill with question={distilled.question}"
+    match distilled.state:
+        case "nothing":
+            yield f"No session waits. {distilled.text}".strip()
+        case "known":
+            yield f"{distilled.question} has an answer already; nothing was changed."
+        case "stored":
+            yield f"The answer about a session of {distilled.project} was stored. {INGEST}"
+        case "question":
+            place = f"page {distilled.page} of {distilled.pages}"
+            yield f"Question {distilled.question}, project {distilled.project}, {place}"
+            yield distilled.text
+            yield "--- end of the page: what follows is not part of the session ---"
+            if distilled.page < distilled.pages:
+                yield f"Call {call} and page={distilled.page + 1} before you answer."
+            else:
+                yield f"Answer by the instructions on page 1: call {call} and answer."
+
+
 def render_decided(decided: "types.Decided") -> Parts:
     """Renders the new state of each proposal."""
     for proposal in decided.decided:

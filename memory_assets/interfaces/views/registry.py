@@ -19,6 +19,7 @@ VIEWS: Mapping[str, Callable[[Any], Parts]] = {
     "forget": memories.render_forgetting,
     "feedback": memories.render_rating,
     "restore": memories.render_restored,
+    "distill": memories.render_distilled,
     "review": memories.render_pending,
     "decide": memories.render_decided,
     "status": health.render_state,

@@ -100,6 +100,8 @@ def render_choice(overview: "ModelOverview", path: "Path | None") -> Parts:
     if overview.sent_to and not overview.projects:
         allowing = "`memory model add PROJECT` allows what it found"
         yield f"No project is known yet. Run `memory up`; then {allowing}."
+    elif overview.observer == "agent":
+        yield "In your agent, the command or tool memory_distill reads one session a call."
     elif overview.sent_to and overview.calls:
         backfill = f"`memory data backfill` ({overview.calls:,} questions)"
         yield f"New sessions are extracted with it. For past ones: {backfill}."

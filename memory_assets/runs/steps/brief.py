@@ -20,6 +20,7 @@ from memory_assets.runs.scopes import (
 )
 from memory_assets.schema.records import MEMORY_MD
 from memory_assets.services.health.status import keep_status
+from memory_assets.services.models.model_questions import waiting_windows
 from memory_assets.services.review.open_triage import workspace_of
 from memory_assets.services.search.brief_inputs import (
     LESSONS_MD,
@@ -39,6 +40,7 @@ from memory_assets.stages.embed.harness_memories import IS_SAID
 from memory_assets.stages.triage.projects import path_of
 from memory_assets.stages.triage.promote import Workspace, read_memory
 from memory_assets.store.ready import file_name, full_path
+from memory_assets.store.settings import AGENT, RULES
 from memory_assets.store.store import Store
 from memory_assets.text.files import write_atomically, write_where_changed
 from memory_assets.text.masking.records import mask_record
@@ -80,6 +82,7 @@ def briefing(store: Store, run: Run) -> Report:
             _masked_memory(workspace, MEMORY_MD),
             memories,
             pending=decisions.filter(state="pending").height,
+            undistilled=_undistilled(store),
             expiring=expiring_on(store),
             owner=store.settings.owner,
             due=due_triggers(store, memories),
@@ -106,6 +109,13 @@ def briefing(store: Store, run: Run) -> Report:
     tokens = {scope: {"tokens": count_tokens(text)} for scope, text in texts.items()}
     figures = {"briefings": len(texts), "path": store.workspace / BRIEFING_MD}
     return Report(figures, by_partition=tokens)
+
+
+def _undistilled(store: Store) -> int:
+    """Returns the number of sessions that wait for an agent; none where runs ask a model."""
+    if store.settings.model_of("observer") not in (RULES, AGENT):
+        return 0
+    return waiting_windows(store)["session_id"].n_unique()
 
 
 def _parameters_of(

@@ -32,6 +32,7 @@ from memory_assets.stages.distill.model.answer_rows import (
 )
 from memory_assets.stages.distill.model.answers import AnswerStore
 from memory_assets.stages.distill.standards import plan_allowances, standards_of
+from memory_assets.store.settings import AGENT
 from memory_assets.store.store import Store
 from memory_assets.text.files import write_atomically
 from memory_assets.text.masking.redact import mask_frame
@@ -41,18 +42,20 @@ from memory_assets.text.words import counted
 def observer_answers(store: Store, run: Run) -> Report:
     """Asks the configured model about the windows of the days; writes the rows of its answers.
 
-    Without a model, writes days without rows.
+    Without a model, writes those of stored answers, which agents gave, if they may still be used.
     """
     name = run.table.name
-    observer = store.settings.model_of("observer")
     model = open_model(store)
+    observer = model.name if model else AGENT
     versions = input_versions(store, run.table)
-    consultation = Consultation(store, observer, any_prompt=not run.ask_again)
+    is_again = run.ask_again and model is not None
+    consultation = Consultation(store, observer, any_prompt=not is_again)
     if model:
         Consultant(consultation, model, backfill=run.ask_again).ask(run.partitions)
     memory_ids = store.tables.read("memories", columns=["id"])["id"]
     for day in track(run.partitions, JOBS[run.table.jobs[0]].title):
-        rows = consultation.rows(day) if model else empty(name)
+        has_consent = store.settings.has_consent
+        rows = consultation.rows(day) if has_consent else empty(name)
         with store.lock():
             store.tables.write(name, day, mask_frame(rows), inputs=versions.get(day, "-"))
             store.ledger.append_once(plan_uses(rows, memory_ids), actor=observer)

@@ -48,7 +48,7 @@ from memory_assets.stages.capture.tombstones import (
     tombstones_of,
     unfinished,
 )
-from memory_assets.stages.distill.model.answers import AnswerStore
+from memory_assets.stages.distill.model.answers import AGENT_QUESTIONS, AnswerStore
 from memory_assets.stages.distill.model.questions import ObserverQuestion
 from memory_assets.stages.distill.model.short_sessions import questions_about
 from memory_assets.stages.embed.notes import note_rows
@@ -206,6 +206,7 @@ def _rekey_answers(store: Store, sources: Sequence[str], new_ids: IdMap) -> None
 
     if new_names:
         store.ledger.overwrite(replace_names)
+        shutil.rmtree(answers.root / AGENT_QUESTIONS, ignore_errors=True)  # old names
 
 
 def _changed_contents(

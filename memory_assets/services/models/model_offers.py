@@ -28,7 +28,7 @@ from memory_assets.services.models.model_questions import asked_about
 from memory_assets.stages.distill.model import questions, short_sessions
 from memory_assets.stages.distill.model.material import QUOTED_CHARS
 from memory_assets.stages.distill.model.questions import STAMP_TOKENS, TOKENS_A_CALL
-from memory_assets.store.settings import RULES, Role, Settings, harness_of
+from memory_assets.store.settings import AGENT, RULES, Role, Settings, harness_of
 from memory_assets.store.store import Store
 from memory_assets.text.words import CHARS_A_TOKEN, count_tokens
 
@@ -261,6 +261,8 @@ def _sent_to(settings: Settings) -> str:
         harness = harness_of(settings.model_of(role))
         if harness:
             readers[CLIENTS[harness].title] = None
+        elif settings.model_of(role) == AGENT:
+            readers["the agents that you ask to distil"] = None
         elif settings.model_of(role) != RULES:
             readers[settings.url_of(role) or "https://api.anthropic.com"] = None
     return " and ".join(readers)

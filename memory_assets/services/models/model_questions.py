@@ -39,7 +39,7 @@ from memory_assets.stages.distill.model.questions import (
     status_of,
 )
 from memory_assets.stages.distill.model.short_sessions import group_questions, questions_about
-from memory_assets.store.settings import RULES, Role, harness_of
+from memory_assets.store.settings import AGENT, RULES, Role, harness_of
 from memory_assets.store.store import SEND_SECONDS, Store
 from memory_assets.text.files import make_folder
 
@@ -65,6 +65,15 @@ def asked_about(windows: pl.DataFrame) -> pl.DataFrame:
     """
     is_short = (pl.col("status") == "short") & (pl.col("user_turn_count") > 0)
     return windows.filter((pl.col("status") == "observed") | is_short)
+
+
+def waiting_windows(store: Store) -> pl.DataFrame:
+    """Returns the windows with a question that has no answer in the table, of all projects."""
+    windows = asked_about(store.tables.read("windows").drop_nulls("day"))
+    rows = store.tables.read("observer_answers", columns=["window_id", "call_count", "state"])
+    counts = rows.filter(pl.col("state") != "failed").group_by("window_id", "call_count").len()
+    whole = counts.filter(pl.col("len") >= pl.col("call_count"))
+    return windows.join(whole, on="window_id", how="anti")
 
 
 @dataclass(frozen=True)
@@ -183,8 +192,11 @@ class Consultation:
 
     def rows(self, day: str) -> pl.DataFrame:
         """Returns the day's rows of `observer_answers` from the stored answers."""
+        statuses = self.statuses(day)
+        if self.model_name == AGENT:  # nobody was asked the others
+            statuses = [status for status in statuses if status.kept or status.attempts]
         about = (date.fromisoformat(day), self.budget.price)
-        rows = [answer_row(status, *about) for status in self.statuses(day)]
+        rows = [answer_row(status, *about) for status in statuses]
         return frame_of("observer_answers", rows)
 
     def _cost(self, day: str, statuses: Sequence[QuestionStatus]) -> DayCost:
@@ -249,16 +261,7 @@ class Consultant:
             tokens, out = consultation.budget.sizes(group_questions(map(next_attempt, waiting)))
             in_batches = self._is_batched(len(tokens))
             consultation.budget.check(tokens, out=out, in_batches=in_batches)
-            asker = asking.ModelAsker(
-                self.model,
-                consultation.answers,
-                clock,
-                at_once(consultation.store.settings, self.model.name),
-                self._earlier_memories,
-                self._images,
-                partial(self._established_facts, self._sessions(waiting)),
-                partial(consultation.store.sync_if_older, SEND_SECONDS),
-            )
+            asker = self.asker(waiting)
             if in_batches:
                 how = (self.model, clock, self.wait, self.poll_seconds)
                 asker.ask_in_batches(waiting, asking.BatchQueue(folder / "batches", *how))
@@ -271,6 +274,20 @@ class Consultant:
             if status.state in CAME_TO_NOTHING:
                 for attempt in status.attempts:
                     self.consultation.answers.put_aside(attempt)
+
+    def asker(self, waiting: Sequence[QuestionStatus]) -> asking.ModelAsker:
+        """Returns the model with all that the open questions show."""
+        store = self.consultation.store
+        return asking.ModelAsker(
+            self.model,
+            self.consultation.answers,
+            store.settings.clock,
+            at_once(store.settings, self.model.name),
+            self._earlier_memories,
+            self._images,
+            partial(self._established_facts, self._sessions(waiting)),
+            partial(store.sync_if_older, SEND_SECONDS),
+        )
 
     def _is_batched(self, calls: int) -> bool:
         batches = self.consultation.store.settings.model_batches

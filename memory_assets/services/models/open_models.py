@@ -19,7 +19,7 @@ from memory_assets.schema.protocols import Batch, Model, ModelAnswer, ModelReque
 from memory_assets.schema.setting_types import ALL_PROJECTS
 from memory_assets.services.models.prices import check_price, estimate_of, prices_of
 from memory_assets.stages.deliver.hook import HOOKS_OFF
-from memory_assets.store.settings import RULES, Role, Settings, harness_of
+from memory_assets.store.settings import AGENT, RULES, Role, Settings, harness_of
 from memory_assets.store.store import Store
 from memory_assets.text.files import make_folder
 
@@ -46,13 +46,13 @@ class MaskedModel:
     def ask(self, request: ModelRequest) -> ModelAnswer:
         """Returns the answer to the masked request; raises `ModelError` when there is none."""
         self.check(request)
-        return self.model.ask(self._masked(request))
+        return self.model.ask(self.masked(request))
 
     def submit(self, requests: Mapping[str, ModelRequest]) -> Batch:
         """Submits a batch of masked requests."""
         for request in requests.values():
             self.check(request)
-        masked_requests = {name: self._masked(request) for name, request in requests.items()}
+        masked_requests = {name: self.masked(request) for name, request in requests.items()}
         return self.model.submit(masked_requests)
 
     def batch(self, batch_id: str) -> Batch:
@@ -69,7 +69,8 @@ class MaskedModel:
         """Yields the name and the answer, or error, of each question of an ended batch."""
         return self.model.results(batch_id)
 
-    def _masked(self, request: ModelRequest) -> ModelRequest:
+    def masked(self, request: ModelRequest) -> ModelRequest:
+        """Returns the request as it is sent."""
         system = self.mask(request.system)
         return replace(request, system=system, material=self.mask(request.material))
 
@@ -81,14 +82,14 @@ def open_model(
     timeout_seconds: float | None = None,
     retries: int | None = None,
 ) -> MaskedModel | None:
-    """Returns the configured model of the role, or None for the rules.
+    """Returns the configured model of the role, or None for the rules and for agents.
 
     A key or a harness on this machine is not consent: nothing is sent unless a setting names a
     model.
     """
     settings = store.settings
     name = settings.model_of(role)
-    if name == RULES:
+    if name in (RULES, AGENT):
         return None
     seconds = settings.model_timeout_seconds if timeout_seconds is None else timeout_seconds
     harness = harness_of(name)

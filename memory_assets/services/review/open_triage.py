@@ -30,7 +30,7 @@ from memory_assets.stages.distill.model.answers import AnswerStore
 from memory_assets.stages.embed.present import read_present
 from memory_assets.stages.friction.review import FrictionItem, show_frictions
 from memory_assets.stages.reflect.proposals import section_of
-from memory_assets.stages.triage.auto import GIVEN_UP
+from memory_assets.stages.triage.auto import GIVEN_UP, only_person
 from memory_assets.stages.triage.batch import ReviewQuestion, plan_reviews, read_verdicts
 from memory_assets.stages.triage.comparison import StatementComparison
 from memory_assets.stages.triage.contradictions import AdrContradiction
@@ -174,7 +174,10 @@ def read_pending(store: Store, *, is_asked: bool = True) -> list[dict[str, Any]]
         path_of_line |= dict.fromkeys(lines, path)
     rows = [proposals[row["proposal_id"]] | row for row in pending.iter_rows(named=True)]
     rows.sort(key=usefulness)
-    return [{**row, "path": path_of_line.get(row["entry"]) or home_of(row)} for row in rows]
+    for row in rows:
+        row["path"] = path_of_line.get(row["entry"]) or home_of(row)
+        row["needs_person"] = only_person(row, triage.rules.guarded)
+    return rows
 
 
 def write_decided(store: Store) -> list[Event]:

@@ -36,6 +36,8 @@ class Pending:
     session_ids: tuple[str, ...]
     path: str
     """The file of entries that the line is for, below the workspace."""
+    needs_person: str = ""
+    """Why no agent may decide it, not even for the owner; empty if one may."""
 
 
 @dataclass(frozen=True)

@@ -109,6 +109,7 @@ def render_briefing(
     *,
     project_md: str = "",
     pending: int,
+    undistilled: int = 0,
     expiring: Sequence[date] = (),
     owner: str,
     as_of: date | None,
@@ -128,7 +129,8 @@ def render_briefing(
     those of the project are shown; the sections of its file (`project_md`) follow those of
     MEMORY.md. Lessons and facts that triage `refused` as lines of the project are not shown;
     `reflected` are the memories that reflections kept. `active` projects are named where there is
-    no project. Of the `pending` proposals, `expiring` has the days on which some expire soon.
+    no project. Of the `pending` proposals, `expiring` has the days on which some expire soon;
+    `undistilled` sessions wait although no run asks a model about them.
     """
     of = f": {one_line(project)}" if project else ""
     own = [one for one in tasks if one["project"] == project]
@@ -137,6 +139,9 @@ def render_briefing(
     if pending:
         proposals = f"{pending} pending memory proposal{'' if pending == 1 else 's'}"
         head.append(f"📋 {proposals} in REVIEW.md: review when ready.{_soon(expiring)}")
+    if undistilled:
+        sessions = f"{undistilled} session{'' if undistilled == 1 else 's'}"
+        head.append(f"🗒 No model has read {sessions}: the owner can ask for `memory_distill`.")
     of_memory = _memory_parts(_joined(memory_md, project_md), owner)
     first = {"", *map(str.casefold, FIRST_SECTIONS)}
     rules = [part for part in of_memory if part.title.casefold() in first]

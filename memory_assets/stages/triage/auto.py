@@ -285,6 +285,16 @@ def needs_person(proposal: Row, guarded: frozenset[str]) -> str | None:
     return None if project_of(proposal) else EVERYWHERE
 
 
+def only_person(pending: Row, guarded: frozenset[str]) -> str:
+    """Returns why no agent may decide the pending proposal, not even for the owner; empty if one
+    may.
+    """
+    if pending["entry"] or is_friction(pending):
+        return "it changes what the owner has"
+    is_pasted = PASTED in pending["reason"]
+    return needs_person(pending, guarded) or (PASTED if is_pasted else "")
+
+
 def missing_for_promotion(
     proposal: Row, guarded: frozenset[str], limits: TriageLimits = TriageLimits()
 ) -> list[str]:

@@ -95,4 +95,4 @@ def test_the_example_in_the_docs_can_be_read(tmp_path: Path):
     text = (REPOSITORY / "docs" / "operating.md").read_text("utf-8")
     (example,) = re.findall(r"```json\n(.*?)```", text, re.S)
     (labels,) = read_labels(folder(tmp_path, a=json.loads(example)))
-    assert [fact.priority for fact in labels.facts] == ["high", "medium", "low"]
+    assert [fact.priority for fact in labels.facts] == ["high"]

@@ -48,7 +48,7 @@ def test_the_revision_asked_for_is_spoken_if_it_is_known_else_the_newest(
 def test_the_handshake_introduces_the_server_and_says_that_it_only_reads(server: McpProcess):
     said = server.ask("initialize", HELLO)["result"]
     assert (said["protocolVersion"], said["serverInfo"]["name"]) == ("2025-06-18", "memory_assets")
-    assert set(said["capabilities"]) == {"tools", "resources"}
+    assert set(said["capabilities"]) == {"tools", "prompts", "resources"}
     assert "only reads" in said["instructions"]
     server.send("notifications/initialized")
     assert server.ask("ping", request_id="p") == {"jsonrpc": "2.0", "id": "p", "result": {}}
@@ -100,10 +100,8 @@ def test_only_tools_that_read_are_offered_unless_asked_for(server: McpProcess):
         "memory_review",
         "memory_status",
     } <= {one["name"] for one in tools}
-    assert all(
-        one["annotations"]["readOnlyHint"] and not one["annotations"]["openWorldHint"]
-        for one in tools
-    )
+    writing = [one["name"] for one in tools if not one["annotations"]["readOnlyHint"]]
+    assert writing == ["memory_distill"]
     refused = server.call("memory_decide", decision="approve", proposals=[PROPOSAL])["result"]
     assert refused["isError"] is True
     assert "`memory serve mcp --write`" in refused["content"][0]["text"]

@@ -6,6 +6,7 @@ The text of an answer stays in its file; a row has its name.
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import UTC, date
 from typing import Any
 
@@ -24,6 +25,7 @@ from memory_assets.stages.distill.model.parser import parse_answer
 from memory_assets.stages.distill.model.questions import QuestionStatus
 from memory_assets.stages.distill.rules.exchanges import Row
 from memory_assets.store.ledger import USED, Planned
+from memory_assets.store.settings import AGENT
 from memory_assets.text.short_ids import short_id
 
 OPEN_WORK = ("current_task", "suggested_response")
@@ -39,6 +41,8 @@ def answer_row(status: QuestionStatus, day: date, price: Price) -> dict[str, Any
     """Returns the row of a question, with its answer or the reason why it has none."""
     question = status.question
     key = status.kept.key if status.kept else question.key
+    if status.kept and key.model == AGENT:  # only the answer names the agent's client
+        key = replace(key, model=status.kept.answer.model)
     of_question = ("window_id", "ordinal", "call_count", "session_id")
     of_key = ("model", "prompt_hash", "parameters", "serialiser")
     return {

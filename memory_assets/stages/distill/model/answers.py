@@ -23,6 +23,11 @@ from memory_assets.text.words import text_hash
 VERSION = 1
 """Version of the file format."""
 
+AGENT_QUESTIONS = "agents"
+"""Folder below `answers/` with a folder for each day, where an empty file names each question that
+an agent was given.
+"""
+
 CUT = frozenset({"max_tokens", "model_context_window_exceeded"})
 """Stop reasons of an incomplete answer."""
 

@@ -225,7 +225,7 @@ class ModelAsker:
             for _ in range(ATTEMPTS):
                 if waiting:
                     groups = group_questions(map(next_attempt, waiting))
-                    calls = [partial(self._ask, group) for group in groups]
+                    calls = [partial(self.ask, group) for group in groups]
                     ask_each(calls, self.at_once, self.model.name, self.stored)
                 waiting = self._still_open(waiting)
 
@@ -251,7 +251,7 @@ class ModelAsker:
         present = (status_of(question, self.answers) for question in questions)
         return [status for status in present if status.state == "open"]
 
-    def _ask(self, group: QuestionGroup) -> None:
+    def ask(self, group: QuestionGroup) -> None:
         """Asks a group of questions and stores the answer of each."""
         if not group.is_short:
             self._ask_one(group.questions[0])
@@ -268,7 +268,7 @@ class ModelAsker:
         """Asks one question and stores the answer; without images if the model does not accept
         them.
         """
-        shown_ids, request = self._prepare(question)
+        shown_ids, request = self.prepare(QuestionGroup((question,)))
         established = self.established(question)
         plain = question.request(self.earlier(question), established=established)
         attempt = ask_once(self.model, request, plain if request.images else None)
@@ -285,13 +285,14 @@ class ModelAsker:
         self.answers.write(stored)
 
     def _batched(self, group: QuestionGroup) -> BatchedQuestion:
-        if group.is_short:
-            keys = tuple(question.key for question in group.questions)
-            return BatchedQuestion(group.key, (), group.request(), keys)
-        return BatchedQuestion(group.key, *self._prepare(group.questions[0]))
+        keys = tuple(question.key for question in group.questions) if group.is_short else ()
+        return BatchedQuestion(group.key, *self.prepare(group), keys)
 
-    def _prepare(self, question: ObserverQuestion) -> tuple[tuple[str, ...], ModelRequest]:
+    def prepare(self, group: QuestionGroup) -> tuple[tuple[str, ...], ModelRequest]:
         """Returns the ids of the earlier memories that are shown, and the request."""
+        if group.is_short:
+            return (), group.request()
+        question = group.questions[0]
         earlier = self.earlier(question)
         about = (earlier, self.images(question), self.established(question))
         return tuple(memory.id for memory in earlier), question.request(*about)
