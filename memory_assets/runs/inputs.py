@@ -442,7 +442,7 @@ def friction(store: Store, table: Table) -> dict[str, str]:
 
 def friction_version(store: Store, table: Table, day: str, has_friction: bool) -> str:
     """Returns the input version of the day; with a friction on it, also of the six later days."""
-    is_enough = observation_count(store, day) >= store.settings.friction_observations
+    is_enough = session_count(store, day) >= store.settings.friction_sessions
     days = friction_days(day, has_friction=has_friction)
     sources = [store.tables.parts(name) for name in ("messages", "observations")]
     hashes = [parts[part].fingerprint for parts in sources for part in days if part in parts]
@@ -457,10 +457,12 @@ def friction_days(day: str, *, has_friction: bool = False) -> list[str]:
     return [(middle + timedelta(days=offset)).isoformat() for offset in offsets]
 
 
-def observation_count(store: Store, day: str) -> int:
-    """Returns the number of observations and segments up to the day."""
-    tables = (store.tables.parts(name) for name in ("observations", "segments"))
-    return sum(info.rows for parts in tables for part, info in parts.items() if part <= day)
+def session_count(store: Store, day: str) -> int:
+    """Returns the number of sessions that were read up to the day."""
+    windows = store.tables.read("windows", columns=["session_id", "day", "status"])
+    is_before = pl.col("day") <= date.fromisoformat(day)
+    read_windows = windows.filter(pl.col("status").is_in(READ_STATUSES), is_before)
+    return read_windows["session_id"].n_unique()
 
 
 def summaries_version(store: Store) -> str:

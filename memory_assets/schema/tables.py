@@ -233,9 +233,9 @@ _CORE = (
                    ("observation_ids", "reflections.observation_ids"),
                    ("category", "memories.category"), ("confidence", "memories.confidence"))),
     # friction
-    Table("friction", "friction", ("find_friction",), "friction/6", r.Friction, grain="day",
+    Table("friction", "friction", ("find_friction",), "friction/7", r.Friction, grain="day",
           made_from=("messages", "sessions", "observations"),
-          settings=("embedding_model", "friction_observations", "owner", "timezone"),
+          settings=("embedding_model", "friction_sessions", "owner", "timezone"),
           plots=("kind",)),
     # triage: decisions, MEMORY.md and the review surfaces
     Table("amendments", "triage", _TRIAGE, "amend/2", r.Amendment,
@@ -300,7 +300,7 @@ _CORE = (
     Table("briefing", "brief", (*_TRIAGE, "brief"), "brief/10", grain="scope",
           made_from=("memories", "memory_md", "proposals", "decisions", "triggers", "lessons",
                      "windows", "segments", "session_reflections", "observer_answers",
-                     "reflections"), settings=("owner", "timezone", "context_tokens", "model"),
+                     "reflections"), settings=("owner", "timezone", "context_tokens"),
           kinds=frozenset({"markdown"}),
           doc="Context for the next session of a project: MEMORY.md, lessons, what was left "
               "open, recent facts, dates."),

@@ -296,9 +296,7 @@ class CoreSettings(BaseSettings):
         "Of sessions with fewer user turns only corrections and rules are kept.", 5, ge=0
     )
     context_tokens: int = setting("Context size that budgets derive from.", 200_000, ge=8_000)
-    friction_observations: int = setting(
-        "Minimum observations and segments before friction is searched.", 100, ge=0
-    )
+    friction_sessions: int = setting("Minimum sessions before friction is searched.", 10, ge=0)
     review_days: int = setting(
         "Days with sessions of its project after which an undecided proposal expires.", 7, ge=1
     )

@@ -7,7 +7,7 @@ from functools import partial
 import polars as pl
 
 from memory_assets.adapters.git_workspace import GitWorkspace
-from memory_assets.runs.inputs import friction_days, friction_version, observation_count
+from memory_assets.runs.inputs import friction_days, friction_version, session_count
 from memory_assets.runs.results import Builder, Report, Rows, Run
 from memory_assets.schema.frames import empty
 from memory_assets.schema.protocols import Embedder
@@ -25,22 +25,20 @@ from memory_assets.store.store import Store
 
 def friction(store: Store, _: Run) -> Builder:
     """Finds the frictions of a day and numbers them in the ledger."""
-    least = store.settings.friction_observations
+    least = store.settings.friction_sessions
     # Loads the model when the first day needs it.
     load_embedder = partial(open_embedder, store.settings.embedding_model)
     skipped: dict[str, str] = {}
 
     def build(day: str) -> Rows:
-        count = observation_count(store, day)
+        count = session_count(store, day)
         if count >= least:
             rows = find_frictions(store, day, load_embedder())
             version = friction_version(
                 store, TABLES["friction"], day, has_friction=not rows.is_empty()
             )
             return Rows(rows, {"skipped": dict(skipped)}, version=version)
-        skipped[day] = (
-            f"{count} observations and segments; frictions are looked for from {least} on"
-        )
+        skipped[day] = f"{count} sessions; frictions are looked for from {least} on"
         return Rows(empty("friction"), {"skipped": dict(skipped)})
 
     return build

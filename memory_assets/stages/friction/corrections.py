@@ -11,10 +11,11 @@ nothing went wrong, so they must recur nearly word for word, in three sessions.
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import chain, pairwise, product
 
 import numpy as np
 
+from memory_assets.english.numbers import names_another, numbered_things
 from memory_assets.english.word_forms import family_of
 from memory_assets.schema.protocols import Embedder
 from memory_assets.schema.records import MEMORY_MD
@@ -50,8 +51,12 @@ enough.
 ALREADY_SAID = 0.6
 """Likeness to a line of MEMORY.md with the same meaning."""
 
-SAME_WISH, WISHING_SESSIONS = 0.6, 3
-"""Likeness of clauses with the same wish, and the sessions needed."""
+SAME_WISH, WISHED_WORDS = 0.6, 0.8
+"""Likeness of clauses with the same wish, and the share of the shorter one's content words that the
+other has: a word of its own names another object.
+"""
+
+WISHING_SESSIONS = 3
 
 FEWEST_WISHED = 2
 """Content words of a wish; one alone ("fix tests") is a task and no rule."""
@@ -150,6 +155,9 @@ _TASK = re.compile(
     r"|wait|draft|list|describe|debug"
     r"|investigate)\b"
 )
+_ERRAND = re.compile(r"(?i)^(?:add|draft|give|include|make|write) (?:me |us )?(?:an?|another)\b")
+"""Asks for a single thing, each time for another one."""
+
 _IS_ABOUT = re.compile(
     r"(?i)^\w+ (?!(?:the|an?|this|that|these|those|it|if|whether|my|your|our|all|any|every"
     r"|each)\b)\w+(?: \w+)? "
@@ -211,35 +219,49 @@ def find_corrections(
     sessions = [[turn for turn in turns if turn.is_owner] for turns in of_owner]
     instructions = chain.from_iterable(map(_instructions, sessions))
     rules = [rule for rule in instructions if not _names(rule.words, prohibited)]
-    found = [_correction(group, embedder, entries) for group in _groups(rules, SAME, embedder)]
+    groups = _groups(rules, embedder, SAME)
+    found = [_correction(group, embedder, entries) for group in groups]
     reported = set(retyped)
     for problem in filter(None, found):
         reported.update(problem.message_ids)
     all_wishes = chain.from_iterable(map(_wishes, sessions))
     wishes = [wish for wish in all_wishes if wish.turn.message_id not in reported]
-    found += [_wish(group, embedder, entries) for group in _groups(wishes, SAME_WISH, embedder)]
+    groups = _groups(wishes, embedder, SAME_WISH, WISHED_WORDS)
+    found += [_wish(group, embedder, entries) for group in groups]
     return [problem for problem in found if problem]
 
 
 def _groups(
-    said: Sequence[Instruction], least: float, embedder: Embedder
+    said: Sequence[Instruction], embedder: Embedder, least: float, shared_words: float = 0.0
 ) -> list[list[Instruction]]:
+    """Returns the instructions in groups with the same meaning, which name the same numbers."""
     if not said:
         return []
     texts = [instruction.words for instruction in said]
-    groups = cluster(likeness(texts, embedder.encode(texts)), least)
-    return [[said[n] for n in group] for group in groups]
+    alike = likeness(texts, embedder.encode(texts))
+    alike[shares_of_words(texts) < shared_words] = 0.0
+    things = list(map(numbered_things, texts))
+    numbered = [n for n, thing in enumerate(things) if thing]
+    for one, other in product(numbered, repeat=2):
+        if names_another(things[one], things[other]):
+            alike[one, other] = 0.0
+    return [[said[n] for n in group] for group in cluster(alike, least)]
 
 
 def likeness(texts: Sequence[str], vectors: np.ndarray) -> np.ndarray:
     """Returns how alike all pairs of sentences are: the mean of the cosine and the share of common
     words.
     """
+    shared = SHARED_WEIGHT * shares_of_words(texts)
+    return (1 - SHARED_WEIGHT) * similarities(vectors) + shared
+
+
+def shares_of_words(texts: Sequence[str]) -> np.ndarray:
+    """Returns for all pairs the share of the shorter one's content words that the other has."""
     stems = [stems_of(text.replace("-", " ")) for text in texts]
     families = [frozenset(map(family_of, words)) for words in stems]
     shares = [[len(a & b) / max(min(len(a), len(b)), 1) for b in families] for a in families]
-    shared = np.array(shares)
-    return (1 - SHARED_WEIGHT) * similarities(vectors) + SHARED_WEIGHT * np.minimum(shared, 1.0)
+    return np.array(shares)
 
 
 def _instructions(turns: Sequence[Utterance]) -> Iterator[Instruction]:
@@ -248,6 +270,8 @@ def _instructions(turns: Sequence[Utterance]) -> Iterator[Instruction]:
         for sentence in owner_sentences(turn.text):
             whole = _rule_in(sentence)
             for words in [whole] if whole else filter(None, map(_rule_in, _pieces(sentence))):
+                if _ERRAND.match(words):
+                    continue
                 said = sentence if whole else words
                 is_correcting = _is_correcting(said)
                 is_directing = is_correcting or bool(_DIRECTS.search(said))

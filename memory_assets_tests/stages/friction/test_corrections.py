@@ -46,6 +46,11 @@ def test_three_wordings_of_a_correction_are_one(first: str, second: str, third: 
         ("Why are you doing it again?", "Why do you still do it?", "Why did you do it again?"),
         ("Try it again, please.", "It still fails.", "Not working, still the same error."),
         ("Please run all tests again.", "Run all tests again.", "Run the tests once more, please."),
+        tuple(f"Write a paragraph about chapter {number}." for number in (25, 26, 27)),
+        tuple(f"Use the layout of section {letter}." for letter in "BCD"),
+        tuple(f"Always quote the {place} letter in full." for place in ("second", "third", "last")),
+        tuple(f"Add a test for the {name}, please." for name in ("parser", "lexer", "printer")),
+        tuple(f"Then translate the {name} into French." for name in ("preface", "index", "legend")),
     ],
 )
 def test_tasks_and_remarks_that_recur_are_no_rule(texts: tuple[str, ...]):

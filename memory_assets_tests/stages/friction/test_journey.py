@@ -104,7 +104,7 @@ def test_rejected_it_is_not_raised_again(store: Store):
 
 def test_too_little_to_look_at_finds_nothing_and_says_so(store: Store, tmp_path: Path):
     shutil.copytree(store.root, tmp_path / "store")
-    changed = {"data": tmp_path / "store", "friction_observations": 100}
+    changed = {"data": tmp_path / "store", "friction_sessions": 100}
     store = open_store(store.settings.model_copy(update=changed))
     assert "find_friction" in launch.ingest(store).jobs
     assert store.tables.read("friction").is_empty()

@@ -95,7 +95,7 @@ def store_of(week: SyntheticWeek, root: Path, **settings: object) -> Store:
     from memory_assets.runs import launch
 
     folder = lay_out_week(week, root / "transcripts")
-    given = {"friction_observations": 0, **settings}
+    given = {"friction_sessions": 0, **settings}
     store = open_store(
         read_settings(
             data=root / "store", sources=str(folder), owner="mira", timezone="UTC", now=NOW, **given
