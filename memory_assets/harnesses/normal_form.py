@@ -202,6 +202,13 @@ class TranscriptReader(ABC):
             del calls[next(iter(calls))]
         return call
 
+    def ask(self, parsed: Parsed, questions: Mapping[str, str]) -> None:
+        """Puts the questions of a call above its text, and remembers the keys of their answers."""
+        if questions:
+            self.state["asked"] = [*questions]
+            parsed.kind = "text"
+            parsed.text = strip_memories("\n".join([*questions.values(), parsed.text]))
+
     def tool_result(self, record_type: str, call_id: Any, output: Any) -> Parsed:
         """Returns the result of a call, without `text`; the called tool decides its author."""
         content, images = join_blocks(output)

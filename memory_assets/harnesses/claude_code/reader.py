@@ -14,10 +14,10 @@ the `remove`, or no other record at all.
 """
 
 from collections.abc import Mapping, Sequence
-from itertools import chain
 from pathlib import PureWindowsPath
 from typing import Any, Self
 
+from memory_assets.harnesses.asking import ASKING, answers_in, questions_in
 from memory_assets.harnesses.human_words import parse_action, parse_user_text, strip_memories
 from memory_assets.harnesses.normal_form import (
     Parsed,
@@ -39,7 +39,6 @@ MOST_GIVEN = 20
 
 _BLOCKS = frozenset({"text", "tool_use", "server_tool_use", "thinking", "redacted_thinking"})
 
-_ASKING = "AskUserQuestion"
 _REFUSAL_STARTS, _REFUSAL_ENDS = "The user doesn't want to ", " the user said:"
 """Begin and end of the first line of a result if the person refused the call; a reason follows."""
 
@@ -58,7 +57,7 @@ class ClaudeCodeReader(TranscriptReader):
         self, session_id: str, state: Mapping[str, Any] | None = None, *, is_subagent: bool = False
     ) -> None:
         initial = {"custom_title": None, "is_boundary_open": False, "has_branch": False}
-        initial |= {"queue": [], "given_prompts": []}
+        initial |= {"queue": [], "given_prompts": [], "asked": []}
         super().__init__(session_id, {**initial, **(state or {})})
         self._is_subagent = is_subagent
 
@@ -115,10 +114,8 @@ class ClaudeCodeReader(TranscriptReader):
         named_calls = [(str(c["id"]), str(c["name"]), c.get("input")) for c in calls]
         parsed = self.assistant_message("assistant", texts, named_calls)
         parsed.identity = f"assistant:{answer.get('id') or record.get('uuid')}"
-        questions = [*chain.from_iterable(map(_questions, calls))]
-        if questions:
-            parsed.kind = "text"
-            parsed.text = strip_memories("\n".join([*questions, parsed.text]))
+        for _, tool, arguments in named_calls:
+            self.ask(parsed, questions_in(tool, arguments))
         parsed.model = text_or_none(answer.get("model"))
         if record.get("isApiErrorMessage") or parsed.model == SYNTHETIC:
             parsed.author = "injected"
@@ -165,7 +162,8 @@ class ClaudeCodeReader(TranscriptReader):
     ) -> None:
         """Makes the message the owner's if they typed text beside results, answered or refused."""
         typed = parse_user_text(beside)
-        answers = _answers(parsed.tool_name, record.get("toolUseResult"))
+        is_answer = parsed.tool_name in ASKING
+        answers = answers_in(record.get("toolUseResult"), self.state["asked"]) if is_answer else ""
         reason = _refusal_reason(parsed, text, record.get("toolUseResult"))
         if beside and typed.voice == "person":
             parsed.to_owner(typed.text, is_user_turn=True)
@@ -259,16 +257,6 @@ class ClaudeCodeReader(TranscriptReader):
         return parsed
 
 
-def _questions(call: Mapping[str, Any]) -> list[str]:
-    """Returns the words with which the assistant asks the person in a call."""
-    arguments = call.get("input")
-    if call.get("name") != _ASKING or not isinstance(arguments, Mapping):
-        return []
-    questions = arguments.get("questions") or ()
-    texts = (entry.get("question") for entry in questions if isinstance(entry, Mapping))
-    return [str(text) for text in texts if text]
-
-
 def _join_results(results: Sequence[Mapping[str, Any]]) -> tuple[str, int]:
     """Returns the text of all results, and the number of images in them."""
     joined = [join_blocks(result.get("content")) for result in results]
@@ -282,13 +270,6 @@ def _without_words(blocks: Sequence[Mapping[str, Any]]) -> Parsed:
     if new_types:
         return Parsed(f"assistant/{new_types[0]}", "unknown")
     return Parsed("assistant/thinking", "known")
-
-
-def _answers(tool: str | None, outcome: Any) -> str:
-    """Returns what the person answered, without the assistant's questions."""
-    answers = outcome.get("answers") if tool == _ASKING and isinstance(outcome, Mapping) else None
-    texts = answers.values() if isinstance(answers, Mapping) else ()
-    return "\n".join(text for text in texts if isinstance(text, str))
 
 
 def _refusal_reason(parsed: Parsed, text: str, outcome: Any) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 
 import orjson
 
+from memory_assets.harnesses.asking import ASKING, answers_in, questions_in
 from memory_assets.harnesses.human_words import (
     UserText,
     count_images,
@@ -57,7 +58,7 @@ class CodexReader(TranscriptReader):
 
     def __init__(self, session_id: str, state: Mapping[str, Any] | None = None) -> None:
         initial = {"root": session_id, "header_count": 0, "is_header": True, "is_subagent": False}
-        initial |= {"beginning_until": None, "model": None}
+        initial |= {"beginning_until": None, "model": None, "asked": []}
         super().__init__(session_id, {**initial, **(state or {})})
 
     @staticmethod
@@ -171,7 +172,7 @@ class CodexReader(TranscriptReader):
         call_id = text_or_none(payload.get("call_id")) or text_or_none(payload.get("id"))
         call = self.remember_call(call_id, tool, _decode(arguments))
         rendered = render_call(tool, arguments)
-        return Parsed(
+        parsed = Parsed(
             name,
             "message",
             author="assistant",
@@ -184,6 +185,8 @@ class CodexReader(TranscriptReader):
             files_read=call.files_read,
             files_modified=call.files_modified,
         )
+        self.ask(parsed, questions_in(tool, _decode(arguments)))
+        return parsed
 
     def _result(self, name: str, payload: dict[str, Any]) -> Parsed:
         parsed = self.tool_result(name, payload.get("call_id"), payload.get("output"))
@@ -195,6 +198,10 @@ class CodexReader(TranscriptReader):
         if parsed.tool_name == "spawn_agent" and output.startswith(NEWLY_SPAWNED):
             parsed.author = "injected"
             self._begin_copy(None)
+        is_answer = parsed.tool_name in ASKING
+        answers = answers_in(_decode(output), self.state["asked"]) if is_answer else ""
+        if answers:
+            parsed.to_owner(answers)
         return parsed
 
 

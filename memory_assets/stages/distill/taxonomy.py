@@ -151,7 +151,7 @@ TAXONOMY_VERSION = TAXONOMY.version
 
 _KINDS: dict[FactKind, Category] = {
     **dict.fromkeys(("rule", "correction"), "rules-conventions"),
-    **dict.fromkeys(("decision", "state_change"), "projects"),
+    **dict.fromkeys(("decision", "state_change", "answer"), "projects"),
     **dict.fromkeys(("root_cause", "gotcha", "result"), "operations"),
     "preference": "preferences",
 }

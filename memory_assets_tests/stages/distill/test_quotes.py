@@ -1,5 +1,6 @@
 """What was asked for and written is quoted: part of one message, with its author, or nothing."""
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -141,15 +142,37 @@ def test_an_opening_is_the_beginning_of_its_text(text: str, most: int):
 def composed(
     day: dict[str, pl.DataFrame], all_messages: pl.DataFrame, summaries: Iterable[str] = ()
 ) -> list[str]:
-    """The quotes that no message has."""
-    texts = {row["message_id"]: squeezed(row["text"]) for row in all_messages.to_dicts()}
+    """The quotes and facts with words that no message has in this order.
+
+    A fact may begin with a capital, end with a stop, and say that the owner said it; an answer
+    follows its question.
+    """
+    rows = all_messages.to_dicts()
+    texts = {row["message_id"]: squeezed(row["text"]) for row in rows}
     quotes = [quote for segment in day["segments"].to_dicts() for quote in quotes_of(segment)]
-    return [
+    wrong = [
         quote.text
         for quote in quotes
         if squeezed(quote.text) not in texts.get(quote.message_id, "")
         and quote.text not in summaries
     ]
+    plain_texts = {row["message_id"]: plain_words(row["text"]) for row in rows}
+    for fact in day["observations"].to_dicts():
+        told = [plain_texts[id] for id in fact["message_ids"]]
+        words = plain_words(
+            fact["text"].removeprefix("The owner said: ").partition(" (approved by the owner")[0]
+        )
+        cuts = range(len(words) + 1) if fact["tags"] == ["answer"] else (len(words),)
+        if not any(
+            all(any(part in text for text in told) for part in (words[:n], words[n:])) for n in cuts
+        ):
+            wrong.append(fact["text"])
+    return wrong
+
+
+def plain_words(text: str) -> str:
+    """The words without marks, escapes and case."""
+    return " ".join(re.findall(r"\w+", re.sub(r"\\[nt]", " ", text).casefold()))
 
 
 def built(store: Store) -> tuple[dict[str, pl.DataFrame], pl.DataFrame, list[str]]:

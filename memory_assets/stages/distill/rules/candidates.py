@@ -16,6 +16,7 @@ FactKind = Literal[
     "state_change",
     "result",
     "gotcha",
+    "answer",
     "fact",
     "narrative",
 ]

@@ -16,6 +16,7 @@ from memory_assets.stages.distill.rules.assistant_says import find_causes
 from memory_assets.stages.distill.rules.candidates import Candidate
 from memory_assets.stages.distill.rules.exchanges import Exchange, Row, parse_exchanges
 from memory_assets.stages.distill.rules.owner_says import PICK, find_owner_facts
+from memory_assets.stages.distill.rules.signals import find_signals
 from memory_assets.text.words import likeness, shared, stems_of
 
 OBSERVER = "rules/4"
@@ -63,7 +64,8 @@ _IS_DONE = re.compile(r"(?i)\b(?:fixed|added|implemented|closed|resolved|done)\b
 def find_candidates(messages: Sequence[Row], segments: Sequence[Sequence[int]]) -> list[Candidate]:
     """Returns the candidates of the window, the most useful first."""
     exchanges = parse_exchanges(messages)
-    found = mark_overturned([*find_owner_facts(exchanges), *find_causes(exchanges)], exchanges)
+    in_turns = [*find_owner_facts(exchanges), *find_causes(exchanges)]
+    found = mark_overturned([*in_turns, *find_signals(messages)], exchanges)
     kept: list[Candidate] = []
     for candidate in sorted(
         found, key=lambda c: (not c.is_overturned, len(stems_of(c.text)), c.event_at), reverse=True

@@ -1,0 +1,58 @@
+"""Questions that a harness asks the person for the agent, and the person's answers.
+
+Takes the arguments of such a call and its result, as Claude Code and Codex write them. The
+questions are the agent's words and the answers the person's: texts with a line for each.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import orjson
+
+ASKING = frozenset({"AskUserQuestion", "request_user_input"})
+"""The tools of Claude Code and of Codex."""
+
+_LABEL = re.compile(r'"label":\s?("(?:[^"\\]|\\.)*")')
+_NOTE = "user_note: "
+"""Beginning of the person's own words among Codex' answers."""
+
+
+def questions_in(tool: str, arguments: Any) -> dict[str, str]:
+    """Returns the questions of a call by the key of their answers; none that asks for a secret."""
+    questions = arguments.get("questions") if isinstance(arguments, Mapping) else None
+    if tool not in ASKING or not isinstance(questions, list):
+        return {}
+    asked = (entry for entry in questions if isinstance(entry, Mapping) and entry.get("question"))
+    return {
+        str(entry.get("id") or entry["question"]): _line([entry["question"]])
+        for entry in asked
+        if not entry.get("isSecret")
+    }
+
+
+def labels_in(call: str) -> set[str]:
+    """Returns the labels of the options that a rendered call offers."""
+    return {str(orjson.loads(label)) for label in _LABEL.findall(call)}
+
+
+def answers_in(outcome: Any, keys: Iterable[str]) -> str:
+    """Returns the answers with these keys, each with the person's own note behind a colon."""
+    answers = outcome.get("answers") if isinstance(outcome, Mapping) else None
+    if not isinstance(answers, Mapping):
+        return ""
+    notes = outcome.get("annotations") or {}
+    given = ((answers.get(key), notes.get(key)) for key in keys)
+    return "\n".join(_line(_texts(answer, note)) for answer, note in given if answer)
+
+
+def _texts(answer: Any, note: Any) -> list[Any]:
+    """Returns the texts of an answer: of Claude Code one and a note, of Codex a list."""
+    if isinstance(answer, Mapping):
+        return answer.get("answers") or []
+    return [answer, note.get("notes") if isinstance(note, Mapping) else None]
+
+
+def _line(texts: Iterable[Any]) -> str:
+    words = (text.removeprefix(_NOTE).split() for text in texts if isinstance(text, str) and text)
+    return ": ".join(map(" ".join, words))
