@@ -99,11 +99,13 @@ def observations(store: Store, _: Run) -> Builder:
 
 def emit_accumulated(store: Store, table: str, partitions: Sequence[str]) -> Report:
     """Emits `observations.accumulated` for each day with at least `ACCUMULATED_TOKENS`."""
-    rows = store.tables.read(table, partitions, columns=["day", "tokens"])
+    columns = ["day", "tokens", "kind", "session_id"]
+    rows = store.tables.read(table, partitions, columns=columns)
     days = rows.group_by("day").agg(pl.len(), pl.col("tokens").sum()).sort("day")
     for day, count, tokens in days.filter(pl.col("tokens") >= ACCUMULATED_TOKENS).iter_rows():
         emit(store, ACCUMULATED, day.isoformat(), "", totalTokens=tokens, observationCount=count)
-    return Report({"observation_tokens": int(rows["tokens"].sum())})
+    counts = {"facts": rows.filter(kind="fact").height, "sessions": rows["session_id"].n_unique()}
+    return Report({**counts, "observation_tokens": int(rows["tokens"].sum())})
 
 
 def _open_embedder(store: Store, *, is_needed: bool) -> LocalEmbedder | None:

@@ -76,13 +76,16 @@ def find_quotes(messages: Sequence[Row]) -> list[Quote]:
 
 
 def opening(text: str, most: int) -> str:
-    """Returns the first whole sentences of the text, at least one, up to `most` characters."""
+    """Returns the first whole sentences of the text, at least one, up to `most` characters.
+
+    The last one is none that only introduces what follows it.
+    """
     spans = sentence_spans(text)
     if not spans or spans[0][1] - spans[0][0] > LONGEST_SENTENCE:
         return ""
     start = spans[0][0]
-    ends = [end for _, end in spans if end - start <= most]
-    return text[start : max(ends, default=spans[0][1])]
+    fitting = [end for _, end in spans if end - start <= most] or [spans[0][1]]
+    return text[start : max((end for end in fitting if text[end - 1] != ":"), default=start)]
 
 
 def _request(message: Row) -> str:
@@ -91,7 +94,7 @@ def _request(message: Row) -> str:
     if not is_turn or message["text"].startswith("/"):
         return ""
     paragraph = next(iter(own_paragraphs(message["text"])), "")
-    quote = opening(paragraph, REQUEST_CHARS)
+    quote = opening(paragraph.rstrip(":"), REQUEST_CHARS)
     is_verbatim = squeezed(quote) in squeezed(message["text"])
     return quote if is_verbatim and len(stems_of(paragraph)) >= FEWEST_STEMS else ""
 

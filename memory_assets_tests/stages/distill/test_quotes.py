@@ -43,7 +43,7 @@ def test_a_greeting_a_slash_command_or_a_go_ahead_is_no_request(turn: str):
     [
         (
             "The relay's tests fail:\n\n```\nexit status 1\n```\n\nfix them please",
-            "The relay's tests fail:",
+            "The relay's tests fail",
         ),
         (
             f"{TASK} {'The old name is in the docs of every consumer. ' * 5}",
@@ -60,7 +60,8 @@ def test_a_request_ends_with_a_sentence_and_before_what_was_pasted(turn: str, re
     [
         ("All 12 uses are renamed. Want me to open the PR?", None),
         ("Let me check the logs.\n[toolCall Bash({})]", "Let me check the logs."),
-        ("It works now:\n```\nexit status 0\n```", "It works now:"),
+        ("It works now. The output:\n```\nexit status 0\n```", "It works now."),
+        ("The output:\n```\nexit status 0\n```", ""),
         ("x" * 500, ""),
         ("Always use conda from now on in every project.", "Always use conda from now on in every project."),
     ],
