@@ -2,9 +2,10 @@
 headless.
 
 `claude_code_model` and `codex_model` define how each client is called and how its output is read;
-this module runs it. The client starts in an empty folder, which is deleted afterwards. Only one
-client runs at a time for all processes of the store. It is killed when this process ends or the
-time is over. It uses the same login and network settings as when the person starts it.
+this module runs it. The client starts in an empty folder, which is deleted afterwards. Only a few
+clients run side by side for all processes of the store. A client is killed when this process ends
+or the time is over. It uses the same login and network settings as when the person starts it, but
+no key and no address of the environment: what was chosen is what reads.
 """
 
 import json
@@ -18,6 +19,7 @@ import tempfile
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from importlib.resources import as_file, files
@@ -41,6 +43,10 @@ from memory_assets.text.patterns import patterns_beside
 HOME_FOLDERS = (".local/bin", ".claude/local", ".npm-global/bin", ".bun/bin", ".volta/bin")
 """Folders in the home in which clients are installed; the search path of a service lacks them."""
 
+POLL_SECONDS = 0.1
+SLOT_TIMES = 5.0
+"""Multiple of the timeout for which a question waits until another client has ended."""
+
 SYSTEM_FOLDERS = ("/opt/homebrew/bin", "/usr/local/bin")
 
 SESSION_VARIABLES = (
@@ -51,6 +57,20 @@ SESSION_VARIABLES = (
 )
 """Variables of a session in which `memory` runs. They are unset: the client would take itself for a
 part of that session.
+"""
+
+READER_VARIABLES = (
+    "ANTHROPIC_",
+    "CLAUDE_CODE_USE_",
+    "CLAUDE_CODE_SKIP_",
+    "AWS_BEARER_TOKEN_BEDROCK",
+    "CLOUD_ML_REGION",
+    "VERTEX_REGION_",
+    "OPENAI_",
+    "AZURE_OPENAI_",
+)
+"""Beginnings of variables with keys, addresses and models, which would make another account or
+server read what is sent.
 """
 
 _STATUS = re.compile(r"\b(?:API Error:?|status:?|HTTP)\s*\(?(4\d\d|5\d\d)\b", re.I)
@@ -96,11 +116,14 @@ class HarnessModel(ABC):
         *,
         timeout_seconds: float = 60.0,
         environ: Mapping[str, str] | None = None,
+        at_once: int = 1,
+        inherits_keys: bool = False,
     ) -> None:
         self.name = name
         self.model = name.partition(":")[2]
         """The harness's name of the model; empty for its default."""
-        self._lock = lock
+        self._locks = [lock.with_suffix(f".{slot}.lock") for slot in range(at_once)]
+        self._not_inherited = SESSION_VARIABLES + (() if inherits_keys else READER_VARIABLES)
         self._timeout_seconds = timeout_seconds
         self._environ = environ or {}
 
@@ -109,7 +132,7 @@ class HarnessModel(ABC):
         program = self._find()
         started = time.monotonic()
         scratch = tempfile.TemporaryDirectory(prefix="memory-model-", ignore_cleanup_errors=True)
-        with self._alone(), scratch as name:
+        with self._slot(), scratch as name:
             folder = Path(name)
             command = [program, *self.arguments(request, folder)]
             output = self._run(command, self.environ(request), self.question(request), folder)
@@ -216,16 +239,19 @@ class HarnessModel(ABC):
             "choose another model (`memory model`)."
         )
 
-    def _alone(self) -> filelock.AcquireReturnProxy:
-        """Holds the lock of the harness until the block ends; raises `ModelBusyError` if another
-        process holds it for too long.
+    def _slot(self) -> filelock.AcquireReturnProxy:
+        """Holds one of the locks of the harness until the block ends; raises `ModelBusyError` if
+        others hold all of them for too long.
         """
-        try:
-            return filelock.FileLock(self._lock, mode=0o600).acquire(timeout=self._timeout_seconds)
-        except filelock.Timeout:
-            raise ModelBusyError(
-                f"Another process is still asking {self.title}; the next run asks again."
-            ) from None
+        until = time.monotonic() + SLOT_TIMES * self._timeout_seconds
+        while time.monotonic() < until:
+            for path in self._locks:
+                with suppress(filelock.Timeout):
+                    return filelock.FileLock(path, mode=0o600).acquire(timeout=0)
+            time.sleep(POLL_SECONDS)
+        raise ModelBusyError(
+            f"Another process is still asking {self.title}; the next run asks again."
+        )
 
     def _run(
         self, command: list[str], variables: Mapping[str, str], question: str, folder: Path
@@ -236,10 +262,8 @@ class HarnessModel(ABC):
         (folder / "question.txt").write_text(question, "utf-8")
         empty = folder / "empty"
         empty.mkdir()
-        inherited = {
-            name: value for name, value in os.environ.items() if name not in SESSION_VARIABLES
-        }
-        environ = {**inherited, **self._environ, **variables}
+        inherited = [name for name in os.environ if not name.startswith(self._not_inherited)]
+        environ = {name: os.environ[name] for name in inherited} | {**self._environ, **variables}
         # A client written for Node may need the `node` in its own folder.
         places = (os.environ.get("PATH", ""), str(Path(command[0]).parent))
         environ["PATH"] = os.pathsep.join(filter(None, places))

@@ -34,11 +34,12 @@ def use_model(
 ) -> Models:
     """Chooses a model, and allows that it is sent the projects.
 
-    By default these are the present projects; with `is_for_all`, all of them and later ones.
+    By default these are the present projects; with `is_for_all`, or while no project is known, all
+    of them and later ones.
     """
-    if is_for_all:
-        projects = [ALL_PROJECTS]
-    allowed = projects or projects_of(_present_store())
+    allowed = list(projects or projects_of(_present_store()))
+    if is_for_all or not allowed:
+        allowed = [ALL_PROJECTS]
     models = configuration.use_model(name, allowed, reflector=reflector, url=url, is_free=is_free)
     _keep_status()
     return models

@@ -238,7 +238,10 @@ class CoreSettings(BaseSettings):
     reflector_url: ServerAddress = setting(
         "Server of `reflector_model`; empty: that of `model_url`.", ""
     )
-    model_at_once: int = setting("Concurrent requests to the model.", 4, ge=1, le=64)
+    model_at_once: int = setting("Concurrent requests to the model.", 3, ge=1, le=64)
+    model_inherits_keys: bool = setting(
+        "Whether a harness asked as a model gets keys and addresses of the environment.", False
+    )
     model_timeout_seconds: float = setting(
         "Seconds without a byte of an answer.", 60.0, gt=0, le=3600
     )

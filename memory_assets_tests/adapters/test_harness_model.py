@@ -8,6 +8,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -44,13 +45,10 @@ def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeClient:
     return made
 
 
-def model(tmp_path: Path, timeout: float = 20.0) -> Plain:
-    return Plain(
-        "plain:small",
-        tmp_path / "harness.lock",
-        timeout_seconds=timeout,
-        environ={"MEMORY_HOOKS_OFF": "1"},
-    )
+def model(tmp_path: Path, timeout: float = 20.0, **how: Any) -> Plain:
+    environ = {"MEMORY_HOOKS_OFF": "1"}
+    lock = tmp_path / "harness.lock"
+    return Plain("plain:small", lock, timeout_seconds=timeout, environ=environ, **how)
 
 
 def test_the_question_is_its_input_and_its_folder_is_empty_and_gone_afterwards(
@@ -148,12 +146,34 @@ def test_the_client_and_its_folder_do_not_outlive_the_process_that_asks_however_
     assert not list(tmp_path.glob("memory-model-*"))
 
 
-def test_two_questions_are_asked_one_after_the_other(client: FakeClient, tmp_path: Path):
-    client.does(out="said", seconds=0.3)
-    with ThreadPoolExecutor(2) as pool:
-        list(pool.map(lambda _: model(tmp_path).ask(REQUEST), range(2)))
-    starts, ends = [call["at"] for call in client.calls()], client.ends()
-    assert ends[0] <= starts[1]
+@pytest.mark.parametrize("at_once", [1, 2])
+def test_as_many_questions_as_wanted_are_asked_side_by_side(
+    client: FakeClient, tmp_path: Path, at_once: int
+):
+    client.does(out="said", seconds=1)
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(lambda _: model(tmp_path, at_once=at_once).ask(REQUEST), range(3)))
+    starts = sorted(call["at"] for call in client.calls())
+    assert (min(client.ends()) > starts[1]) == (at_once == 2)
+    assert sorted(client.ends())[0] <= starts[at_once]
+
+
+@pytest.mark.parametrize("inherits", [False, True])
+def test_keys_and_addresses_of_the_environment_are_not_inherited_unless_somebody_wants_it(
+    client: FakeClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inherits: bool
+):
+    names = {
+        "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "OPENAI_BASE_URL",
+        "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "ANTHROPIC_VERTEX_PROJECT_ID",
+        "OPENAI_API_KEY", "AWS_BEARER_TOKEN_BEDROCK", "ANTHROPIC_CUSTOM_HEADERS",
+    }  # fmt: skip
+    for name in (*names, "CLAUDE_CODE_OAUTH_TOKEN", "HTTPS_PROXY"):
+        monkeypatch.setenv(name, "1")
+    client.does(out="said")
+    model(tmp_path, inherits_keys=inherits).ask(REQUEST)
+    (call,) = client.calls()
+    assert names & set(call["environ"]) == (names if inherits else set())
+    assert {"CLAUDE_CODE_OAUTH_TOKEN", "HTTPS_PROXY"} <= set(call["environ"])
 
 
 def test_a_question_does_not_wait_for_ever_behind_another(client: FakeClient, tmp_path: Path):
@@ -163,7 +183,7 @@ def test_a_question_does_not_wait_for_ever_behind_another(client: FakeClient, tm
         while not client.calls():
             time.sleep(0.05)
         with pytest.raises(ModelBusyError, match="Another process is still asking Plain"):
-            model(tmp_path, timeout=0.2).ask(REQUEST)
+            model(tmp_path, timeout=0.04).ask(REQUEST)
         assert first.result().text == "said"
 
 

@@ -52,6 +52,7 @@ class Setting:
             "CODEX_HOME": str(self.home / ".codex"),
             "ANTHROPIC_BASE_URL": api.url,
             "ANTHROPIC_API_KEY": "sk-test",
+            "MEMORY_MODEL_INHERITS_KEYS": "true",
             "OUR_KEY": "k",
             "MEMORY_MODEL": "claude-code" if program == "claude" else "codex",
         }

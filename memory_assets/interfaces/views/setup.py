@@ -98,8 +98,8 @@ def render_choice(overview: "ModelOverview", path: "Path | None") -> Parts:
     if path is not None:
         yield dim(f"Written into {path}.")
     if overview.sent_to and not overview.projects:
-        allowing = "`memory model add PROJECT` allows what it found"
-        yield f"No project is known yet. Run `memory up`; then {allowing}."
+        limit = "`memory model use NAME --project PROJECT` allows one alone"
+        yield f"No project is known yet: all that are found are sent. {limit}."
     elif overview.observer == "agent":
         yield "In your agent, the command or tool memory_distill reads one session a call."
     elif overview.sent_to and overview.calls:

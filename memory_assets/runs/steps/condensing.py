@@ -16,7 +16,7 @@ from memory_assets.runs.inputs import input_versions
 from memory_assets.runs.results import Builder, Report, Rows, Run, counts_of
 from memory_assets.schema.protocols import Model, ModelRequest
 from memory_assets.services.models.model_budget import Budget
-from memory_assets.services.models.open_models import at_once, open_model, sendable_memory_md
+from memory_assets.services.models.open_models import open_model, sendable_memory_md
 from memory_assets.stages.distill.model.answers import AnswerStore, StoredAnswer
 from memory_assets.stages.distill.model.asking import ask_each, ask_once
 from memory_assets.stages.embed.evidence import EVIDENCE
@@ -185,7 +185,7 @@ def ask_all(
     if requests:
         budget.check([request.estimated_tokens() for _, request in requests])
         calls = [partial(ask, *each) for each in requests]
-        ask_each(calls, at_once(settings, model.name), model.name)
+        ask_each(calls, settings.model_at_once, model.name)
 
 
 def sizes(store: Store, table: str, partitions: Sequence[str]) -> Report:

@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from typing import get_args
 
 from memory_assets.errors import QuestionError
+from memory_assets.services.models.harness_clients import missing_of
 from memory_assets.services.models.prices import is_near, price_of, prices_of
 from memory_assets.store.settings import HARNESS_MODELS, RULES, Role, Settings, harness_of
 
@@ -23,7 +24,7 @@ MOST_BYTES = 1_000_000
 
 
 def check_name(model: str, role: Role, settings: Settings, *, is_free: bool = False) -> str:
-    """Returns why it is not sure that the model exists; an empty text if it is sure.
+    """Returns why it is not sure that the model exists and can be asked; else an empty text.
 
     Raises `QuestionError`, with the nearest names, for a name that is in no price list, is no
     harness, and is not listed by the server of the role. Without a server, any name is accepted for
@@ -31,11 +32,17 @@ def check_name(model: str, role: Role, settings: Settings, *, is_free: bool = Fa
     """
     prices = prices_of(settings)
     harness = harness_of(model)
+    missing = missing_of(harness) if harness else ""
+    if missing:
+        return f"{model} cannot be asked yet: {missing}."
     if model in (RULES, harness) or price_of(model, prices) is not None:
         return ""
     if harness:
         return f"No price list has {model}: {harness} alone knows whether there is such a model."
-    url = settings.url_of(role)
+    return _check_with_server(model, settings.url_of(role), [*prices], is_free=is_free)
+
+
+def _check_with_server(model: str, url: str, priced: Sequence[str], *, is_free: bool) -> str:
     names = listed_models(url, SECONDS) if url else []
     if model in names or f"{model}:latest" in names:
         return ""
@@ -47,7 +54,7 @@ def check_name(model: str, role: Role, settings: Settings, *, is_free: bool = Fa
         raise QuestionError(f"{url} does not have {model}. Use one of {nearest}.")
     if is_free:
         return ""
-    nearest = _nearest_names(model, [*HARNESS_MODELS, *prices])
+    nearest = _nearest_names(model, [*HARNESS_MODELS, *priced])
     raise QuestionError(
         f"No price is known for {model}, and it is no harness. Use one of "
         f"{nearest}; `memory model list` shows all. For a model "

@@ -5,7 +5,6 @@ It looks for the clients of harnesses and the files of their logins, for the nam
 environment, and for servers on the usual ports of this machine, which it asks for their models.
 """
 
-import json
 import os
 import socket
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,15 +12,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain
 from math import ceil
-from pathlib import Path
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
 
 import polars as pl
 
 from memory_assets.adapters.anthropic_model import KEYS
-from memory_assets.adapters.harness_model import find_program
-from memory_assets.harnesses.homes import harness_homes
-from memory_assets.schema.vocabulary import Harness
+from memory_assets.services.models.harness_clients import CLIENTS, login_of, missing_of
 from memory_assets.services.models.model_budget import Budget
 from memory_assets.services.models.model_names import listed_models
 from memory_assets.services.models.model_questions import asked_about
@@ -41,24 +37,6 @@ KEY_MODEL = "claude-haiku-4-5"
 
 MOST_SHOWN = 3
 """Models of one local server that are offered."""
-
-
-class Client(NamedTuple):
-    """The client of a harness."""
-
-    title: str
-    vendor: str
-    program: str
-    home: Harness
-    """The harness under whose name `harness_homes` has its folder."""
-    login_file: str
-    """The file in its folder that a login writes."""
-
-
-CLIENTS = {
-    "claude-code": Client("Claude Code", "Anthropic", "claude", "claude_code", ".credentials.json"),
-    "codex": Client("Codex", "OpenAI", "codex", "codex", "auth.json"),
-}
 
 
 @dataclass(frozen=True)
@@ -216,42 +194,11 @@ def local_models(port: int) -> list[str]:
     return listed_models(f"http://127.0.0.1:{port}", SECONDS)
 
 
-def login_of(name: str, home: Path | None = None, environ: Mapping[str, str] = os.environ) -> str:
-    """Returns where the login of the harness is: a variable, a file or the keychain; an empty text
-    if none is found.
-    """
-    client = CLIENTS[name]
-    folder = harness_homes(home or Path.home(), environ)[client.home]
-    variables = (*KEYS, "CLAUDE_CODE_OAUTH_TOKEN") if name == "claude-code" else ("CODEX_API_KEY",)
-    for variable in variables:
-        if environ.get(variable):
-            return variable
-    login_file = folder / client.login_file
-    if login_file.is_file():
-        return str(login_file)
-    config_folder = folder if environ.get("CLAUDE_CONFIG_DIR") else folder.parent
-    has_account = name == "claude-code" and _has_account(config_folder)
-    return "its account, in the system's keychain" if has_account else ""
-
-
-def _has_account(folder: Path) -> bool:
-    """Returns whether Claude Code's settings name an account; on macOS the login itself is in the
-    keychain.
-    """
-    try:
-        return "oauthAccount" in json.loads((folder / ".claude.json").read_bytes())
-    except (OSError, ValueError):
-        return False
-
-
 def _harness_offer(name: str, usd: float | None) -> ModelOffer:
-    client = CLIENTS[name]
-    sent_to = f"{client.vendor}, as when you use it"
-    if find_program(client.program) is None:
-        return ModelOffer(name, "harness", f"{client.title} is not installed", False, sent_to, usd)
-    login = login_of(name)
-    state = f"logged in ({login})" if login else "no login found"
-    return ModelOffer(name, "harness", state, bool(login), sent_to, usd)
+    sent_to = f"{CLIENTS[name].vendor}, as when you use it"
+    missing = missing_of(name)
+    state = missing or f"logged in ({login_of(name)})"
+    return ModelOffer(name, "harness", state, not missing, sent_to, usd)
 
 
 def _sent_to(settings: Settings) -> str:

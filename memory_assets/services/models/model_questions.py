@@ -21,7 +21,7 @@ from memory_assets.schema.frames import frame_of
 from memory_assets.schema.progress import track
 from memory_assets.schema.protocols import Image, Model
 from memory_assets.services.models.model_budget import Budget
-from memory_assets.services.models.open_models import at_once, sendable
+from memory_assets.services.models.open_models import sendable
 from memory_assets.stages.distill.model import asking
 from memory_assets.stages.distill.model.answer_rows import answer_row
 from memory_assets.stages.distill.model.answers import AnswerStore
@@ -282,7 +282,7 @@ class Consultant:
             self.model,
             self.consultation.answers,
             store.settings.clock,
-            at_once(store.settings, self.model.name),
+            store.settings.model_at_once,
             self._earlier_memories,
             self._images,
             partial(self._established_facts, self._sessions(waiting)),

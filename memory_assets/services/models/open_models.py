@@ -104,23 +104,20 @@ def open_model(
 
 
 def _open_harness(harness: str, name: str, store: Store, timeout_seconds: float) -> Model:
-    """Returns the person's own harness as a model; all processes of the store ask it in turn, with
-    one lock.
-    """
+    """Returns the person's own harness as a model; all processes of the store share its locks."""
     from memory_assets.adapters.claude_code_model import ClaudeCodeModel
     from memory_assets.adapters.codex_model import CodexModel
 
     adapter = ClaudeCodeModel if harness == "claude-code" else CodexModel
     lock = make_folder(store.answers) / "harness.lock"
-    environ = {HOOKS_OFF: "1"}
-    return adapter(name, lock, timeout_seconds=timeout_seconds, environ=environ)
-
-
-def at_once(settings: Settings, model: str) -> int:
-    """Returns how many requests may be sent to the model at the same time: a harness answers one
-    after the other.
-    """
-    return 1 if harness_of(model) else settings.model_at_once
+    return adapter(
+        name,
+        lock,
+        timeout_seconds=timeout_seconds,
+        environ={HOOKS_OFF: "1"},
+        at_once=store.settings.model_at_once,
+        inherits_keys=store.settings.model_inherits_keys,
+    )
 
 
 def sendable(rows: pl.DataFrame, settings: Settings) -> pl.DataFrame:

@@ -35,8 +35,10 @@ ALIASES = {"haiku": "claude-haiku-5-5", "sonnet": "claude-sonnet-5-5", "opus": "
 
 MILLION = 1_000_000
 
-_LATER_VERSION = re.compile(r"[-._]?\d{1,5}(?!\d)")
-"""What follows the name in that of a later version; a snapshot's date has six digits or more."""
+_SNAPSHOT = re.compile(r"(?:[-@.:_]?\d{6,}|-latest|-v\d|:\d|\[1m\])*")
+"""What may follow a name that ends in its version: the date of a snapshot, the number of a
+deployment; anything else is another model.
+"""
 
 
 @dataclass(frozen=True)
@@ -184,7 +186,7 @@ def is_near(url: str) -> bool:
 
 
 def _fits(prefix: str, model: str) -> bool:
-    """Returns whether the model's name begins with the prefix, and is that of no later version."""
+    """Returns whether the model's name begins with the prefix, and is that of no other version."""
     is_version = prefix[-1:].isdigit()
-    is_later = is_version and _LATER_VERSION.match(model, len(prefix))
-    return model.startswith(prefix) and not is_later
+    is_same = not is_version or _SNAPSHOT.fullmatch(model, len(prefix))
+    return model.startswith(prefix) and bool(is_same)

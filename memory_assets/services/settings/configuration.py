@@ -1,7 +1,7 @@
 """Lists the settings with value, default and origin, and chooses the model."""
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
@@ -15,12 +15,15 @@ from memory_assets.store.settings import (
     RULES,
     Role,
     Settings,
+    TokenKind,
     changed_settings,
     read_file,
     read_settings,
 )
 from memory_assets.store.settings_file import Value, line_of, write_settings
 from memory_assets.text.masking.redact import mask_text
+
+FREE: dict[TokenKind, float] = {"input": 0.0, "output": 0.0}
 
 ENVIRONMENT = "environment"
 """Beginning of the origin of a setting that an environment variable sets."""
@@ -71,14 +74,16 @@ class Models:
     price_problems: tuple[str, ...] = ()
     """Why the models would not be asked: no known price."""
     uncertain_names: tuple[str, ...] = ()
-    """Why a chosen model may not exist."""
+    """Why a chosen model may not exist, or cannot be asked yet."""
+    notices: tuple[str, ...] = ()
+    """Earlier choices that the new one resets, or that stay."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """A warning where the environment overrides the settings file, and where a price is
         missing.
         """
-        others = (*self.uncertain_names, *self.price_problems)
+        others = (*self.notices, *self.uncertain_names, *self.price_problems)
         if self.path is None or not self.origin.startswith(ENVIRONMENT):
             return others
         return (f"The {self.origin} overrides {self.path}: {self.used} is still used.", *others)
@@ -154,37 +159,54 @@ def use_model(
     url: str | None = None,
     is_free: bool = False,
 ) -> Models:
-    """Writes the models, and the projects that they may be sent, into the settings file; with
-    `is_free`, also a price of 0 for each model.
+    """Writes the models, and the projects that they may be sent, into the settings file.
 
-    A reflector or address of None stays as it is, but the name `rules` clears the reflector. Raises
+    Resets an earlier address, and an earlier price of 0 for the models, that are not given again.
+    `rules` clears the reflector and the projects. A reflector of None stays. Raises
     `SettingsError` for an invalid name or address, `QuestionError` for a model that does not exist.
     """
     present = read_settings()
     new_reflector = "" if name == RULES else reflector
-    new_values = {"model": name, "reflector_model": new_reflector, "model_url": url}
-    changes = {setting: value for setting, value in new_values.items() if value is not None}
-    changed = changed_settings(present, changes)
+    changes = {"model": name, "reflector_model": new_reflector, "model_url": url or ""}
+    if reflector is None and name != RULES:
+        changes["reflector_model"] = present.reflector_model
     models: dict[Role, str] = {"observer": name}
     if reflector:
         models["reflector"] = reflector
+    billed = _without_free(present, models.values())
+    changed = changed_settings(present, changes).model_copy(update={"model_prices": billed})
     doubts = [check_name(model, role, changed, is_free=is_free) for role, model in models.items()]
-    lines: dict[str, Value] = {}
-    for setting in changes:
-        if getattr(changed, setting) or getattr(present, setting):
+    if is_free:
+        prices = billed | dict.fromkeys(models.values(), FREE)
+        changed = changed.model_copy(update={"model_prices": prices})
+    lines: dict[str, Value] = {"model": changed.model}
+    for setting in ("reflector_model", "model_url", "model_prices"):
+        if getattr(changed, setting) != getattr(present, setting):
             lines[setting] = getattr(changed, setting)
-    if name != RULES:
-        lines["model_projects"] = list(projects)
-        if is_free:
-            lines["model_prices"] = _with_free(changed, models.values())
+    lines["model_projects"] = [] if name == RULES else list(projects)
     path = write_settings(lines)
-    return replace(list_models(path), uncertain_names=tuple(filter(None, doubts)))
+    notices = tuple(_notices(present, changed, is_kept=reflector is None))
+    uncertain = tuple(filter(None, doubts))
+    return replace(list_models(path), uncertain_names=uncertain, notices=notices)
 
 
-def _with_free(settings: Settings, models: Iterable[str]) -> dict[str, dict[str, float]]:
-    """Returns the prices of the settings, with a price of 0 for the models."""
-    prices = {model: {**price} for model, price in settings.model_prices.items()}
-    return prices | {model: {"input": 0.0, "output": 0.0} for model in models}
+def _without_free(settings: Settings, models: Iterable[str]) -> dict[str, dict[TokenKind, float]]:
+    """Returns the prices of the settings, without a price of 0 for the models."""
+    names = set(models)
+    prices = settings.model_prices.items()
+    return {name: price for name, price in prices if name not in names or price != FREE}
+
+
+def _notices(present: Settings, changed: Settings, *, is_kept: bool) -> Iterator[str]:
+    """Yields which earlier choices are reset, and which stay."""
+    if present.model_url and not changed.model_url:
+        yield f"The server {present.model_url} is no longer used; --url {present.model_url} does."
+    for name in present.model_prices.keys() - changed.model_prices.keys():
+        yield f"{name} is no longer taken as free; --free does that."
+    if is_kept and changed.reflector_model:
+        yield f"{changed.reflector_model} still reflects; --reflector names another."
+    if changed.reflector_url and changed.model != RULES:
+        yield f"The reflector's server is still {changed.reflector_url} (setting reflector_url)."
 
 
 def add_projects(projects: Sequence[str]) -> Models:

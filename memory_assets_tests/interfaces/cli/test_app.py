@@ -349,7 +349,7 @@ def test_a_model_is_chosen_in_the_settings_file(
     assert "rules is configured (default)." in run("model", "list")[1]
     code, out, _ = run("model", "use", "claude-haiku-4-5")
     assert (code, "claude-haiku-4-5 extracts facts" in out) == (0, True)
-    assert settings_in(tmp_path / "store") == {"model": "claude-haiku-4-5", "model_projects": []}
+    assert settings_in(tmp_path / "store") == {"model": "claude-haiku-4-5", "model_projects": ["*"]}
     assert "No project is known yet" in out
     code, _, err = run("model", "use", "no such model")
     assert (code, "a model's name contains no blanks" in err) == (1, True)
@@ -387,7 +387,7 @@ def test_choosing_a_model_allows_the_present_projects_and_a_later_one_waits_unti
     assert settings_in(store.root) == {
         "model": "rules",
         "reflector_model": "",
-        "model_projects": ["x", "y"],
+        "model_projects": [],
     }
 
 

@@ -4,14 +4,17 @@ import json
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 
 from memory_assets.errors import QuestionError
+from memory_assets.memory import models
 from memory_assets.services.health.surroundings import check_model_names
 from memory_assets.services.models.model_names import check_name, name_problems
 from memory_assets.services.settings.configuration import use_model
 from memory_assets.store.settings import read_settings
+from memory_assets_tests.adapters.clients import FakeClient
 
 LISTED = {"data": [{"id": "qwen3:30b"}, {"id": "gemma4:latest"}]}
 
@@ -39,20 +42,39 @@ def url() -> Iterator[str]:
         server.shutdown()
 
 
+@pytest.fixture(autouse=True)
+def harnesses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Codex is installed and logged in, Claude Code is not installed."""
+    monkeypatch.setenv("PATH", str(FakeClient(tmp_path, "codex").folder))
+    monkeypatch.setattr("memory_assets.adapters.harness_model.SYSTEM_FOLDERS", ())
+    monkeypatch.setenv("CODEX_API_KEY", "sk-1")
+
+
 @pytest.mark.parametrize(
     "name",
-    ["rules", "claude-haiku-4-5", "claude-haiku-4-5-20261001", "claude-code", "claude-code:haiku"],
+    ["rules", "claude-haiku-4-5", "claude-haiku-4-5-20261001", "claude-opus-5-5-latest", "codex"],
 )
 def test_what_a_price_list_or_a_harness_has_is_known(name: str):
     assert check_name(name, "observer", read_settings()) == ""
 
 
-def test_a_name_that_nothing_knows_is_refused_with_the_nearest():
+@pytest.mark.parametrize("name", ["claude-code", "claude-code:haiku"])
+def test_a_harness_that_is_missing_or_logged_out_is_told(
+    name: str, monkeypatch: pytest.MonkeyPatch
+):
+    missing = f"{name} cannot be asked yet: Claude Code is not installed."
+    assert use_model(name, ["shop"]).warnings == (missing,)
+    monkeypatch.delenv("CODEX_API_KEY")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-2")
+    assert use_model("codex", ["shop"]).warnings == ("codex cannot be asked yet: no login found.",)
+
+
+@pytest.mark.parametrize("name", ["claude-haiku-45", "claude-haiku-4-5x", "claude-haiku-4-5-fast"])
+def test_a_name_that_nothing_knows_is_refused_with_the_nearest(name: str):
     with pytest.raises(
-        QuestionError,
-        match="No price is known for claude-haiku-45, .* Use one of claude-haiku-4-5, ",
+        QuestionError, match=f"No price is known for {name}, .* Use one of claude-haiku-4-5, "
     ):
-        use_model("claude-haiku-45", [])
+        use_model(name, [])
     with pytest.raises(QuestionError, match="nosuch.*Use one of claude-code, codex, "):
         use_model("claude-haiku-4-5", [], reflector="nosuch")
     assert read_settings().model == "rules"
@@ -71,9 +93,30 @@ def test_what_the_server_does_not_list_is_refused_with_what_it_has(url: str, is_
     assert read_settings().model == "rules"
 
 
+def test_an_earlier_server_price_and_reflector_are_named_and_reset_or_kept(url: str):
+    use_model("qwen3:30b", ["shop"], reflector="gemma4", url=url, is_free=True)
+    assert read_settings().model_prices.keys() == {"qwen3:30b", "gemma4"}
+    again = use_model("qwen3:30b", ["shop"], url=url)
+    assert again.notices == (
+        "qwen3:30b is no longer taken as free; --free does that.",
+        "gemma4 still reflects; --reflector names another.",
+    )
+    other = use_model("claude-haiku-4-5", ["shop"], reflector="claude-opus-5-5")
+    assert other.notices == (f"The server {url} is no longer used; --url {url} does.",)
+    settings = read_settings()
+    assert (settings.model_url, settings.reflector_model) == ("", "claude-opus-5-5")
+
+
+def test_no_model_is_no_consent_and_without_a_store_all_that_is_found_is_meant():
+    assert models.use_model("codex").projects == ("*",)
+    assert read_settings().may_send("found later")
+    models.use_model("rules")
+    assert not read_settings(model="codex").may_send("found later")
+
+
 def test_where_the_server_does_not_list_its_models_the_name_is_taken_and_that_is_said():
-    models = use_model("qwen3:30b", [], url=NOWHERE)
-    assert f"{NOWHERE} did not list its models" in " ".join(models.warnings)
+    warnings = use_model("qwen3:30b", [], url=NOWHERE).warnings
+    assert f"{NOWHERE} did not list its models" in " ".join(warnings)
     assert read_settings().model == "qwen3:30b"
 
 

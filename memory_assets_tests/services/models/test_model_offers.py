@@ -12,12 +12,12 @@ from threading import Thread
 import pytest
 
 from memory_assets.services.models import model_offers
+from memory_assets.services.models.harness_clients import login_of
 from memory_assets.services.models.model_budget import ANSWER_TOKENS
 from memory_assets.services.models.model_offers import (
     DueQuestions,
     find_offers,
     local_models,
-    login_of,
     overview_of,
 )
 from memory_assets.services.models.model_questions import Consultation
@@ -113,7 +113,9 @@ def test_a_login_in_the_keychain_is_known_by_the_account(tmp_path: Path):
         '{"oauthAccount": {"emailAddress": "mira@example.org"}}'
     )
     assert login_of("claude-code") == "its account, in the system's keychain"
-    assert login_of("claude-code", environ={"ANTHROPIC_API_KEY": "secret"}) == "ANTHROPIC_API_KEY"
+    assert login_of("claude-code", environ={"CLAUDE_CODE_OAUTH_TOKEN": "secret"}) == (
+        "CLAUDE_CODE_OAUTH_TOKEN"
+    )
     assert login_of("claude-code", environ={"CLAUDE_CONFIG_DIR": str(tmp_path)}) == ""
 
 
