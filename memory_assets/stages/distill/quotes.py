@@ -8,12 +8,12 @@ Nothing is joined or added.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, dropwhile, islice
 from typing import Any, NamedTuple
 
 from memory_assets.schema.vocabulary import QuoteSource
-from memory_assets.stages.distill.rules.exchanges import Row, own_paragraphs
-from memory_assets.text.sentences import CALL, sentence_spans
+from memory_assets.stages.distill.rules.exchanges import Exchange, Row, parse_exchanges
+from memory_assets.text.sentences import CALL, STRAIGHT, sentence_spans
 from memory_assets.text.words import squeezed, stems_of
 
 REQUEST_CHARS, STATE_CHARS, SUMMARY_CHARS = 200, 240, 480
@@ -66,13 +66,11 @@ def rendered(quote: Quote) -> str:
 
 def find_quotes(messages: Sequence[Row]) -> list[Quote]:
     """Returns the quotes of the messages: the first request, the rest in order, the last state."""
-    requests = (Quote("request", _request(row), row["message_id"]) for row in messages)
-    states = (Quote("state", _state(row), row["message_id"]) for row in reversed(messages))
-    request = next((quote for quote in requests if quote.text), None)
-    state = next((quote for quote in states if quote.text), None)
+    requests = chain.from_iterable(map(_request, parse_exchanges(messages)))
+    states = chain.from_iterable(map(_state, reversed(messages)))
     written = chain.from_iterable(map(_written, messages))
     distinct = {(quote.source, quote.text): quote for quote in written}
-    return [quote for quote in (request, *distinct.values(), state) if quote]
+    return [*islice(requests, 1), *distinct.values(), *islice(states, 1)]
 
 
 def opening(text: str, most: int) -> str:
@@ -88,23 +86,29 @@ def opening(text: str, most: int) -> str:
     return text[start : max((end for end in fitting if text[end - 1] != ":"), default=start)]
 
 
-def _request(message: Row) -> str:
-    """Returns the beginning of a turn of the owner; empty if it names nothing, like "go on"."""
-    is_turn = message["is_user_turn"] and message["author"] == "owner"
-    if not is_turn or message["text"].startswith("/"):
-        return ""
-    paragraph = next(iter(own_paragraphs(message["text"])), "")
-    quote = opening(paragraph.rstrip(":"), REQUEST_CHARS)
-    is_verbatim = squeezed(quote) in squeezed(message["text"])
-    return quote if is_verbatim and len(stems_of(paragraph)) >= FEWEST_STEMS else ""
+def _request(exchange: Exchange) -> Iterator[Quote]:
+    """Yields the owner's sentences that follow each other in a turn, if it asks for something."""
+    sentences = [*dropwhile(lambda sentence: not stems_of(sentence), exchange.owner_sentences)]
+    is_named = len(stems_of(exchange.said)) >= FEWEST_STEMS
+    if exchange.message is None or not is_named or sentences[0].startswith("/"):
+        return
+    text = squeezed(exchange.message["text"])
+    for count in range(len(sentences), 0, -1):
+        words = " ".join(sentences[:count])
+        start = text.translate(STRAIGHT).find(words)
+        if start >= 0 and (count == 1 or len(words) <= REQUEST_CHARS):
+            quote = text[start : start + len(words)]
+            yield Quote("request", quote, exchange.message["message_id"])
+            return
 
 
-def _state(message: Row) -> str:
-    """Returns the beginning of a text of the assistant."""
-    if message["author"] != "assistant" or message["kind"] != "text":
-        return ""
-    prose = message["text"].partition("```")[0].partition(CALL)[0]
-    return opening(prose, STATE_CHARS)
+def _state(message: Row) -> Iterator[Quote]:
+    """Yields the beginning of a text of the assistant."""
+    if message["author"] == "assistant" and message["kind"] == "text":
+        prose = message["text"].partition("```")[0].partition(CALL)[0]
+        quote = opening(prose, STATE_CHARS)
+        if quote:
+            yield Quote("state", quote, message["message_id"])
 
 
 def _written(message: Row) -> Iterator[Quote]:

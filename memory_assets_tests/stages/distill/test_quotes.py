@@ -43,7 +43,7 @@ def test_a_greeting_a_slash_command_or_a_go_ahead_is_no_request(turn: str):
     [
         (
             "The relay's tests fail:\n\n```\nexit status 1\n```\n\nfix them please",
-            "The relay's tests fail",
+            "The relay's tests fail:",
         ),
         (
             f"{TASK} {'The old name is in the docs of every consumer. ' * 5}",

@@ -16,7 +16,7 @@ import orjson
 from memory_assets.harnesses.asking import ASKING, labels_in
 from memory_assets.harnesses.tool_calls import calls_in
 from memory_assets.stages.distill.rules.candidates import FACT_CHARS, Candidate, candidate_of
-from memory_assets.stages.distill.rules.exchanges import Exchange, Row, owner_sentences
+from memory_assets.stages.distill.rules.exchanges import Row, parse_exchanges
 from memory_assets.stages.distill.rules.grammar import is_clear
 from memory_assets.stages.distill.rules.owner_says import find_owner_facts
 from memory_assets.text.sentences import CALL, sentence_spans
@@ -69,7 +69,7 @@ def _answers(question: Row, answer: Row) -> Iterator[Candidate]:
         chosen = choice.removesuffix(RECOMMENDED)
         yield _record(f"{words} {chosen}", chosen, answer, question)
         if choice not in labels:
-            yield from find_owner_facts([Exchange(answer, owner_sentences(choice))])
+            yield from _stated(answer, choice)
 
 
 def _record(text: str, quote: str, *evidence: Row) -> Candidate:
@@ -77,14 +77,22 @@ def _record(text: str, quote: str, *evidence: Row) -> Candidate:
     return replace(candidate, priority="low")
 
 
+def _stated(message: Row, words: str) -> list[Candidate]:
+    """Returns what these words of the message lay down or state, as those of a turn do."""
+    turn = {**message, "text": words, "is_user_turn": True}
+    return find_owner_facts(parse_exchanges([turn]))
+
+
 def _remembered(turn: Row) -> Iterator[Candidate]:
-    """Yields what the turn wants remembered, unless it is found as an order or a statement."""
-    request = _REMEMBER.match(turn["text"].strip())
-    if request is None or request["note"].endswith("?"):
-        return
-    note = request["note"]
-    found = find_owner_facts([Exchange(turn, owner_sentences(note))])
-    yield from found or [candidate_of("fact", REMEMBERED, note, note, turn)]
+    """Yields what the turn wants remembered: as an order or a statement, else as it is."""
+    text = turn["text"].strip()
+    exchanges = parse_exchanges([turn])
+    sentences = [sentence for exchange in exchanges for sentence in exchange.owner_sentences]
+    for request in map(_REMEMBER.match, [text] if text.startswith("# ") else sentences):
+        if request and not request["note"].endswith("?"):
+            note = request["note"]
+            verbatim = candidate_of("fact", REMEMBERED, note, note, turn)
+            yield from _stated(turn, note) or [verbatim]
 
 
 def _written(message: Row, files: set[str]) -> Iterator[Candidate]:

@@ -61,6 +61,7 @@ def test_the_reason_for_a_refusal_is_the_owners():
         ("please remember: never restart the relay at high tide", "never restart the relay at high tide", "rule"),
         ("remember that?", None, None),
         ("Remember to push it", None, None),
+        ("thanks! Remember that Maria signs the tide tables.\n\nnow the docs", "Maria signs the tide tables", "fact"),
         ("# Relay\n\nThe relay reads the tide tables.", None, None),
     ],
 )  # fmt: skip
