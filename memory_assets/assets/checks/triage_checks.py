@@ -7,11 +7,10 @@ from memory_assets.assets.checks.common import Days, check, problems, verdict
 from memory_assets.services.review.open_triage import workspace_of
 from memory_assets.stages.embed.notes import LEDGER
 from memory_assets.stages.triage.current import read_proposals
-from memory_assets.stages.triage.memory_md import MOST_BYTES, MOST_ENTRIES, read_entries
+from memory_assets.stages.triage.file_sizes import read_sizes
 from memory_assets.stages.triage.patches import PATCHED
 from memory_assets.stages.triage.projects import memory_files
 from memory_assets.stages.triage.promote import MOVED, PROMOTED, RETIRED, lost_lines
-from memory_assets.stages.triage.run import read_memory
 from memory_assets.store.ledger import Event
 from memory_assets.store.store import Store
 
@@ -77,14 +76,12 @@ def _has_evidence(event: Event) -> bool:
 
 @check("memory_md", level="warn")
 def is_small(store: Store, days: Days) -> dg.AssetCheckResult:
-    """MEMORY.md has at most {MOST_ENTRIES} entries and {MOST_BYTES:,} bytes.
+    """MEMORY.md and the files of projects are short enough for a session.
 
     Returns the files with too many entries or bytes; REVIEW.md asks which lines to remove.
     """
-    workspace = workspace_of(store)
-    texts = {path: read_memory(workspace, path) for path in memory_files(store.workspace)}
-    rows = [(path, len(read_entries(text)), len(text.encode())) for path, text in texts.items()]
+    sizes = list(read_sizes(store.workspace))
+    rows = [(size.path, size.entry_count, size.byte_count) for size in sizes if size.is_too_long]
     columns = {"path": pl.String, "entries": pl.Int64, "bytes": pl.Int64}
-    sizes = pl.DataFrame(rows, columns, orient="row")
-    large = sizes.filter((pl.col("entries") > MOST_ENTRIES) | (pl.col("bytes") > MOST_BYTES))
-    return verdict(large.is_empty(), large, entries=int(sizes["entries"].sum()))
+    too_long = pl.DataFrame(rows, columns, orient="row")
+    return verdict(not rows, too_long, entries=sum(size.entry_count for size in sizes))

@@ -25,7 +25,7 @@ from memory_assets.services.review.open_triage import (
 )
 from memory_assets.stages.distill.daily_log import render_reflected, update_reflected
 from memory_assets.stages.distill.model.answers import AnswerStore
-from memory_assets.stages.triage.batch import ask_in_batches, read_verdicts
+from memory_assets.stages.triage.batch import ask_in_batches, of_first_batch, read_verdicts
 from memory_assets.stages.triage.memory_md import read_entries, render_outline
 from memory_assets.stages.triage.patches import FOLDER
 from memory_assets.stages.triage.promote import read_memory
@@ -59,16 +59,23 @@ def _ask(store: Store, answers: AnswerStore, model: Model) -> str:
 
     Raises `ModelSetupError` for a wrong setting. Every other failure is returned as the outcome.
     """
-    waiting = review_questions(store, model.name)
-    tokens = [question.request.estimated_tokens() for question in waiting]
+    call_count = 0
+    proposal_count = 0
+    questions = of_first_batch(review_questions(store, model.name))
     try:
-        Budget(store, model.name).check(tokens)
-        ask_in_batches(waiting, model, answers, store.settings.clock)
+        while questions:
+            tokens = [question.request.estimated_tokens() for question in questions]
+            Budget(store, model.name).check(tokens)
+            ask_in_batches(questions, model, answers, store.settings.clock)
+            call_count += len(questions)
+            proposal_count += len(questions[0].shown)
+            # Its verdicts are part of the next batch's question.
+            questions = of_first_batch(review_questions(store, model.name))
     except ModelSetupError:
         raise
     except ModelError as error:
         return f"failed, retried in half an hour: {error}"
-    return f"{sum(len(question.shown) for question in waiting)} proposals in {len(waiting)} calls"
+    return f"{proposal_count} proposals in {call_count} calls"
 
 
 def decisions(store: Store, _: Run) -> Builder:

@@ -35,6 +35,7 @@ from memory_assets.stages.embed.present import overlay
 from memory_assets.stages.embed.project import RETRIEVABLE
 from memory_assets.stages.maintain.checks import Check, check_secrets, judge
 from memory_assets.stages.reflect.proposals import NUMBERED, ids_by_number
+from memory_assets.stages.triage.file_sizes import too_long_files
 from memory_assets.store.archive import Archive
 from memory_assets.store.damage import list_damage, missing_parts
 from memory_assets.store.ledger import CORRECTED, NOTED, NOTES, WORDS_ERASED, WORDS_FORGOTTEN
@@ -217,6 +218,7 @@ def _check_surroundings(store: Store, now: datetime) -> Iterator[Check]:
             disk_use(store.root), store.settings.disk_gb
         ),
         "MEMORY.md": lambda: surroundings.check_text(store.workspace / "MEMORY.md"),
+        "size of MEMORY.md": lambda: surroundings.check_sizes(too_long_files(store.workspace)),
         "REVIEW.md": lambda: surroundings.check_text(store.workspace / "REVIEW.md"),
         "ids": lambda: _check_ids(store),
         "spool": lambda: surroundings.check_spool(store.root),

@@ -21,6 +21,7 @@ from memory_assets.stages.capture.discover import LeftOutFile
 from memory_assets.stages.deliver.silence import alarm
 from memory_assets.stages.reflect.questions import NO_ANSWER
 from memory_assets.stages.reflect.subjects import TABLE_OF
+from memory_assets.stages.triage.file_sizes import too_long_files
 from memory_assets.store.ledger import NOTED
 from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.store.ready import STATUS, stamp
@@ -80,6 +81,8 @@ class Status:
     """How many questions to a model came to nothing, the latest reason, and what to do; empty if
     none did.
     """
+    too_long: tuple[str, ...] = ()
+    """Files of entries that are too long for a session."""
     damaged_lines: int = 0
     """Lines of the ledger and of the archive's catalog that cannot be read."""
     objects: str = ""
@@ -127,6 +130,7 @@ def status_of(store: Store, *, is_sample: bool = False) -> Status:
         waiting_projects=waiting_projects(store),
         uses_models=store.settings.uses_models,
         unanswered=_unanswered(store.tables),
+        too_long=too_long_files(store.workspace),
         damaged_lines=len(store.ledger.damaged()) + len(store.archive.damaged_lines()),
         objects=store.shared.address if store.shared else "",
         alarm=alarm(str(store.root)),
@@ -161,6 +165,7 @@ def render_status(status: Status) -> str:
         "open": f"{status.open_windows:,} sessions still going on",
         "not read": _not_read(status) if has_unread else "",
         "ignored": _ignored(status.ignored) if status.ignored else "",
+        "too long": "; ".join(status.too_long),
         "damaged": damage if status.damaged_lines else "",
         "memories": _memories(status),
         "to review": f"{status.pending:,} of {status.rows['proposals']:,} proposals",

@@ -110,6 +110,14 @@ def check_text(path: Path) -> Check:
     return Check(path.name, promise, True, f"{size:,} characters")
 
 
+def check_sizes(too_long: Sequence[str]) -> Check:
+    """Names the files of entries that are too long for a session."""
+    promise = "the files of entries are short enough for a session"
+    fault = "; ".join(too_long)
+    remedy = "REVIEW.md asks which lines to retire; remove others by hand."
+    return judge("size of MEMORY.md", promise, fault, remedy=remedy, is_advice=True)
+
+
 def check_projection(name: str, corpus: str, expected: set[str], actual: set[str]) -> Check:
     """Checks that an index has exactly the expected ids of a corpus."""
     promise = f"the {name} index holds exactly the {corpus} that can be recalled"

@@ -31,13 +31,18 @@ from memory_assets.stages.embed.present import read_present
 from memory_assets.stages.friction.review import FrictionItem, show_frictions
 from memory_assets.stages.reflect.proposals import section_of
 from memory_assets.stages.triage.auto import GIVEN_UP, only_person
-from memory_assets.stages.triage.batch import ReviewQuestion, plan_reviews, read_verdicts
+from memory_assets.stages.triage.batch import (
+    ReviewQuestion,
+    plan_reviews,
+    promoted_entries,
+    read_verdicts,
+)
 from memory_assets.stages.triage.comparison import StatementComparison
 from memory_assets.stages.triage.contradictions import AdrContradiction
 from memory_assets.stages.triage.current import read_proposals
 from memory_assets.stages.triage.decisions import DECIDED, EDITED
 from memory_assets.stages.triage.human import put_back
-from memory_assets.stages.triage.memory_md import read_entries
+from memory_assets.stages.triage.memory_md import Entry, read_entries
 from memory_assets.stages.triage.page import usefulness
 from memory_assets.stages.triage.projects import FOLDER, home_of, memory_files
 from memory_assets.stages.triage.promote import PROMOTED, RETIRED, read_lines, read_memory
@@ -119,14 +124,24 @@ def proposals_to_review(store: Store, reviews: pl.DataFrame) -> list[dict[str, A
 def review_questions(store: Store, model: str) -> list[ReviewQuestion]:
     """Returns the requests to the model about the proposals of `proposals_to_review`."""
     answers = triage_answers(store)
+    reviews = read_verdicts(answers.every())
+    waiting = proposals_to_review(store, reviews)
+    return plan_reviews(waiting, _open_entries(store, reviews), model, answers) if waiting else []
+
+
+def _open_entries(store: Store, reviews: pl.DataFrame) -> dict[str, list[Entry]]:
+    """Returns the entries of each file that a model may see, and the lines that it promoted since
+    the last triage.
+    """
     withheld = withheld_lines(store)
-    waiting = proposals_to_review(store, read_verdicts(answers.every()))
     workspace = GitWorkspace(store.workspace)
-    open_entries = {}
-    for path in memory_files(store.workspace) if waiting else ():
-        entries = read_entries(read_memory(workspace, path))
-        open_entries[path] = [entry for entry in entries if entry.text not in withheld]
-    return plan_reviews(waiting, open_entries, model, answers)
+    pending = {row["proposal_id"]: row for row in proposals_to_review(store, reviews.clear())}
+    entries = promoted_entries(pending, reviews)
+    for path in memory_files(store.workspace):
+        in_file = read_entries(read_memory(workspace, path))
+        open_entries = [entry for entry in in_file if entry.text not in withheld]
+        entries[path] = [*open_entries, *entries.get(path, ())]
+    return entries
 
 
 def read_review(store: Store) -> ReviewFile:

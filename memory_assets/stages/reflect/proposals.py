@@ -1,9 +1,11 @@
 """Proposes lines for MEMORY.md from a day's reflections, each under a number that never changes.
 
-A memory is proposed on the first day on which it qualifies. It qualifies by high priority; with
-medium priority, it must be confirmed in two sessions or be a durable statement of the owner.
-Memories about preferences and people qualify only if they are the owner's; for rules and facts of a
-project it does not matter who said them.
+A memory is proposed on the first day on which it qualifies. A line of MEMORY.md is read by every
+session, so a report of what was done never qualifies, and a memory of low priority does not. The
+others do if two sessions say them, or if they are a rule, a preference or a durable statement of
+the owner. Of the facts that one session says with high priority, the surest few of a day and
+project qualify; the others stay memories. Memories about preferences and people qualify only if
+they are the owner's; for rules and facts of a project it does not matter who said them.
 
 The ledger records the numbers, so that a rebuilt day proposes under the same numbers. A number
 belongs to the memory's id and to its claim. The id disappears when the memory's message comes to
@@ -13,8 +15,8 @@ The decision about the proposal belongs to the number, and so stays valid.
 
 import hashlib
 import hmac
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections import Counter, defaultdict
+from collections.abc import Container, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
@@ -25,8 +27,9 @@ import polars as pl
 from memory_assets.schema import frames as schemas
 from memory_assets.schema.records import VALID_STATES
 from memory_assets.stages.distill.rows import PERSONAL
+from memory_assets.stages.embed.merge import NORMS
 from memory_assets.stages.reflect.bullets import ORDER
-from memory_assets.stages.reflect.durable import is_durable
+from memory_assets.stages.reflect.durable import is_durable, is_passing
 from memory_assets.store.ledger import Event
 from memory_assets.store.store import NUMBERS_OF_A_FOLDER
 from memory_assets.text.words import squeezed
@@ -39,6 +42,9 @@ _OF_MEMORY = tuple(
     "text category priority confidence project person author observation_ids session_ids".split()
 )
 CONFIRMED_SESSIONS = 2
+MOST_SAID_ONCE = 3
+"""Facts of a day and project that become proposals though only one session says them."""
+
 LONGEST_LINE = 300
 
 Numbers = list[tuple[str, dict[str, Any]]]
@@ -123,7 +129,8 @@ def propose(
     free = following_number(day, used_numbers, first=first_number)
     rows: list[dict[str, Any]] = []
     new_numbers: Numbers = []
-    for memory in _candidates(memories, reflected, owner):
+    candidates = _candidates(memories, reflected, owner)
+    for memory in _without_most_said_once(candidates, numbered):
         number, proposed_on = _number_of(memory, day, numbered)
         # Another day has proposed it. If none has, `proposed_on` is this day.
         if proposed_on != str(day):
@@ -179,12 +186,39 @@ def _candidates(
 
 
 def _qualifies(memory: Mapping[str, Any], owner: str) -> bool:
+    """Returns whether a memory may become a line, if enough speaks for it."""
     if memory["category"] in PERSONAL and memory["person"] != owner:
         return False
-    if memory["priority"] != "medium":
-        return memory["priority"] == "high"
+    return memory["priority"] in ("high", "medium") and not is_passing(memory["text"])
+
+
+def _is_lasting(memory: Mapping[str, Any]) -> bool:
+    """Returns whether two sessions say it, or it is a rule or durable statement of the owner."""
     is_confirmed = len(memory["session_ids"]) >= CONFIRMED_SESSIONS
-    return is_confirmed or is_durable(memory)
+    is_high_norm = memory["category"] in NORMS and memory["priority"] == "high"
+    return is_confirmed or is_high_norm or is_durable(memory)
+
+
+def _without_most_said_once(
+    candidates: Sequence[dict[str, Any]], numbered: Container[str]
+) -> list[dict[str, Any]]:
+    """Returns the candidates without those that one session says, but for the surest of each
+    project.
+
+    `numbered` are the observations of proposals: what was proposed once stays proposed.
+    """
+    counts: Counter[str] = Counter()
+    chosen: set[str] = set()
+    for memory in sorted(candidates, key=lambda row: (-row["confidence"], row["id"])):
+        is_numbered = any(id in numbered for id in memory["observation_ids"])
+        if _is_lasting(memory):
+            chosen.add(memory["id"])
+        elif memory["priority"] == "high" and (
+            is_numbered or counts[memory["project"]] < MOST_SAID_ONCE
+        ):
+            counts[memory["project"]] += 1
+            chosen.add(memory["id"])
+    return [memory for memory in candidates if memory["id"] in chosen]
 
 
 def _number_of(

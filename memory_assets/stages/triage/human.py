@@ -48,6 +48,8 @@ _LAST_LINE = re.compile(
     r"^_Last updated: .+ \| (?:(?:\d+ of )?\d+ proposals? pending|\d+ of \d+ pending "
     r"proposals shown)_$"
 )
+TOO_LONG = "_Too long: {}._"
+_TOO_LONG = re.compile(r"^_Too long: .+\._$")
 _WHY = re.compile(r"\s*— _[^_]*_$")
 _BOLD = re.compile(r"^\*\*(.+?)\*\*(.*)$")
 
@@ -95,13 +97,14 @@ def render_review(
     notes: Notes | None = None,
     count: int | None = None,
     contradicted: Sequence[Row] = (),
+    warnings: Sequence[str] = (),
 ) -> str:
     """Returns REVIEW.md for the shown decisions (`proposal_id`, `section`, `text`, `entry`, `why`),
     with the notes.
 
     They are grouped by their `place`. A recurring problem or a refusal has its own `heading`, and
     `details` that follow its item. `count` is the number of all pending proposals, by default of
-    those shown; `contradicted` are rows of `adr_conflicts`.
+    those shown; `contradicted` are rows of `adr_conflicts`, `warnings` name too long files.
     """
     sections: dict[str, list[str]] = {}
     for row in sorted(pending, key=lambda row: (not row["text"], "heading" in row)):
@@ -111,7 +114,7 @@ def render_review(
         sections[contradictions.HEADING] = [*contradictions.render_contradictions(contradicted)]
     by_hand = dict(notes or {})
     reviewed = f"_Reviewed by Reflector on {updated[:10]}. Approve, edit, or reject each item._"
-    lines = [TITLE, "", reviewed, *HELP, ""]
+    lines = [TITLE, "", reviewed, *HELP, *map(TOO_LONG.format, warnings), ""]
     for section in [section for section in by_hand if section not in sections]:
         lines += [*by_hand[section], ""]
     for section, items in sections.items():
@@ -283,9 +286,12 @@ def _is_whole(content: str) -> bool:
     return bool(lasts) and not any(map(_ITEM.match, lines[lasts[-1] :]))
 
 
+_OURS = (_ITEM, _HEADING, _REVIEWED, _TOO_LONG, _LAST_LINE)
+
+
 def _is_ours(line: str) -> bool:
     text = line.strip()
-    ours = any(pattern.match(text) for pattern in (_ITEM, _HEADING, _REVIEWED, _LAST_LINE))
+    ours = any(pattern.match(text) for pattern in _OURS)
     is_detail = any(pattern.match(line) for pattern in (DETAIL, contradictions.LINE))
     return ours or is_detail or text in (TITLE, *HELP)
 

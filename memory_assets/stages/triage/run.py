@@ -50,6 +50,7 @@ from memory_assets.stages.triage.deciding import (
 from memory_assets.stages.triage.decisions import read_trust, trusted_in
 from memory_assets.stages.triage.entries import EntryStatus, entry_rows, statuses_of
 from memory_assets.stages.triage.evidence import gather_evidence
+from memory_assets.stages.triage.file_sizes import too_long_files
 from memory_assets.stages.triage.human import (
     REFUSED,
     ReviewDecisions,
@@ -382,6 +383,7 @@ class Triage:
             notes=read_notes(before),
             count=pending_count,
             contradicted=contradicted,
+            warnings=too_long_files(self.workspace.root),
         )
         text = match_format(review, before)
         if there is not None and _without_dates(text) == _without_dates(before):

@@ -61,3 +61,17 @@ def test_while_nothing_is_remembered_yet_no_question_is_proposed():
     remembering = small_store()
     write(remembering, "decisions", "all", row("decisions", state="promoted"))
     assert "`memory recall " in render_status(status_of(remembering))
+
+
+@pytest.mark.parametrize("count", [200, 201])
+def test_entry_201_of_a_file_of_entries_is_named_by_status_and_doctor(count: int):
+    store = small_store()
+    path = store.workspace / "projects" / "quay.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("# MEMORY of quay\n\n" + "- (2026-08-03) Quay.\n" * count)
+    named = "projects/quay.md holds 201 entries"
+    assert (f"\ntoo long      {named}" in render_status(status_of(store))) == (count > 200)
+    checks = examine(store, Projections(str, set, lambda _: set())).checks
+    (check,) = [check for check in checks if check.name == "size of MEMORY.md"]
+    is_long = count > 200
+    assert (check.passed, check.is_advice, named in check.found) == (not is_long, is_long, is_long)

@@ -118,6 +118,25 @@ def test_what_is_worth_a_line_is_high_or_medium_and_said_twice():
     assert texts(frame) == ["high", "medium twice"]
 
 
+def test_of_what_one_session_says_only_the_surest_of_a_project_and_no_report_become_lines():
+    once = {"category": "operations", "author": "assistant"}
+    facts = [
+        memory(f"m{n}", f"Quay {n} has {n} berths.", confidence=n / 10, **once) for n in range(1, 9)
+    ]
+    others = [
+        memory("rule", "Always moor at the bow.", confidence=0.1),
+        memory("twice", "Cranes are blue.", confidence=0.1, session_ids=["s1", "s2"], **once),
+        memory("river", "Locks are green.", confidence=0.1, project="rivers", **once),
+        memory("report", "The old quay was removed.", session_ids=["s1", "s2"], **once),
+    ]
+    frame, numbers = proposals_of(*facts, *others)
+    expected = [facts[n]["text"] for n in (5, 6, 7)] + [row["text"] for row in others[:3]]
+    assert set(texts(frame)) == set(expected)
+    surer = [memory(f"n{n}", f"Pier {n} is long.", confidence=1.0, **once) for n in range(3)]
+    grown, _ = proposals_of(*facts, *others, *surer, events=numbered(numbers))
+    assert set(texts(grown)) >= set(expected)
+
+
 def test_another_persons_preferences_are_theirs_but_rules_and_facts_of_a_project_are_everybodys():
     frame, _ = proposals_of(
         memory("a", "priya's wish", person="priya", category="preferences"),

@@ -8,9 +8,12 @@ import pytest
 
 from memory_assets.adapters.anthropic_model import AnthropicModel
 from memory_assets.stages.distill.model.answers import AnswerStore
+from memory_assets.stages.triage import batch
 from memory_assets.stages.triage.batch import (
     ask_in_batches,
+    of_first_batch,
     plan_reviews,
+    promoted_entries,
     read_verdicts,
 )
 from memory_assets.stages.triage.page import MOST_ASKED
@@ -110,6 +113,27 @@ def test_an_answer_is_on_disk_before_it_is_read_and_read_again_without_asking(
         assert (kept.key.serialiser, kept.answer.text) == ("batch/2", reviewer(api.questions()[0]))
         assert proposed_in(api.questions()[0]) == proposed_in(api.questions()[1])[::-1]
     assert read_verdicts(answers.every()).height == 2
+
+
+def test_a_batch_sees_what_an_earlier_one_promoted_and_what_the_others_ask_about(
+    world: World, answers: AnswerStore, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(batch, "IN_A_BATCH", 1)
+    world.propose(DATES, GAUGE, section="Patterns")
+    world.triage()
+    model = AnthropicModel(MODELS[0], url="http://x", timeout_seconds=1, retries=0)
+    waiting = waits_for_review(world.tables, read_verdicts(answers.every()))
+    planned = plan_reviews(waiting, {}, model.name, answers)
+    first = of_first_batch(planned)
+    assert [len(planned), len(first)] == [4, 2]
+    assert GAUGE in first[0].request.material.partition("others")[2].partition("proposals")[0]
+    with serve(reviewer) as api:
+        ask_in_batches(first, AnthropicModel(MODELS[0], url=api.url), answers, world.clock)
+    reviews = read_verdicts(answers.every())
+    entries = promoted_entries({row["proposal_id"]: row for row in waiting}, reviews)
+    rest = plan_reviews(waits_for_review(world.tables, reviews), entries, model.name, answers)
+    assert all(VERDICTS[DATES][1] in question.request.material for question in rest)
+    assert [len(rest), of_first_batch([])] == [2, []]
 
 
 def test_two_answers_that_differ_leave_it_to_a_person(world: World, answers: AnswerStore):

@@ -8,7 +8,7 @@ import pytest
 
 from memory_assets.stages.triage import run
 from memory_assets.stages.triage.comparison import StatementComparison
-from memory_assets_tests.stages.triage.world import World
+from memory_assets_tests.stages.triage.world import PROJECT_MD, World
 
 UV, MAKE = "Always use `uv`, never `pip`.", "Always run `make check` before you commit."
 DATES = "Write dates the British way."
@@ -197,3 +197,14 @@ def test_a_box_ticked_while_the_file_is_being_read_is_honoured_next_time(
         dates: "promoted",
         make: "promoted",
     }
+
+
+def test_a_file_that_is_too_long_is_named_in_review_md_and_the_warning_is_no_note(world: World):
+    world.propose(DATES)
+    world.memory_md.write_text("# MEMORY\n\n" + "- (2026-08-03) Quay.\n" * 201)
+    world.triage()
+    warning = f"_Too long: {PROJECT_MD} holds 201 entries"
+    assert world.review_md.read_text().count(warning) == 1
+    world.memory_md.write_text("# MEMORY\n")
+    world.triage()
+    assert warning not in world.review_md.read_text()
