@@ -36,7 +36,7 @@ person reads both texts alike.
 
 _UNSEEN = {**_CONTROLS, **dict.fromkeys(_REMOVED, ""), 0x2028: " ", 0x2029: " "}
 _TAG = (
-    r"(?i)<(?=\s*[/!?|]?\s*(?:memory|system|user|human|assistant|developer|instructions?"
+    r"(?i)<(?!\w+[-_](?:id|path|file|url|dir)>)(?=\s*[/!?|]?\s*(?:memory|system|user|human|assistant|developer|instructions?"
     r"|context|tool|function|antml|command|local-command|"
     r"hook|im_(?:start|end)|endof|start_of|end_of|additional|untrusted|briefing|observation"
     r"|reminder|sources|question|"

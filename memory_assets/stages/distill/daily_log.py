@@ -17,6 +17,7 @@ import polars as pl
 from memory_assets.schema.vocabulary import MARKS
 from memory_assets.stages.distill.quotes import quotes_of, rendered
 from memory_assets.stages.distill.rules.exchanges import Row
+from memory_assets.text.markdown import keep_brackets
 from memory_assets.text.words import shortened, squeezed
 
 WINDOW_DIGITS = 12
@@ -110,7 +111,8 @@ def render_reflected(
 
 def _marked(name: str, lines: Iterable[str]) -> str:
     """Returns the lines between two markers; text that looks like a marker is changed."""
-    body = "\n".join(lines).replace("<!--", "<! --").replace("-->", "-- >")
+    unmarked = (line.replace("<!--", "<! --").replace("-->", "-- >") for line in lines)
+    body = "\n".join(map(keep_brackets, unmarked))
     return f"<!-- {name} -->\n{body}<!-- /{name} -->\n"
 
 

@@ -15,7 +15,7 @@ from memory_assets.stages.triage import auto
 from memory_assets.stages.triage.auto import EarnedTrust, KnownLines, Ruling, is_friction
 from memory_assets.stages.triage.comparison import StatementComparison
 from memory_assets.stages.triage.decisions import EXPIRED
-from memory_assets.stages.triage.memory_md import Entry, render_entry
+from memory_assets.stages.triage.memory_md import Entry, render_entry, written_line
 from memory_assets.stages.triage.projects import path_of, place_of, project_of
 from memory_assets.text.words import text_hash
 
@@ -150,6 +150,6 @@ def _unwritten_entries(
         proposal = proposals.get(row["proposal_id"])
         if row["state"] == "promoted" and row["entry"] is None and proposal:
             entry = Entry(0, row["section"], proposal["event_on"], row["text"])
-            if render_entry(entry.on, entry.text) not in lines:
+            if written_line(entry.on, entry.text) not in lines:
                 unwritten.append((project_of(proposal), entry))
     return unwritten

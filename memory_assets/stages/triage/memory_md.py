@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import date
 from itertools import takewhile
 
+from memory_assets.text.markdown import keep_brackets
 from memory_assets.text.visible import visible
 from memory_assets.text.words import squeezed
 
@@ -98,6 +99,11 @@ def render_outline(contents: Mapping[str, str], known: Collection[str]) -> str:
 def render_entry(on: date, text: str) -> str:
     """Returns the line of an entry."""
     return f"- ({on.isoformat()}) {squeezed(visible(text))}"
+
+
+def written_line(on: date, text: str) -> str:
+    """Returns the line to write for a promoted text: Markdown shows all of it."""
+    return render_entry(on, keep_brackets(squeezed(text)))
 
 
 def insert(content: bytes, section: str, line: str, order: Sequence[str] = ()) -> bytes:

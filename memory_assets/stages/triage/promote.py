@@ -27,6 +27,7 @@ from memory_assets.stages.triage.memory_md import (
     change,
     read_entries,
     render_entry,
+    written_line,
 )
 from memory_assets.stages.triage.projects import Move, memory_files, plan_homes, plan_moves
 from memory_assets.store.ledger import Event, Ledger
@@ -281,7 +282,7 @@ def _line_of(row: Row, proposals: Mapping[str, Row]) -> str:
     """Returns the line that a promoted decision asks for; empty where it removes one."""
     if not row["text"]:
         return ""
-    return render_entry(proposals[row["proposal_id"]]["event_on"], row["text"])
+    return written_line(proposals[row["proposal_id"]]["event_on"], row["text"])
 
 
 def _commits_of(workspace: Workspace, subjects: re.Pattern[str]) -> dict[str, str]:

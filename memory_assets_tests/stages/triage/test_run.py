@@ -208,3 +208,12 @@ def test_a_file_that_is_too_long_is_named_in_review_md_and_the_warning_is_no_not
     world.memory_md.write_text("# MEMORY\n")
     world.triage()
     assert warning not in world.review_md.read_text()
+
+
+def test_a_name_in_angle_brackets_stays_in_the_line_and_is_no_markup(world: World):
+    (line,) = world.propose("Always run memory explain <id> before you commit.", sessions=2)
+    world.triage()
+    assert world.entries() == ["- (2026-08-03) Always run memory explain `<id>` before you commit."]
+    world.propose("Always run memory explain <id> before you commit!", sessions=2)
+    assert len({*world.triage()} - {line}) == len(world.entries()) == 1
+    assert list(world.standing().values()) != ["deprecated"]
