@@ -8,7 +8,8 @@ sentence-transformers, which the extra `models` installs and which takes seconds
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -67,7 +68,8 @@ class LocalEmbedder:
 
     @cached_property
     def _version(self) -> str:
-        with (self._folder / "model.safetensors").open("rb") as file:
+        weights = self._folder / "model.safetensors"
+        with _failures_of(self._folder), weights.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         if self.name == DEFAULT_MODEL and digest != DEFAULT_SHA256:
             raise ModelError(
@@ -87,9 +89,10 @@ class LocalEmbedder:
 
     def encode_query(self, text: str) -> np.ndarray:
         """Returns one unit vector, float32, shape (dimension,)."""
-        if self.name == DEFAULT_MODEL:
-            return self._minilm.read(text).vector
-        return self._encode([self._query_prefix + text])[0]
+        with _failures_of(self._folder):
+            if self.name == DEFAULT_MODEL:
+                return self._minilm.read(text).vector
+            return self._encode([self._query_prefix + text])[0]
 
     def read(self, texts: Sequence[str]) -> list[Read]:
         """Returns the vector of each text and, from the built-in model, the codes of its words."""
@@ -106,7 +109,8 @@ class LocalEmbedder:
         """
         if self.name != DEFAULT_MODEL:
             return Read(self.encode_query(text))
-        reading = self._minilm.read(text)
+        with _failures_of(self._folder):
+            reading = self._minilm.read(text)
         codes = encode_words(reading.states, reading.pieces)
         return Read(reading.vector, codes, spellings(reading.pieces))
 
@@ -124,7 +128,8 @@ class LocalEmbedder:
     def _minilm(self) -> "MiniLM":
         from memory_assets.adapters.minilm import MiniLM
 
-        return MiniLM(self._folder)
+        with _failures_of(self._folder):
+            return MiniLM(self._folder)
 
     @cached_property
     def _sentence_transformer(self) -> "SentenceTransformer":
@@ -134,16 +139,23 @@ class LocalEmbedder:
             HF_HUB_DISABLE_TELEMETRY="1",
             TOKENIZERS_PARALLELISM="false",
         )
-        from sentence_transformers import SentenceTransformer
-        from transformers.utils import logging
+        with _failures_of(self._folder):
+            from sentence_transformers import SentenceTransformer
+            from transformers.utils import logging
 
-        logging.disable_progress_bar()
-        try:
+            logging.disable_progress_bar()
             return SentenceTransformer(str(self._folder), device="cpu", local_files_only=True)
-        except (OSError, ValueError, RuntimeError) as error:
-            raise ModelError(
-                f"Cannot load the embedding model in {self._folder}: {error}."
-            ) from error
+
+
+@contextmanager
+def _failures_of(folder: Path) -> Iterator[None]:
+    """Raises whatever goes wrong in a model as `ModelError`: vendors raise errors of all kinds."""
+    try:
+        yield
+    except ModelError:
+        raise
+    except Exception as error:
+        raise ModelError(f"The embedding model in {folder} failed: {error}.") from error
 
 
 def model_folder(name: str) -> Path:

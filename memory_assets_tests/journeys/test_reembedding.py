@@ -1,12 +1,15 @@
 """Another embedding model takes over beside the old one: recall always has an answer, and questions fit the vectors they meet."""
 
 import threading
+from collections.abc import Callable
 from datetime import timedelta
 
 import numpy as np
 import pytest
 
+from memory_assets.errors import ModelError
 from memory_assets.memory import MemoryAgent
+from memory_assets.runs.inputs import UNTIL
 from memory_assets.runs.materialise import materialise
 from memory_assets.runs.staleness import stale_partitions
 from memory_assets.runs.steps import embed, maintain
@@ -72,9 +75,8 @@ def models(monkeypatch: pytest.MonkeyPatch) -> dict[str, ReadsWhole]:
     return found
 
 
-@pytest.fixture
-def store(models: dict[str, ReadsWhole]) -> Store:
-    """A store with a fact on each of two days, embedded and indexed with the built-in model."""
+def fact_store() -> Store:
+    """A store with a fact on each of two days."""
     store = small_store()
     plain = {
         "kind": "fact",
@@ -97,6 +99,13 @@ def store(models: dict[str, ReadsWhole]) -> Store:
         row("observations", id=OTHER_ID, text=OTHER, text_hash="f" * 64, event_at=START, **plain),
     )
     bring_up_to_date(store)
+    return store
+
+
+@pytest.fixture
+def store(models: dict[str, ReadsWhole]) -> Store:
+    """A store with a fact on each of two days, embedded and indexed with the built-in model."""
+    store = fact_store()
     encode(store, str(DAY), str(NEXT))
     rebuild(store)
     return store
@@ -199,3 +208,40 @@ def test_the_monthly_run_builds_both_indexes_from_nothing_and_marks_vectors_of_a
 def stale(store: Store) -> set[str]:
     """The days whose texts have to be encoded."""
     return set(stale_partitions(store, TABLES["embeddings"]))
+
+
+class Failing(ReadsWhole):
+    """A model that loads and can encode nothing."""
+
+    name, version = USUAL_EMBEDDING_MODEL, "1"
+
+    def encode(self, texts):
+        raise RuntimeError("out of memory")
+
+    def encode_query(self, text):
+        raise ModelError("out of memory")
+
+
+def unloadable(name: str) -> ReadsWhole:
+    raise ModelError(f"There is no embedding model in {name}.")
+
+
+@pytest.mark.parametrize("opened", [unloadable, lambda name: Failing()])
+def test_without_a_working_model_recall_answers_by_words_and_the_vectors_follow(
+    opened: Callable[[str], ReadsWhole], monkeypatch: pytest.MonkeyPatch
+):
+    for module in (corpus, embed):
+        monkeypatch.setattr(module, "open_embedder", opened)
+    store = fact_store()
+    encode(store, str(DAY), str(NEXT))
+    rebuild(store)
+    answer = MemoryAgent().recall(RecallRequest(question="packages with uv", probe=True))
+    assert (answer.degraded, answer.results[0].memory_id) == ("keyword", MEMORY)
+    assert not store.tables.read("embedding_failures").is_empty()
+    assert UNTIL in store.tables.parts("embeddings")[str(DAY)].inputs, "it is tried again"
+    for module in (corpus, embed):
+        monkeypatch.setattr(module, "open_embedder", lambda name: WordEmbedder({}))
+    encode(store, str(DAY), str(NEXT))
+    rebuild(store)
+    assert recall()[0] == MEMORY
+    assert store.tables.read("embedding_failures").is_empty()

@@ -6,7 +6,7 @@ from functools import partial
 
 import polars as pl
 
-from memory_assets.errors import StoreError
+from memory_assets.errors import ModelError, StoreError
 from memory_assets.extras.library import adrs as decisions
 from memory_assets.extras.library import discoveries as notes
 from memory_assets.extras.library import inputs
@@ -15,12 +15,13 @@ from memory_assets.extras.library.feeds import feeds_of, poll
 from memory_assets.extras.library.index import open_index, remove_leftovers
 from memory_assets.extras.library.kept_documents import documents_of
 from memory_assets.extras.library.slog import SLOG, log_events, slog_of
+from memory_assets.runs.inputs import input_versions
 from memory_assets.runs.results import SHOWN_ROWS, Builder, Report, Rows, Run, per_partition
-from memory_assets.runs.steps.embed import publish_index
+from memory_assets.runs.steps.embed import publish_index, unencoded
 from memory_assets.schema.frames import empty, frame_of
 from memory_assets.schema.tables import TABLES, WHOLE
 from memory_assets.services.review.open_triage import workspace_of
-from memory_assets.services.search.corpus import open_embedder
+from memory_assets.services.search.corpus import configured_model, open_embedder
 from memory_assets.stages.embed.project import hashes_of, plan_texts
 from memory_assets.store.store import Store
 
@@ -119,22 +120,29 @@ def document_chunks(store: Store, document_id: str) -> Rows:
     return Rows(chunks_of(*document) if document else empty("document_chunks"))
 
 
-def document_vectors(store: Store, _: Run) -> Builder:
+def document_vectors(store: Store, run: Run) -> Builder:
     """Encodes the chunks of each document that have no vector yet."""
     read = store.tables.read
-    embedder = open_embedder(store.settings.embedding_model)
-    return lambda id: encode_chunks(
-        read("document_chunks", [id]), embedder, read("document_vectors", [id])
-    )
+    versions = input_versions(store, run.table)
+
+    def _build(id: str) -> Rows:
+        vectors = read("document_vectors", [id])
+        try:
+            embedder = open_embedder(store.settings.embedding_model)
+            return Rows(encode_chunks(read("document_chunks", [id]), embedder, vectors))
+        except ModelError as error:
+            return unencoded(store, vectors, versions.get(id, "-"), error)
+
+    return _build
 
 
 def document_index(store: Store, run: Run) -> Report:
     """Publishes a new generation of the index if chunks or vectors changed."""
     with store.lock():
-        model = open_embedder(store.settings.embedding_model)
-        vectors = store.tables.read("document_vectors").filter(
-            model=model.name, model_version=model.version
-        )
+        vectors = store.tables.read("document_vectors")
+        made_by = configured_model(store)
+        if made_by:
+            vectors = vectors.filter(model=made_by[0], model_version=made_by[1])
         rows = index_rows(store.tables.read("document_chunks"), vectors)
         index = open_index(store)
         plan = partial(plan_texts, rows)

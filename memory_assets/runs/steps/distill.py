@@ -8,8 +8,9 @@ from memory_assets.adapters.local_embedder import LocalEmbedder
 from memory_assets.errors import ModelError
 from memory_assets.runs.due import ACCUMULATED_TOKENS
 from memory_assets.runs.inputs import input_versions, replaced_by_day
-from memory_assets.runs.results import Builder, Report, Run, per_partition
+from memory_assets.runs.results import Builder, Report, Rows, Run, per_partition
 from memory_assets.runs.steps.deliver import emit
+from memory_assets.runs.steps.embed import unencoded
 from memory_assets.schema.frames import empty
 from memory_assets.schema.progress import track
 from memory_assets.schema.tables import JOBS
@@ -73,28 +74,37 @@ def _costs(rows: pl.DataFrame) -> dict[str, object]:
     return {**sums, "cost_usd": round(priced.sum(), 4), **counts}
 
 
-def observations(store: Store, _: Run) -> Builder:
-    """Builds segments, observations and verdicts of a day in one pass over its messages."""
+def observations(store: Store, run: Run) -> Builder:
+    """Builds segments, observations and verdicts of a day in one pass over its messages.
+
+    A day for which the embedding model fails is built by words alone, until it is tried again.
+    """
+    versions = input_versions(store, run.table)
     standards = standards_of(store.settings)
     answer_store = AnswerStore(store.answers)
     allowances = plan_allowances(store.tables.read("windows"), standards.limits.most_allowed)
     replaced = replaced_by_day(store)
 
-    def build(day: str) -> dict[str, pl.DataFrame]:
+    def _build(day: str, embedder: LocalEmbedder | None) -> dict[str, pl.DataFrame]:
         rows = store.tables.read("observer_answers", [day])
-        answers = answers_by_window(rows, answer_store)
         tables = build_day(
             windows_of(store.tables, day),
             store.tables.read("messages", [day]),
-            answers=answers,
+            answers=answers_by_window(rows, answer_store),
             replaced=replaced.get(day, ()),
             allowances=allowances,
             standards=standards,
-            embedder=_open_embedder(store, is_needed=bool(answers)),
+            embedder=embedder,
         )
         return without_forgotten(tables, tombstones_of(store))
 
-    return build
+    def _build_anyhow(day: str) -> Rows:
+        try:
+            return Rows(_build(day, open_embedder(store.settings.embedding_model)))
+        except ModelError as error:
+            return unencoded(store, _build(day, None), versions.get(day, "-"), error)
+
+    return _build_anyhow
 
 
 def emit_accumulated(store: Store, table: str, partitions: Sequence[str]) -> Report:
@@ -106,19 +116,6 @@ def emit_accumulated(store: Store, table: str, partitions: Sequence[str]) -> Rep
         emit(store, ACCUMULATED, day.isoformat(), "", totalTokens=tokens, observationCount=count)
     counts = {"facts": rows.filter(kind="fact").height, "sessions": rows["session_id"].n_unique()}
     return Report({**counts, "observation_tokens": int(rows["tokens"].sum())})
-
-
-def _open_embedder(store: Store, *, is_needed: bool) -> LocalEmbedder | None:
-    """Returns the embedder, or None if it cannot be loaded and is not needed.
-
-    It is not needed if it would only decide between categories: the day is then built without it.
-    """
-    try:
-        return open_embedder(store.settings.embedding_model)
-    except ModelError:
-        if is_needed:
-            raise
-        return None
 
 
 @per_partition

@@ -1,6 +1,6 @@
 """Builds vectors, passages, merges, memories, the entity graph and the indexes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import partial
@@ -40,6 +40,7 @@ from memory_assets.stages.embed.encode import (
     SPEAKERS,
     encode_day,
     encode_passages,
+    keep_day,
     make_passages,
     retry_at,
 )
@@ -84,9 +85,11 @@ PICTURE_SVG = "graph.svg"
 
 
 def embeddings(store: Store, run: Run) -> Builder:
-    """Encodes the texts of a day that have no vector yet; the first one loads the model."""
+    """Encodes the texts of a day that have no vector yet; the first one loads the model.
+
+    If the model fails, the day keeps the vectors that it has, and is tried again after `COOL_DOWN`.
+    """
     read = store.tables.read
-    embedder = open_embedder(store.settings.embedding_model)
     notes = notes_of(store)
     now = store.settings.clock()
     versions = input_versions(store, run.table)
@@ -96,11 +99,27 @@ def embeddings(store: Store, run: Run) -> Builder:
         texts = pl.concat([read("observations", [day]), notes.filter(pl.col("day") == on)])
         vectors = read("embeddings", [day])
         failures = read("embedding_failures", [day])
-        encoded = encode_day(on, texts, embedder, vectors, failures, now=now)
+        version = versions.get(day, "-")
+        try:
+            embedder = open_embedder(store.settings.embedding_model)
+            encoded = encode_day(on, texts, embedder, vectors, failures, now=now)
+        except ModelError as error:
+            tables = keep_day(on, texts, vectors, Path(store.settings.embedding_model).name, now)
+            return unencoded(store, tables, version, error)
         until = retry_at(encoded["embedding_failures"])
-        return Rows(encoded, version=version_until(versions.get(day, "-"), until))
+        return Rows(encoded, version=version_until(version, until))
 
     return build
+
+
+def unencoded(
+    store: Store, rows: pl.DataFrame | Mapping[str, pl.DataFrame], version: str, error: ModelError
+) -> Rows:
+    """Returns the rows of a partition for which the embedding model failed: they are built again
+    after `COOL_DOWN`.
+    """
+    until = store.settings.clock() + COOL_DOWN
+    return Rows(rows, version=version_until(version, until), warnings=[str(error)])
 
 
 def notes_of(store: Store) -> pl.DataFrame:
@@ -118,18 +137,23 @@ def passages(store: Store, day: str) -> pl.DataFrame:
 def passage_vectors(store: Store, run: Run) -> Builder:
     """Encodes the passages of a day that have no vector yet."""
     read = store.tables.read
-    embedder = open_embedder(store.settings.embedding_model)
     retry = store.settings.clock() + COOL_DOWN
     versions = input_versions(store, run.table)
 
     def build(day: str) -> Rows:
         messages = read("messages", [day])
         vectors = read("passage_vectors", [day])
-        encoded = encode_passages(date.fromisoformat(day), messages, embedder, vectors)
         passages = read("passages", [day]).filter(HAS_VECTOR)
+        version = versions.get(day, "-")
+        try:
+            embedder = open_embedder(store.settings.embedding_model)
+            encoded = encode_passages(date.fromisoformat(day), messages, embedder, vectors)
+        except ModelError as error:
+            earlier = vectors.join(passages, on="text_hash", how="semi")
+            return unencoded(store, earlier, version, error)
         missing = passages.join(encoded, on="text_hash", how="anti")
         until = None if missing.is_empty() else retry
-        return Rows(encoded, version=version_until(versions.get(day, "-"), until))
+        return Rows(encoded, version=version_until(version, until))
 
     return build
 

@@ -7,8 +7,10 @@ from functools import partial
 import polars as pl
 
 from memory_assets.adapters.git_workspace import GitWorkspace
+from memory_assets.errors import ModelError
 from memory_assets.runs.inputs import friction_days, friction_version, session_count
 from memory_assets.runs.results import Builder, Report, Rows, Run
+from memory_assets.runs.steps.embed import unencoded
 from memory_assets.schema.frames import empty
 from memory_assets.schema.protocols import Embedder
 from memory_assets.schema.records import MEMORY_MD
@@ -33,7 +35,12 @@ def friction(store: Store, _: Run) -> Builder:
     def build(day: str) -> Rows:
         count = session_count(store, day)
         if count >= least:
-            rows = find_frictions(store, day, load_embedder())
+            try:
+                rows = find_frictions(store, day, load_embedder())
+            except ModelError as error:
+                skipped[day] = str(error)
+                version = friction_version(store, TABLES["friction"], day, has_friction=False)
+                return unencoded(store, store.tables.read("friction", [day]), version, error)
             version = friction_version(
                 store, TABLES["friction"], day, has_friction=not rows.is_empty()
             )

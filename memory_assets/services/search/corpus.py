@@ -191,13 +191,13 @@ def model_in_use(store: Store) -> tuple[str, str] | None:
     models = rows.select(MADE_BY).unique()
     if models.height <= 1:
         return models.row(0) if models.height else None
-    current = _configured_model(store)
-    is_current = _is_made_by(current)
+    current = configured_model(store)
+    is_current = _is_made_by(current or ("", ""))
     memories = store.tables.read("memories", columns=["state", "text_hash"])
     wanted = memories.filter(pl.col("state").is_in(RETRIEVABLE))
     encoded = wanted.join(rows, on="text_hash", how="semi")
     lacking = encoded.join(rows.filter(is_current), on="text_hash", how="anti")
-    if lacking.is_empty():
+    if current and lacking.is_empty():
         return current
     old = rows.filter(~is_current).group_by(MADE_BY).len()
     return old.sort("len", *MADE_BY, descending=True).select(MADE_BY).row(0)
@@ -215,7 +215,7 @@ def requests_in_use(store: Store) -> pl.DataFrame:
     """Returns the beginnings of the requests of segments without a narrative, with their vectors of
     the model in use.
     """
-    is_in_use = _is_made_by(model_in_use(store) or _configured_model(store))
+    is_in_use = _is_made_by(model_in_use(store) or configured_model(store) or ("", ""))
     quotes = store.tables.scan("segments").filter(narrative="").explode(*QUOTE_COLUMNS)
     requests = quotes.filter(quote_sources="request")
     asked = requests.select("project", message_id="quote_ids")
@@ -232,12 +232,16 @@ def is_switching_models(store: Store) -> bool:
     before.
     """
     several = store.tables.read("embeddings", columns=MADE_BY).n_unique() > 1
-    return several and model_in_use(store) != _configured_model(store)
+    return several and model_in_use(store) != configured_model(store)
 
 
-def _configured_model(store: Store) -> tuple[str, str]:
-    embedder = open_embedder(store.settings.embedding_model)
-    return embedder.name, embedder.version
+def configured_model(store: Store) -> tuple[str, str] | None:
+    """Returns name and version of the configured model; None if it cannot be loaded."""
+    try:
+        embedder = open_embedder(store.settings.embedding_model)
+        return embedder.name, embedder.version
+    except ModelError:
+        return None
 
 
 def _is_made_by(made_by: tuple[str, str]) -> pl.Expr:

@@ -85,6 +85,23 @@ def encode_day(
     }
 
 
+def keep_day(
+    day: date, observations: pl.DataFrame, embeddings: pl.DataFrame, model: str, now: datetime
+) -> dict[str, pl.DataFrame]:
+    """Returns the tables of a day for which the model cannot be used: the vectors that it has, and
+    a failure for each text without one.
+    """
+    texts = observations.select("text_hash").unique().sort("text_hash")
+    missing = texts.join(embeddings, on="text_hash", how="anti")["text_hash"]
+    common = {"day": day, "model": model, "model_version": "", "failed_at": now}
+    outcome = {"attempts": 1, "problem": "ModelError"}
+    rows = [{"text_hash": text_hash, **common, **outcome} for text_hash in missing]
+    return {
+        "embedding_failures": schemas.frame_of("embedding_failures", rows),
+        "embeddings": embeddings.join(texts, on="text_hash", how="semi"),
+    }
+
+
 def _by_rank(observations: pl.DataFrame) -> dict[str, str]:
     """Returns the distinct texts by their hash: high priority first, then the newest."""
     is_low = pl.col("priority") != "high"
