@@ -102,7 +102,8 @@ def _written(message: Row, files: set[str]) -> Iterator[Candidate]:
         sentences = _added(call) if not files.isdisjoint(named) else []
         for sentence in sentences[:MOST_WRITTEN]:
             text = squeezed(sentence)
-            yield candidate_of("fact", RECORDED, text, sentence, message, author="assistant")
+            quote = orjson.dumps(sentence).decode()[1:-1]
+            yield candidate_of("fact", RECORDED, text, quote, message, author="assistant")
 
 
 def _added(call: str) -> list[str]:

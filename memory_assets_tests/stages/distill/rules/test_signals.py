@@ -86,6 +86,7 @@ def test_what_is_written_into_a_file_of_instructions_that_the_owner_named_is_the
     call = {"author": "assistant", "kind": "tool_call", "text": f"[toolCall {edit}]"}
     (fact,) = signals(("owner", "add that to CLAUDE.md and AGENTS.md"), call)
     assert (fact.text, fact.author) == (RULE, "assistant")
+    assert fact.quote in call["text"]
     assert signals(TURN, call) == []
 
 
