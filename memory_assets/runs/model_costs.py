@@ -22,6 +22,7 @@ from memory_assets.services.models.model_questions import Consultation, Costs, S
 from memory_assets.services.review.open_triage import review_questions
 from memory_assets.stages.distill.model.answers import AnswerStore
 from memory_assets.stages.distill.model.material import read_prompt
+from memory_assets.stages.embed.pair_questions import MOST_PAIRS, PAIRS_A_WINDOW, PairQuestion
 from memory_assets.stages.recall import cited_answer, query
 from memory_assets.stages.recall.wording import CHARS_A_MESSAGE
 from memory_assets.stages.reflect.questions import open_question
@@ -29,6 +30,9 @@ from memory_assets.stages.reflect.subjects import SPANS, TABLE_OF
 from memory_assets.store.settings import AGENT, RULES, Role, harness_of
 from memory_assets.store.store import Store
 from memory_assets.text.words import CHARS_A_TOKEN, count_tokens
+
+USUAL_FACT_CHARS = 150
+"""Characters of a fact, for estimates."""
 
 
 def costs_of(store: Store, days: Iterable[str]) -> Costs:
@@ -44,22 +48,36 @@ def costs_of(store: Store, days: Iterable[str]) -> Costs:
         costs = Costs(reflector, budget.has_price, (), budget.spent_since(0))
     else:
         costs = Consultation(store, observer).costs(days)
-    steps = [*_reflector_steps(store, reflector, days), *_observer_steps(store, observer)]
+    windows = costs.calls
+    steps = [*_reflector_steps(store, reflector, days, windows), *_observer_steps(store, observer)]
     return replace(costs, others=(*costs.others, *steps))
 
 
-def _reflector_steps(store: Store, model: str, days: list[str]) -> Iterable[StepCost]:
+def _reflector_steps(store: Store, model: str, days: list[str], windows: int) -> Iterable[StepCost]:
+    """Yields the steps of the reflector; `windows` are open questions to the observer, whose facts
+    will leave pairs in doubt.
+    """
     if model == RULES:
         return
     step = partial(_step, "reflector", Budget(store, model))
     pairs = pair_questions_of(store, store.tables.read("merges"), model)
-    yield step("pairs of facts", [pair.request().estimated_tokens() for pair in pairs])
+    tokens = [question.request().estimated_tokens() for question in pairs]
+    yield step("pairs of facts", [*tokens, *pair_tokens_of(windows)])
     yield step("reflections", reflection_tokens(store, days))
     reviews = review_questions(store, model)
     yield step("reviews", [review.request.estimated_tokens() for review in reviews])
     prompt = read_prompt("recall", "cited_answer")
     tokens = count_tokens(prompt) + cited_answer.PROMPT_TOKENS
     yield step("each cited answer, at most", [tokens], is_each=True)
+
+
+def pair_tokens_of(windows: int) -> list[int]:
+    """Returns the estimated tokens of the questions about pairs of facts of windows to come."""
+    fact = "x" * USUAL_FACT_CHARS
+    pairs = [(fact, fact)] * (windows * PAIRS_A_WINDOW)
+    starts = range(0, len(pairs), MOST_PAIRS)
+    questions = [PairQuestion(tuple(pairs[start : start + MOST_PAIRS]), "") for start in starts]
+    return [question.request().estimated_tokens() for question in questions]
 
 
 def _observer_steps(store: Store, model: str) -> Iterable[StepCost]:

@@ -35,7 +35,7 @@ def test_each_step_is_counted_with_the_model_of_its_role(store: Store):
         ("reflector", "large", 1),
         ("observer", "small", 1),
     }
-    assert costs.calls == 4
+    assert costs.calls == 5, "one about pairs of the facts to come"
     assert costs.usd == pytest.approx(
         costs.days[0].usd + sum(one.usd for one in costs.others if not one.is_each)
     )

@@ -190,7 +190,7 @@ def _ask_about_pairs(store: Store, waiting: Sequence[PairQuestion], model: Model
         return f"Pairs of facts in doubt stay apart: {error}"
     stored = [answers.read_any(question.key) for question in waiting]
     faults = [answer.fault for answer in stored if answer and answer.fault]
-    return f"{len(faults)} pairs of facts stay apart: {faults[0]}" if faults else None
+    return f"{len(faults)} questions about pairs came to nothing: {faults[0]}" if faults else None
 
 
 def find_pairs(store: Store) -> pl.DataFrame:

@@ -1,13 +1,17 @@
 """Asks a model about pairs of facts that the rules leave in doubt, and reads its stored answers.
 
-Takes the edges of `merge` and the observations. `plan_questions` returns one question for each
-doubtful pair without an answer; `decide` returns the edges, with the doubtful ones decided by the
-answers. An answer is found by the two texts, whichever model gave it, so that a pair is paid for
-once. A pair without a usable answer stays in doubt: it neither merges nor conflicts.
+Takes the edges of `merge` and the observations. `plan_questions` returns the questions about pairs
+without an answer, many pairs in each; `decide` returns the edges, with the doubtful ones decided by
+the answers. A verdict is found by the two texts, whichever model gave it, so that a pair is paid
+for once. A pair without a usable verdict stays in doubt: it neither merges nor conflicts.
+
+A pair is asked about only if its verdict can change the memories: of each fact the nearest older
+one, and the next one after "different".
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -19,12 +23,22 @@ from memory_assets.stages.distill.model.material import fenced, read_prompt
 from memory_assets.stages.embed.conflicts import OPPOSITE, OTHER_VALUE
 from memory_assets.text.words import text_hash
 
-SERIALISER_VERSION = "pairs/1"
-MAX_TOKENS = 200
+SERIALISER_VERSION = "pairs/2"
 FOLDER = "pairs"
 """Folder of the answers, below `answers/`."""
 
-_VERDICT = re.compile(r"(?i)<verdict>\s*(same|different|opposite|changed)\s*</verdict>")
+MOST_PAIRS = 20
+"""Pairs in one question."""
+
+TOKENS_A_PAIR = 40
+"""Room in the answer for each pair."""
+
+PAIRS_A_WINDOW = 3
+"""Pairs that the facts of a window leave in doubt, for estimates before there are facts."""
+
+_VERDICT = re.compile(
+    r'(?i)<verdict(?:\s+pair="(\d+)")?>\s*(same|different|opposite|changed)\s*</verdict>'
+)
 _EDGE_OF = {
     "same": (SAME, "same claim by a model"),
     "opposite": (CONFLICT, OPPOSITE),
@@ -36,27 +50,35 @@ _EDGE_OF = {
 
 @dataclass(frozen=True)
 class PairQuestion:
-    """One question about two facts."""
+    """One question about pairs of facts."""
 
-    older: str
-    newer: str
+    pairs: tuple[tuple[str, str], ...]
+    """The older and the newer text of each."""
     model: str
 
     @property
     def key(self) -> AnswerKey:
-        """The key of the answer: the two texts, the prompt and the model."""
-        content = _content(self.older, self.newer)
-        options = f"max_tokens={MAX_TOKENS}"
+        """The key of the answer: the texts, the prompt and the model."""
+        content = " ".join(_content(*pair) for pair in self.pairs)
+        options = f"max_tokens={self._max_tokens}"
         return AnswerKey(content, prompt_hash(), self.model, options, SERIALISER_VERSION)
 
+    @property
+    def _max_tokens(self) -> int:
+        return TOKENS_A_PAIR * (len(self.pairs) + 1)
+
     def fault_of(self, answer: ModelAnswer) -> str:
-        """Returns why the answer decides nothing; empty if it has one verdict."""
-        return "" if _verdict_in(answer.text) else "The answer has not exactly one verdict."
+        """Returns why the answer decides nothing; empty if it has a verdict."""
+        return "" if _verdicts_in(answer.text) else "The answer has no verdict."
 
     def request(self) -> ModelRequest:
         """Returns the request to the model."""
-        material = f"{fenced('older fact', self.older)}\n\n{fenced('newer fact', self.newer)}"
-        return ModelRequest(read_prompt("embed", "pair_questions"), material, MAX_TOKENS)
+        parts = [
+            f"Pair {number}\n\n{fenced('older fact', older)}\n\n{fenced('newer fact', newer)}"
+            for number, (older, newer) in enumerate(self.pairs, 1)
+        ]
+        prompt = read_prompt("embed", "pair_questions")
+        return ModelRequest(prompt, "\n\n".join(parts), self._max_tokens)
 
 
 def plan_questions(
@@ -72,14 +94,33 @@ def plan_questions(
     """
     facts = observations.filter(gate="allow").select("id", "text", "project")
     texts = {id: text for id, text, project in facts.iter_rows() if may_send(project)}
-    answered = {stored.key.content for stored in answers.every()}
-    questions: dict[PairQuestion, None] = {}
-    for newer, older in edges.filter(relation=DOUBTFUL).select("newer_id", "older_id").iter_rows():
-        if newer in texts and older in texts:
-            question = PairQuestion(texts[older], texts[newer], model)
-            if _content(question.older, question.newer) not in answered:
-                questions[question] = None
-    return list(questions)
+    pairs = list(dict.fromkeys(_open_pairs(edges, texts, list(answers.every()))))
+    starts = range(0, len(pairs), MOST_PAIRS)
+    return [PairQuestion(tuple(pairs[start : start + MOST_PAIRS]), model) for start in starts]
+
+
+def _open_pairs(
+    edges: pl.DataFrame, texts: Mapping[str, str], answers: Sequence[StoredAnswer]
+) -> Iterator[tuple[str, str]]:
+    """Yields the pairs of texts whose verdict can change the memories.
+
+    A fact that repeats another one, or is no longer in force, is not asked about.
+    """
+    asked = {content for stored in answers for content in stored.key.content.split()}
+    verdicts = dict(_verdicts(answers))
+    settled = set(edges.filter(relation=SAME)["newer_id"])
+    replaced = set(edges.filter(relation=CONFLICT)["older_id"])
+    doubtful = edges.filter(relation=DOUBTFUL).sort("similarity", "older_id", descending=True)
+    for newer, older in doubtful.select("newer_id", "older_id").iter_rows():
+        is_sent = newer in texts and older in texts
+        if not is_sent or newer in settled or newer in replaced or older in replaced:
+            continue
+        pair = (texts[older], texts[newer])
+        if verdicts.get(_content(*pair)) == "different":
+            continue
+        settled.add(newer)
+        if _content(*pair) not in asked:
+            yield pair
 
 
 def decide(
@@ -103,20 +144,25 @@ def _decided(row: dict, texts: Mapping[str, str], verdicts: Mapping[str, str]) -
 
 
 def _verdicts(answers: Iterable[StoredAnswer]) -> Iterator[tuple[str, str]]:
-    """Yields the content hash of each question with its verdict, the latest answer last.
+    """Yields the content hash of each pair with its verdict, the latest answer last."""
+    whole = [stored for stored in answers if stored.is_whole]
+    for stored in sorted(whole, key=lambda stored: stored.asked_at):
+        verdicts = _verdicts_in(stored.answer.text)
+        for number, content in enumerate(stored.key.content.split(), 1):
+            if number in verdicts:
+                yield content, verdicts[number]
 
-    Answers without exactly one verdict are left out.
-    """
-    for stored in sorted(answers, key=lambda stored: stored.asked_at):
-        verdict = _verdict_in(stored.answer.text)
-        if stored.is_whole and verdict:
-            yield stored.key.content, verdict
 
-
-def _verdict_in(text: str) -> str:
-    """Returns the verdict, if the text has exactly one."""
-    verdicts = {verdict.lower() for verdict in _VERDICT.findall(text)}
-    return verdicts.pop() if len(verdicts) == 1 else ""
+def _verdicts_in(text: str) -> dict[int, str]:
+    """Returns the verdict of each pair, by its number; a pair with several verdicts has none."""
+    verdicts: dict[int, set[str]] = defaultdict(set)
+    for number, verdict in _VERDICT.findall(text):
+        verdicts[int(number or 1)].add(verdict.lower())
+    return {
+        number: choices.pop()
+        for number, choices in verdicts.items()
+        if len(choices) == 1
+    }
 
 
 def _content(older: str, newer: str) -> str:

@@ -19,17 +19,20 @@ def said(id: str, text: str, **changes: object) -> dict:
     )
 
 
-def edge(relation: str = "doubtful", newer: str = "2", older: str = "1") -> dict:
-    return row(
-        "merges", newer_id=newer, older_id=older, relation=relation, reason="near", similarity=0.9
-    )
+def edge(relation: str = "doubtful", newer: str = "2", older: str = "1", near: float = 0.9) -> dict:
+    ids = {"newer_id": newer, "older_id": older}
+    return row("merges", **ids, relation=relation, reason="near", similarity=near)
+
+
+def asking(*pairs: tuple[str, str], model: str = "large") -> PairQuestion:
+    return PairQuestion(pairs or ((OLDER, NEWER),), model)
 
 
 def answered(
     text: str, stop_reason: str = "end_turn", question: PairQuestion | None = None
 ) -> StoredAnswer:
     answer = ModelAnswer(text, "large", 100, 10, stop_reason=stop_reason)
-    return StoredAnswer((question or PairQuestion(OLDER, NEWER, "large")).key, answer, START)
+    return StoredAnswer((question or asking()).key, answer, START)
 
 
 def plan(
@@ -43,7 +46,7 @@ def plan(
         answers,
         projects.__contains__,
     )
-    return [(one.older, one.newer) for one in found]
+    return [pair for one in found for pair in one.pairs]
 
 
 def relations(*answers: StoredAnswer, relation: str = "doubtful") -> list[tuple[str, str]]:
@@ -61,7 +64,7 @@ def test_two_texts_are_asked_about_once_whichever_model_answered(tmp_path: Path)
     assert plan(
         answers, [edge(), edge(newer="4", older="3")], said("1", OLDER), said("2", NEWER), *again
     ) == [(OLDER, NEWER)]
-    answers.write(answered("nonsense", question=PairQuestion(OLDER, NEWER, "another")))
+    answers.write(answered("nonsense", question=asking(model="another")))
     assert plan(answers, [edge()]) == []
 
 
@@ -91,7 +94,7 @@ def test_a_verdict_decides_a_pair_in_doubt(verdict: str, relation: str, reason: 
         answered("They are the same, I think."),
         answered("<verdict>same</verdict> or <verdict>different</verdict>"),
         answered("<verdict>same</verdict>", stop_reason="refusal"),
-        answered("<verdict>same</verdict>", question=PairQuestion(NEWER, OLDER, "large")),
+        answered("<verdict>same</verdict>", question=asking((NEWER, OLDER))),
     ],
     ids=["no verdict", "two verdicts", "refused", "other order"],
 )
@@ -99,7 +102,33 @@ def test_without_a_usable_answer_the_rules_decision_stands(unusable: StoredAnswe
     assert relations(unusable) == relations() == [("doubtful", "near")]
 
 
-def test_the_question_fences_both_facts_in_order():
-    request = PairQuestion(OLDER, NEWER, "large").request()
-    assert request.material.index(OLDER) < request.material.index(NEWER)
-    assert request.material.count("=== quoted") == 4
+def test_many_pairs_are_one_question_and_each_has_its_verdict(tmp_path: Path):
+    texts = [f"The importer number {n} refuses empty files." for n in range(30)]
+    edges = frame("merges", *(edge(newer=str(n), older=str(n - 1)) for n in range(1, 30)))
+    rows = frame("observations", *(said(str(n), text) for n, text in enumerate(texts)))
+    answers = AnswerStore(tmp_path)
+    first, second = plan_questions(edges, rows, "large", answers, lambda _: True)
+    assert (len(first.pairs), len(second.pairs)) == (20, 9)
+    material = first.request().material
+    assert material.index(first.pairs[0][0]) < material.index(first.pairs[0][1])
+    verdicts = '<verdict pair="2">same</verdict>\n<verdict pair="5">different</verdict>'
+    answers.write(answered(verdicts, question=first))
+    assert plan_questions(edges, rows, "large", answers, lambda _: True) == [second]
+    decided = decide(edges, rows, answers.every())
+    reasons = decided.filter(decided["reason"] != "near").select("relation", "reason").rows()
+    assert sorted(reasons) == [
+        ("doubtful", "different by a model"),
+        ("same", "same claim by a model"),
+    ]
+
+
+def test_only_what_would_change_the_memories_is_asked(tmp_path: Path):
+    answers, third = AnswerStore(tmp_path), said("3", "The importer does not take empty files.")
+    rows = (said("1", OLDER), said("2", NEWER), third)
+    both = [edge(newer="3", older="1", near=0.9), edge(newer="3", older="2", near=0.95)]
+    nearest = (NEWER, third["text"])
+    assert plan(answers, both, *rows) == [nearest]
+    assert plan(answers, [*both, edge("same", "3", "2")], *rows) == []
+    assert plan(answers, [*both, edge("conflict", "3", "2")], *rows) == [(OLDER, third["text"])]
+    answers.write(answered("<verdict>different</verdict>", question=asking(nearest)))
+    assert plan(answers, both, *rows) == [(OLDER, third["text"])]
