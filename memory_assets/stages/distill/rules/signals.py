@@ -32,7 +32,9 @@ MOST_WRITTEN = 5
 """Most sentences of one edit; an edit with more writes a document."""
 
 _REMEMBER = re.compile(r"(?i)^(?:# |(?:please )?remember(?: that\b| this:|[:,]))\s*(?P<note>\S.*)$")
-_INSTRUCTIONS = re.compile(r"\b(?:CLAUDE|AGENTS|GEMINI|MEMORY)\.md\b", re.I)
+_INSTRUCTIONS = re.compile(
+    r"(?i)\b(?:(?:CLAUDE(?:\.local)?|AGENTS|GEMINI|MEMORY)\.md|memory/[\w.-]+\.md)\b"
+)
 _FENCED = re.compile(r"^\s*(```|~~~).*?(?:^\s*\1\s*$|\Z)", re.S | re.M)
 _MARKS = re.compile(r"^(?:[-*+]|\d+[.)])\s+")
 

@@ -90,6 +90,14 @@ def test_what_is_written_into_a_file_of_instructions_that_the_owner_named_is_the
     assert signals(TURN, call) == []
 
 
+def test_a_file_of_memories_is_one_of_instructions():
+    written = json.dumps(
+        {"file_path": "/home/mira/.claude/projects/shop/memory/relay.md", "content": RULE}
+    )
+    call = {"author": "assistant", "kind": "tool_call", "text": f"[toolCall Write({written})]"}
+    assert [fact.text for fact in signals(("owner", "note it in memory/relay.md"), call)] == [RULE]
+
+
 def test_a_document_is_not_taken_apart():
     lines = "\n".join(f"- The gauge number {n} is read by the relay." for n in range(20))
     call = {"author": "assistant", "kind": "tool_call", "text": f"[toolCall Write({json.dumps({'file_path': 'CLAUDE.md', 'content': lines})})]"}  # fmt: skip
