@@ -32,7 +32,9 @@ _PLAN = re.compile(r"^(?:## Approved Plan|Implement the following plan):\s*#*\s*
 """The first line of an accepted plan, below the line with which Claude Code puts it in."""
 
 _PULL_REQUEST = re.compile(r"\bgh pr create\b.*?--title[ =](?P<mark>\\?[\"'])(.+?)(?P=mark)", re.S)
-_SUMMARY_STARTS = re.compile(r"(?s)\A.*?^(?:<summary>|Summary:)\s*|\A#[^\n]*\n", re.M)
+_SUMMARY_STARTS = re.compile(
+    r"(?s)\A.*?^(?:<summary>|Summary:)\s*|\A(?:#|Another language model started)[^\n]*\n", re.M
+)
 """What comes before the sentences of a summary: instructions for its reader, or a title."""
 
 

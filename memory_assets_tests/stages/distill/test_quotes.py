@@ -85,6 +85,7 @@ CREATES = (
         ({"author": "tool", "tool_name": "ExitPlanMode", "text": "Approved.\n\n## Approved Plan:\n# Two steps\n\nfirst"}, ("plan", "Two steps")),
         ({"author": "injected", "text": "Implement the following plan:\n\n# Two steps\n\nfirst"}, ("plan", "Two steps")),
         ({"author": "injected", "kind": "summary", "text": "This session is being continued.\nSummary:\nThe event has a new name. Docs are open."}, ("summary", "The event has a new name. Docs are open.")),
+        ({"author": "injected", "kind": "summary", "text": "Another language model started it and wrote:\nThe event has a new name."}, ("summary", "The event has a new name.")),
         ({"author": "injected", "kind": "summary", "text": "# Checkpoint\n\nThe event has a new name."}, ("summary", "The event has a new name.")),
         ({"author": "owner", "text": "Look:\n" + GIT}, None),
         ({"author": "tool", "text": "Approved.\n## Approved Plan:\n# Two steps"}, None),
