@@ -31,13 +31,9 @@ _ROUTINE = word_set("""ls cat cd pwd echo head tail sed awk grep egrep rg ag fin
     cut tee ps set export source . mkdir touch tput clear history basename dirname realpath readlink
     du df nl column comm cmp kill wait for do done if then fi while sed mktemp rm cp mv chmod nl""")
 _ROUTINE_COMMANDS = re.compile(
-    r"git (?:status|diff|log|show|add|commit|push|pull|branch|checkout|switch|fetch|stash"
-    r"|rev-parse|rev-list|rebase|merge|blame"
-    r"|restore|reset|remote|worktree|config|ls-files|cherry-pick|grep|merge-base|cat-file"
-    r"|for-each-ref|ls-remote|clone|apply|mv"
-    r"|rm)\b|gh (?:pr|run|api|auth|issue|repo|search)\b|docker (?:ps|logs|inspect|images)\b"
-    r"|docker compose (?:ps|logs)\b"
-    r"|systemctl (?:status|list-units|show)\b|journalctl\b"
+    r"git (?!describe|tag|bisect|submodule|lfs|notes)|gh (?:pr|run|api|auth|issue|repo|search)\b"
+    r"|docker (?:compose )?(?:ps|logs|inspect|images)\b|systemctl (?:status|list-units|show)\b"
+    r"|journalctl\b"
 )
 _CHECKERS = word_set("""pytest jest vitest tsc eslint prettier ruff mypy pyright gofmt gofumpt
     goimports golangci-lint shellcheck rustfmt black python node ruby perl deno sh bash zsh""")

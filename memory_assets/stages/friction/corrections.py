@@ -62,48 +62,36 @@ FEWEST_WISHED = 2
 """Content words of a wish; one alone ("fix tests") is a task and no rule."""
 
 _AGAIN = re.compile(
-    r"(?i)\bagain\b|\bI (?:keep|kept) (?:saying|telling)|\bI(?:'ve| have)? (?:said|told"
-    r"|asked|mentioned)\b|\bas (?:always"
-    r"|everywhere|I said|before)\b|\b(?:you )?forgot\b|\bhow (?:often|many times)\b|\blike "
-    r"(?:everything|everywhere) else\b"
-    r"|\bonce more\b|\bstill (?:not|doing|using)\b"
+    r"(?i)\b(?:again|(?:you )?forgot|once more|how (?:often|many times)|still (?:not|doing|using)"
+    r"|I (?:keep|kept) (?:saying|telling)|I(?:'ve| have)? (?:said|told|asked|mentioned)"
+    r"|as (?:always|everywhere|before)|like every(?:thing|where) else)\b"
 )
 _IS_RULE = re.compile(
-    r"(?i)\b(?:never|always|every|everything|must|have to|has to|not allowed|do(?:n'?t| not)"
-    r"|only|stop)\b|\bno\b"
-    r"|\bin this (?:project|code ?base|repo)\b|\b(?:we|all|is|are|go(?:es)?|belongs?"
-    r"|lives?)\b.*\b(?:in|on|as)\b"
+    r"(?i)\b(?:never|always|every(?:thing)?|must|ha(?:ve|s) to|not allowed|do(?:n'?t| not)"
+    r"|only|stop|no|in this (?:project|code ?base|repo)"
+    r"|(?:we|all|is|are|go(?:es)?|belongs?|lives?)\b.*\b(?:in|on|as))\b"
 )
 _OPENING = re.compile(
-    r"(?i)^(?:(?:no|nope)[,.:!;]+\s*|(?:again|please|sorry|ok(?:ay)?|and|also|but|so|well"
-    r"|hmm|wait|then|good|thanks|two things"
-    r"|one thing|I(?:'ve| have)? told you(?: to)?|I said(?: that| to)?(?! so\b)"
+    r"(?i)^(?:(?:no|nope)[,.:!;]+\s*|(?:again|please|sorry|ok(?:ay)?|and|also|but|so|well|hmm|wait"
+    r"|then|good|thanks|(?:one|two) things?|I(?:'ve| have)? told you(?: to)?"
+    r"|I said(?: that| to)?(?! so\b)"
     r"|I(?:'d| would) (?:rather|prefer)(?: (?:have|that))?)\b[\s,:.!-]*)+"
 )
 _REQUESTS = re.compile(
     r"(?i)^(?:(?:can|could|would|will) (?:you|we) (?:(?:please|maybe|just|also) )*"
     r"(?=(?:stop|not|never|always|avoid|only|keep|leave|use|prefer)\b)"
-    r"|(?:(?:did|have)n'?t (?:I|we)|(?:did|have) (?:I|we) not)(?: (?:already|just))? (?:say"
-    r"|said|tell you|told you"
-    r"|ask(?:ed)?(?: you)?|mention(?:ed)?|agreed?)(?: (?:that|to|for|on))* )"
+    r"|(?:(?:did|have)n'?t (?:I|we)|(?:did|have) (?:I|we) not)(?: already| just)? "
+    r"(?:sa(?:y|id)|t(?:ell|old) you|ask(?:ed)?(?: you)?|mention(?:ed)?|agreed?)"
+    r"(?: (?:that|to|for|on))* )"
 )
 """Words that make a question of a rule: "could you not …?", "didn't I say …?"."""
 
 _COMPLAINS = re.compile(r"(?i)^why (?:are|do|did|have) you\b.*\b(?:again|still|instead)\b")
 """A question that says what went wrong."""
 _DIRECTS = re.compile(
-    r"(?i)^(?:use|keep|write|put|prefer|avoid|leave|name|begin|start|end|ask|include"
-    r"|separate|split|log|give|say|drop|remove"
-    r"|answer|reply|wrap|store|move|return|format|call|quote|pass|round|sort|handle|validate"
-    r"|escape|document)\b"
-    r"|\bplease\b|\btoo (?:long|short|big|small|much|many|verbose|wide)\b|\bwrong\b|\bnot\b"
-    r"|\bwithout\b|\binstead\b"
-    r"|\b(?:is|are) (?:enough|plenty|sufficient)\b|\b(?:needs?|belongs?|goes|go|lives?"
-    r"|begins?|ends?|stays?)\b"
+    r"(?i)\b(?:too|wrong|please|keep|use|prefer|avoid|instead|without|not|needs?|we)\b"
 )
-"""Says how it should be: what three sessions say so is a rule, though none of them says always or
-never.
-"""
+"""Says how it should be; what three sessions say so is a rule."""
 
 _CONSENT = re.compile(
     r"(?i)\b(?:ask(?:ing)?|tell(?:ing)?|check(?:ing)? with|consult(?:ing)?|warn(?:ing)?) me\b"
@@ -120,9 +108,8 @@ _STANDING = re.compile(
 """What is to be done each time is a rule, also where it begins as a task does."""
 
 _JUDGES = re.compile(
-    r"(?i)^(?:this|that|these|those) (?!(?:is|are|was|one)\b)[a-z]+(?: [a-z]+)? (?:is|are"
-    r"|has|lives?|needs?|does|goes|do|lacks?"
-    r"|tells?|isn'?t|aren'?t|doesn'?t|don'?t|hasn'?t)\b"
+    r"(?i)^th(?:is|at|ese|ose) (?!(?:is|are|was|one)\b)[a-z]+(?: [a-z]+)? "
+    r"(?:is|are|has|needs?|goes|lacks?|(?:is|are|does|do|has)n'?t)\b"
 )
 """Names what is wrong: "this pull request is too big"."""
 
@@ -136,45 +123,31 @@ _OF_THE_MOMENT = re.compile(
 _CLAUSE_ENDS = re.compile(r"[,;:]\s+|\s+-\s+|(?<=[.?!])\s+")
 _CONDITION = re.compile(r"(?:if|when|whenever|before|after|once|as soon as|for)\b", re.I)
 _ASKS_FOR = re.compile(
-    r"(?i)^(?:(?:yes|yep|yeah|ok(?:ay)?|and|also|then|now|please|can you|could you|would you"
-    r"|let's|lets|just"
-    r"|make sure(?: to)?|always)[,\s]+)+"
+    r"(?i)^(?:(?:yes|yep|yeah|ok(?:ay)?|and|also|then|now|please|(?:can|could|would) you|let'?s"
+    r"|just|make sure(?: to)?|always)[,\s]+)+"
 )
 _IMPERATIVE = re.compile(
-    r"(?i)(?:add|address|annotate|ask|avoid|be|before|do(?! (?:an?|the)\b)|don'?t|explain"
-    r"|follow|give|if you|when|whenever"
-    r"|include|inspect|keep|leave|make|mention|name|note|put|prefer"
-    r"|say|separate|skip|split|squash|stay|tell|use|verify|wait|write|never|only|no)\b"
+    r"(?i)(?:add|ask|avoid|be|before|do(?! (?:an?|the)\b)|don'?t|explain|give|if you|include|keep"
+    r"|leave|make|name|never|no|only|prefer|put|say|split|use|when(?:ever)?|write)\b"
 )
 """Says how something is done; to look at, run or open something is a task."""
 
 _TASK = re.compile(
-    r"(?i)^(?:commit|push|merge|rebase|open|create|run|rerun|check|look|show|tell|explain"
-    r"|review|read|test|try|fix|start"
-    r"|stop(?! (?:\w+ing|with)\b)|see|find|verify|help|continue|do(?! not)|implement|deploy"
-    r"|wait|draft|list|describe|debug"
-    r"|investigate)\b"
+    r"(?i)^(?:check|commit|continue|create|debug|deploy|describe|do(?! not)|draft|explain|find|fix"
+    r"|help|implement|investigate|list|look|merge|open|push|read|rebase|(?:re)?run|review|see"
+    r"|show|start|stop(?! (?:\w+ing|with)\b)|tell|test|try|verify|wait)\b"
 )
 _ERRAND = re.compile(r"(?i)^(?:add|draft|give|include|make|write) (?:me |us )?(?:an?|another)\b")
 """Asks for a single thing, each time for another one."""
 
 _IS_ABOUT = re.compile(
-    r"(?i)^\w+ (?!(?:the|an?|this|that|these|those|it|if|whether|my|your|our|all|any|every"
-    r"|each)\b)\w+(?: \w+)? "
-    r"(?:is|are|must|should|may|go(?:es)?|belongs?|needs?|have|has|stays?|lives?|begins?"
-    r"|starts?|ends?|never|always)\b"
+    r"(?i)^\w+ (?!(?:the|an?|this|that|these|those|it|if|whether|my|your|our|all|any|every|each)\b)"
+    r"\w+(?: \w+)? (?:is|are|must|should|may|ha(?:ve|s)|goe?s?|never|always"
+    r"|(?:belong|need|stay|live|begin|start|end)s?)\b"
 )
 """Its first word is part of its subject: "commit messages are …", "test names must …"."""
 
-_REFERS = re.compile(r"^(?:why (?:did|do|are) )?you\b|\b(?:it|this|that|them)\b", re.I)
-"""Says what went wrong instead of the rule, or refers to an earlier sentence."""
-
-_ASIDE = re.compile(
-    r"(?i)(?<! unless)(?<! until)(?<! if),? (?:I (?:keep saying (?:it|that|this)|have said "
-    r"(?:that|this|it) before|said so)"
-    r"|as (?:I said|always)|again"
-    r"|please)\b"
-)
+_ASIDE = re.compile(r"(?i)(?<! unless)(?<! until)(?<! if),? (?:as I said|I said so|again|please)\b")
 
 
 @dataclass(frozen=True)
@@ -182,12 +155,10 @@ class Instruction:
     """One sentence that tells an agent how to work."""
 
     turn: Utterance
-    before: Utterance | None
+    previous: Utterance | None
     """The person's turn before it: the agent has worked since then."""
     words: str
     is_correcting: bool = False
-    is_directing: bool = False
-    """It says how something should be."""
     is_again: bool = False
     """It says that it was said before."""
 
@@ -196,7 +167,7 @@ class Instruction:
         """The turn, and the work before it."""
         turn = self.turn
         return Occurrence(
-            turn.session, (turn.message_id,), turn.at, turn.at - (self.before or turn).at
+            turn.session, (turn.message_id,), turn.at, turn.at - (self.previous or turn).at
         )
 
 
@@ -220,32 +191,34 @@ def find_corrections(
     instructions = chain.from_iterable(map(_instructions, sessions))
     rules = [rule for rule in instructions if not _names(rule.words, prohibited)]
     groups = _groups(rules, embedder, SAME)
-    found = [_correction(group, embedder, entries) for group in groups]
-    reported = set(retyped)
-    for problem in filter(None, found):
-        reported.update(problem.message_ids)
+    corrections = [_correction(group, embedder, entries) for group in groups]
+    problems = list(filter(None, corrections))
+    reported = set(retyped).union(*(problem.message_ids for problem in problems))
     all_wishes = chain.from_iterable(map(_wishes, sessions))
     wishes = [wish for wish in all_wishes if wish.turn.message_id not in reported]
     groups = _groups(wishes, embedder, SAME_WISH, WISHED_WORDS)
-    found += [_wish(group, embedder, entries) for group in groups]
-    return [problem for problem in found if problem]
+    wanted = (_wish(group, embedder, entries) for group in groups)
+    return [*problems, *filter(None, wanted)]
 
 
 def _groups(
-    said: Sequence[Instruction], embedder: Embedder, least: float, shared_words: float = 0.0
+    instructions: Sequence[Instruction],
+    embedder: Embedder,
+    least: float,
+    shared_words: float = 0.0,
 ) -> list[list[Instruction]]:
     """Returns the instructions in groups with the same meaning, which name the same numbers."""
-    if not said:
+    if not instructions:
         return []
-    texts = [instruction.words for instruction in said]
+    texts = [instruction.words for instruction in instructions]
     alike = likeness(texts, embedder.encode(texts))
     alike[shares_of_words(texts) < shared_words] = 0.0
     things = list(map(numbered_things, texts))
     numbered = [n for n, thing in enumerate(things) if thing]
-    for one, other in product(numbered, repeat=2):
-        if names_another(things[one], things[other]):
-            alike[one, other] = 0.0
-    return [[said[n] for n in group] for group in cluster(alike, least)]
+    for first, second in product(numbered, repeat=2):
+        if names_another(things[first], things[second]):
+            alike[first, second] = 0.0
+    return [[instructions[n] for n in group] for group in cluster(alike, least)]
 
 
 def likeness(texts: Sequence[str], vectors: np.ndarray) -> np.ndarray:
@@ -265,17 +238,15 @@ def shares_of_words(texts: Sequence[str]) -> np.ndarray:
 
 
 def _instructions(turns: Sequence[Utterance]) -> Iterator[Instruction]:
-    for before, turn in pairwise(turns):
+    for previous, turn in pairwise(turns):
         is_again = bool(_AGAIN.search(turn.text))
         for sentence in owner_sentences(turn.text):
             whole = _rule_in(sentence)
             for words in [whole] if whole else filter(None, map(_rule_in, _pieces(sentence))):
                 if _ERRAND.match(words):
                     continue
-                said = sentence if whole else words
-                is_correcting = _is_correcting(said)
-                is_directing = is_correcting or bool(_DIRECTS.search(said))
-                yield Instruction(turn, before, words, is_correcting, is_directing, is_again)
+                is_correcting = _is_correcting(sentence if whole else words)
+                yield Instruction(turn, previous, words, is_correcting, is_again)
 
 
 def _pieces(sentence: str) -> list[str]:
@@ -286,13 +257,13 @@ def _pieces(sentence: str) -> list[str]:
 
 
 def _wishes(turns: Sequence[Utterance]) -> Iterator[Instruction]:
-    for before, turn in zip([None, *turns], turns, strict=False):
+    for previous, turn in zip([None, *turns], turns, strict=False):
         for clause in chain.from_iterable(map(_clauses, owner_sentences(turn.text))):
             words = _ASKS_FOR.sub("", clause.strip()).rstrip("?!. ")
             is_wish = len(stems_of(words)) >= FEWEST_WISHED and _IMPERATIVE.match(words)
             wished = _rule_in(f"{words}.") if is_wish else ""
             if wished:
-                yield Instruction(turn, before, wished)
+                yield Instruction(turn, previous, wished)
 
 
 def _clauses(sentence: str) -> list[str]:
@@ -338,18 +309,20 @@ def _names(words: str, programs: Collection[str]) -> bool:
 def _correction(
     group: Sequence[Instruction], embedder: Embedder, entries: Sequence[str]
 ) -> RecurringProblem | None:
-    sessions = len({one.turn.session.id for one in group})
+    sessions = len({instruction.turn.session.id for instruction in group})
     is_often = sessions >= FEWEST_SAYINGS
-    correcting = [one for one in group if one.is_correcting or (is_often and one.is_directing)]
+    correcting = [each for each in group if each.is_correcting]
+    if is_often:
+        correcting = [each for each in group if each.is_correcting or _DIRECTS.search(each.words)]
     share = IN_MANY_SESSIONS if is_often else CORRECTING_SHARE
-    if sessions < FEWEST_SESSIONS or len(correcting) < share * len(group):
-        return None
-    stating = [one for one in correcting if not _COMPLAINS.match(one.words)]
-    if not stating:
+    stating = [each for each in correcting if not _COMPLAINS.match(each.words)]
+    if sessions < FEWEST_SESSIONS or len(correcting) < share * len(group) or not stating:
         return None
     rule = _plainest(stating)
     is_known = _is_known(rule, embedder, entries)
-    is_enough = sessions + is_known + any(one.is_again for one in group) >= FEWEST_SAYINGS
+    is_enough = (
+        sessions + is_known + any(instruction.is_again for instruction in group) >= FEWEST_SAYINGS
+    )
     is_rule = is_often or _IS_RULE.search(rule)
     return _problem(rule, group, is_known=is_known) if is_enough and is_rule else None
 
@@ -357,7 +330,7 @@ def _correction(
 def _wish(
     group: Sequence[Instruction], embedder: Embedder, entries: Sequence[str]
 ) -> RecurringProblem | None:
-    if len({one.turn.session.id for one in group}) < WISHING_SESSIONS:
+    if len({instruction.turn.session.id for instruction in group}) < WISHING_SESSIONS:
         return None
     rule = _plainest(group)
     return _problem(rule, group, is_known=_is_known(rule, embedder, entries))
@@ -372,21 +345,20 @@ def _problem(rule: str, group: Sequence[Instruction], *, is_known: bool) -> Recu
         file=AGENTS_MD if is_known else MEMORY_MD,
         section=RULES_SECTION,
         new=rule,
-        occurrences=tuple(one.occurrence for one in group),
+        occurrences=tuple(instruction.occurrence for instruction in group),
     )
 
 
 def _plainest(group: Sequence[Instruction]) -> str:
     """Returns the wording that states the rule most plainly; of equal ones the latest."""
-    wordings = [_ASIDE.sub("", one.words).rstrip(" .!,;") + "." for one in group]
+    wordings = [_ASIDE.sub("", instruction.words).rstrip(" .!,;") + "." for instruction in group]
     latest_first = reversed(wordings)
     return max(latest_first, key=_plainness)
 
 
 def _plainness(words: str) -> float:
     is_rule = bool(_IS_RULE.search(words))
-    refers = bool(_REFERS.search(words))
-    return 2 * is_rule - 2 * refers + min(len(stems_of(words)), 8) / 8
+    return 2 * is_rule + min(len(stems_of(words)), 8) / 8
 
 
 def _is_known(rule: str, embedder: Embedder, entries: Sequence[str]) -> bool:

@@ -47,33 +47,27 @@ _GENERIC = re.compile(
     r"|command failed.*|\W*)$"
 )
 _ERROR = re.compile(
-    r"(?i)error|exception|fatal|fail|refused|denied|not found|no such|cannot|can't|could not"
-    r"|unable|not set|missing|invalid"
-    r"|unknown|unexpected|unrecognized|timed? ?out|unavailable|unreachable|no \w+ available"
-    r"|already (?:in use|exists"
-    r"|allocated)|locked|expired"
+    r"(?i)error|exception|fatal|fail|refused|denied|not (?:found|set)|no such|can(?:no|')t"
+    r"|could not|unable|missing|invalid|un(?:known|expected|recognized|available|reachable)"
+    r"|timed? ?out|no \w+ available|already (?:in use|exists|allocated)|locked|expired"
 )
 _WORK = re.compile(
-    r"(?im)\bassert|--- FAIL|^\s*FAIL\b|error TS\d|undefined:|undeclared|cannot use |syntax "
-    r"?error|expected\b.*\b(?:got"
-    r"|received|found|actual)|^\W*expected:|(?:Name|Type|Reference|Attribute|Key|Index"
-    r"|Value)Error|panic:"
-    r"|cannot find name|imported and not|declared and not|build failed|\bcompil"
-    r"|error\[E\d+\]|mismatched types|:\d+:\d+: "
-    r"|\bissues?:$|tests? failed|failing tests?|✗|× "
+    r"(?im)\bassert|--- FAIL|^\s*FAIL\b|error TS\d|undefined:|undeclared|cannot (?:use|find name) "
+    r"|syntax ?error|expected\b.*\b(?:got|received|found|actual)|^\W*expected:|panic:|\bcompil"
+    r"|(?:Name|Type|Reference|Attribute|Key|Index|Value)Error|(?:imported|declared) and not"
+    r"|build failed|error\[E\d+\]|mismatched types|:\d+:\d+: |\bissues?:$|tests? failed"
+    r"|failing tests?|✗|× "
 )
 _REJECTED = re.compile(
     r"(?i)doesn't want to proceed|tool use was rejected|user rejected|interrupted by user"
     r"|permission .*(?:haven't|not) granted"
 )
 _MISUSED = re.compile(
-    r"(?i)command not found|not recognized as|unexpected argument|unknown (?:option|flag"
-    r"|command|argument|shorthand|subcommand)"
-    r"|unrecognized (?:option|argument|subcommand|command)|(?:invalid|illegal) option|no "
-    r"such (?:option|command|subcommand)"
-    r"|is not a git command|flag provided but not defined|tool_use_error|has not been read"
-    r"|modified since read"
-    r"|to replace not found|must match exactly|eisdir|inputvalidation"
+    r"(?i)command not found|not recognized as|tool_use_error|has not been read|modified since read"
+    r"|(?:unexpected|unknown|unrecognized|invalid|illegal|no such) "
+    r"(?:option|flag|(?:sub)?command|argument|shorthand)"
+    r"|is not a git command|flag provided but not defined|to replace not found"
+    r"|must match exactly|eisdir|inputvalidation"
 )
 _KNOWN_REMEDIES = {
     r"has not been read yet": "Read a file before you edit or write it",
