@@ -85,7 +85,8 @@ def opening(text: str, most: int) -> str:
         return ""
     start = spans[0][0]
     fitting = [end for _, end in spans if end - start <= most] or [spans[0][1]]
-    return text[start : max((end for end in fitting if text[end - 1] != ":"), default=start)]
+    whole = [end for end in fitting if not text[:end].rstrip("*_").endswith(":")]
+    return text[start : max(whole, default=start)]
 
 
 def _request(exchange: Exchange) -> Iterator[Quote]:

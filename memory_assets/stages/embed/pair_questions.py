@@ -158,11 +158,7 @@ def _verdicts_in(text: str) -> dict[int, str]:
     verdicts: dict[int, set[str]] = defaultdict(set)
     for number, verdict in _VERDICT.findall(text):
         verdicts[int(number or 1)].add(verdict.lower())
-    return {
-        number: choices.pop()
-        for number, choices in verdicts.items()
-        if len(choices) == 1
-    }
+    return {number: choices.pop() for number, choices in verdicts.items() if len(choices) == 1}
 
 
 def _content(older: str, newer: str) -> str:

@@ -61,7 +61,7 @@ def test_a_request_ends_with_a_sentence_and_before_what_was_pasted(turn: str, re
         ("All 12 uses are renamed. Want me to open the PR?", None),
         ("Let me check the logs.\n[toolCall Bash({})]", "Let me check the logs."),
         ("It works now. The output:\n```\nexit status 0\n```", "It works now."),
-        ("The output:\n```\nexit status 0\n```", ""),
+        ("**The output:**\n```\nexit status 0\n```", ""),
         ("x" * 500, ""),
         ("Always use conda from now on in every project.", "Always use conda from now on in every project."),
     ],
