@@ -14,16 +14,13 @@ from itertools import chain
 
 from memory_assets.english.moods import is_statement
 from memory_assets.stages.triage.own_hosts import without_hosts
-from memory_assets.stages.triage.scripts import scripts_run
 from memory_assets.text.patterns import patterns_beside
 from memory_assets.text.sentences import split_sentences
 from memory_assets.text.words import squeezed
 
-DOWNLOAD = "names a download"
 CREDENTIAL = "touches a credential"
 HOST = "names a host or address"
 CHECK = "switches a check off"
-DESTROYS = "destroys data or history"
 SCRIPT = "runs a script by its path"
 PACKAGE = "adds a package"
 
@@ -68,8 +65,6 @@ def _kinds_of(order: str) -> Iterator[str]:
         starts = (match.start() for match in pattern.finditer(words))
         if not all(_is_forbidden(order, words[:start]) for start in starts):
             yield kind
-    if not all(_is_forbidden(order, f"{words} ") for words in scripts_run(order)):
-        yield SCRIPT
 
 
 def _is_forbidden(order: str, words_before: str) -> bool:

@@ -19,7 +19,7 @@ import hmac
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
@@ -36,12 +36,14 @@ from memory_assets.text.masking.redact import mask_text
 from memory_assets.text.words import squeezed
 
 TODOIST = "Todoist"
-SENT, CLOSED = "task.sent", "task.closed"
+SENT = "task.sent"
+CLOSED = "task.closed"
 KINDS = (SENT, CLOSED, EDITED)
 ACTOR = "triage"
 REJECTED_LABEL = "rejected"
 
-PROMOTE, _TO = "Promote: ", " → "
+PROMOTE = "Promote: "
+_TO = " → "
 LONGEST = 500
 """Todoist's limit on the characters of a task."""
 
@@ -127,57 +129,78 @@ def fetch_tasks(tasks: TaskList, ledger: Ledger) -> dict[str, Task]:
     return {id: replace(task, content=mask_text(task.content)[0]) for id, task in fetched.items()}
 
 
-def apply_task_changes(found: Mapping[str, Task], triage: Triage) -> AppliedDecisions:
+def apply_task_changes(tasks: Mapping[str, Task], triage: Triage) -> AppliedDecisions:
     """Appends what a person decided in the tasks to the ledger."""
-    decisions = unapplied_decisions(found, triage)
+    decisions = unapplied_decisions(tasks, triage)
     return append_decisions(decisions, triage.ledger, triage.rules.owner, TODOIST)
 
 
-def unapplied_decisions(found: Mapping[str, Task], triage: Triage) -> ReviewDecisions:
+def unapplied_decisions(tasks: Mapping[str, Task], triage: Triage) -> ReviewDecisions:
     """Returns what the tasks decide and the ledger does not hold yet."""
     sent = open_tasks(triage.ledger.events(KINDS))
-    return decisions_of_tasks(sent, found, triage.read_decisions())
+    return decisions_of_tasks(sent, tasks, triage.read_decisions())
 
 
 def decisions_of_tasks(
-    sent: Mapping[str, SentTask], found: Mapping[str, Task], decisions: pl.DataFrame
+    sent: Mapping[str, SentTask], tasks: Mapping[str, Task], decisions: pl.DataFrame
 ) -> ReviewDecisions:
     """Returns what a person decided by changing the tasks; one that was not fetched decides
     nothing.
 
     A person's change overrules what rules or expiry decided; a missing task does not.
     """
-    rows = _by_id(decisions)
     late = set(overrulable(decisions))
-    approved, rejected, edited, warnings = {}, [], {}, []
-    for id, sent_task in sent.items():
-        task = found.get(sent_task.task_id)
-        row = rows.get(id)
-        is_waiting = row is not None and row["state"] == "pending"
-        if task is None or row is None or not (is_waiting or id in late):
-            continue
-        content = squeezed(task.content)
-        text = text_in(content, row["section"])
-        is_other = content not in (squeezed(sent_task.content), content_of(row))
-        is_reworded = bool(text) and is_other and text != squeezed(row["text"])
-        if task.state in ("deleted", "unknown"):
-            if is_waiting and task.state == "deleted":
-                rejected.append(id)
-            elif is_waiting:
-                warnings.append(GONE.format(id=id))
+    read = TaskReading()
+    for row in decisions.sort("proposal_id").iter_rows(named=True):
+        sent_task = sent.get(row["proposal_id"])
+        task = tasks.get(sent_task.task_id) if sent_task else None
+        is_open = row["state"] == "pending" or row["proposal_id"] in late
+        if sent_task and task and is_open:
+            read.add(row, task, _new_text(row, sent_task, task))
+    rejected = tuple(sorted(read.rejected))
+    return ReviewDecisions(read.approved, rejected, read.edited, tuple(read.warnings))
+
+
+@dataclass
+class TaskReading:
+    """What the tasks decide, collected task by task."""
+
+    approved: dict[str, str | None] = field(default_factory=dict)
+    rejected: list[str] = field(default_factory=list)
+    edited: dict[str, str] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+
+    def add(self, row: Row, task: Task, text: str) -> None:
+        """Adds what a task says about the decision `row`; `text` is empty if it was not
+        reworded.
+        """
+        id = row["proposal_id"]
+        is_waiting = row["state"] == "pending"
+        if task.state == "unknown":
+            self.warnings += [GONE.format(id=id)] if is_waiting else []
+        elif task.state == "deleted":
+            self.rejected += [id] if is_waiting else []
         elif REJECTED_LABEL in task.labels:
-            rejected.append(id)
-        elif is_reworded and is_fixed(row):
-            warnings.append(FIXED.format(id=id))
+            self.rejected.append(id)
+        elif text and is_fixed(row):
+            self.warnings.append(FIXED.format(id=id))
         elif task.state == "completed":
-            approved[id] = text if is_reworded else None
-        elif is_waiting and is_reworded:
-            edited[id] = text
-    return ReviewDecisions(approved, tuple(sorted(rejected)), edited, tuple(warnings))
+            self.approved[id] = text or None
+        elif text and is_waiting:
+            self.edited[id] = text
+
+
+def _new_text(row: Row, sent_task: SentTask, task: Task) -> str:
+    """Returns the text that the person wrote into the task; empty if it is the one sent."""
+    content = squeezed(task.content)
+    if content in (squeezed(sent_task.content), content_of(row)):
+        return ""
+    text = text_in(content, row["section"])
+    return "" if text == squeezed(row["text"]) else text
 
 
 def plan_changes(
-    decisions: pl.DataFrame, triage: Triage, found: Mapping[str, Task], is_forgotten: IsForgotten
+    decisions: pl.DataFrame, triage: Triage, tasks: Mapping[str, Task], is_forgotten: IsForgotten
 ) -> list[TaskChange]:
     """Returns the changes after which the list asks what REVIEW.md asks, in the present words, and
     nothing else.
@@ -186,12 +209,12 @@ def plan_changes(
     """
     sent = open_tasks(triage.ledger.events(KINDS))
     rules = triage.rules
-    reading = decisions_of_tasks(sent, found, decisions)
+    reading = decisions_of_tasks(sent, tasks, decisions)
     unread = {*reading.approved, *reading.rejected, *reading.edited}
     rows = _by_id(decisions)
     steps = []
     for id, sent_task in sent.items():
-        task = found.get(sent_task.task_id)
+        task = tasks.get(sent_task.task_id)
         if task is None:
             continue  # sent by another process since the list was fetched
         if is_forgotten(f"{task.content}\n{task.description}"):
@@ -209,18 +232,26 @@ def _update(row: Row | None, sent: SentTask, task: Task, *, is_late: bool) -> li
     """Returns how the task has to change; that of an unknown proposal is closed only once it would
     have expired.
     """
-    kind, wanted = None, ""
     if row is not None and row["state"] == "pending":
         wanted = content_of(row)
         words = squeezed(sent.text)
         is_same = text_in(words, row["section"]) == squeezed(row["text"])
-        is_shown = is_same or words == squeezed(wanted)
-        kind = "reword" if task.state == "open" and not is_shown else None
-    elif row is not None or is_late:
-        is_kept = row is not None and row["state"] == "promoted"
-        is_done = task.state in ("deleted", "unknown") or (is_kept and task.state == "completed")
-        kind = "note" if is_done else "complete" if is_kept else "delete"
-    return [TaskChange(kind, sent.proposal_id, sent.task_id, wanted)] if kind else []
+        if task.state != "open" or is_same or words == squeezed(wanted):
+            return []
+        return [TaskChange("reword", sent.proposal_id, sent.task_id, wanted)]
+    if row is None and not is_late:
+        return []
+    is_promoted = row is not None and row["state"] == "promoted"
+    return [TaskChange(_closing(task, is_promoted=is_promoted), sent.proposal_id, sent.task_id)]
+
+
+def _closing(task: Task, *, is_promoted: bool) -> Literal["note", "complete", "delete"]:
+    """Returns how a decided proposal's task is closed."""
+    if task.state in ("deleted", "unknown"):
+        return "note"
+    if not is_promoted:
+        return "delete"
+    return "note" if task.state == "completed" else "complete"
 
 
 def sync_tasks(
@@ -236,32 +267,46 @@ def sync_tasks(
     Raises `TaskListError` at the first that fails; what was done until then is recorded, the rest
     stays due. `key` is the store's own, and `shown` holds the review items of recurring problems.
     """
-    ledger = triage.ledger
     decisions = triage.tables.read("decisions")
-    steps = plan_changes(decisions, triage, fetch_tasks(tasks, ledger), is_forgotten)
-    rows = _by_id(decisions)
-    unnoted: dict[str, Task] = {}
-    sources: dict[str, list[str]] = {}
-    if any(step.kind == "add" for step in steps):
-        since = triage.rules.now - timedelta(days=triage.rules.review_days) - CLOCKS_APART
-        unnoted = _unnoted(tasks.labelled(since), key)
-        proposals = read_proposals(triage.tables).select("proposal_id", "session_ids")
-        sources = dict(proposals.iter_rows())
-    done: Counter[str] = Counter()
+    present_tasks = fetch_tasks(tasks, triage.ledger)
+    steps = plan_changes(decisions, triage, present_tasks, is_forgotten)
+    additions = [step for step in steps if step.kind == "add"]
+    add = _adding(tasks, triage, key, shown, _by_id(decisions)) if additions else None
+    counts: Counter[str] = Counter()
     for step in steps:
-        id = step.proposal_id
-        if step.kind != "add":
-            _change(tasks, step, ledger)
-        elif id in unnoted:
-            _note_unnoted(step, unnoted[id], ledger, key)
+        if step.kind == "add" and add:
+            add(step)
         else:
-            row = rows[id]
-            description = describe(row, step.content, key, shown, sources.get(id, ()))
-            due_on = (row["expires_at"] - EXPIRES_SOON).astimezone(triage.rules.zone).date()
-            task = tasks.add(step.content, description, due_on)
-            _note(ledger, id, task, step.content)
-        done[step.kind] += 1
-    return done
+            _change(tasks, step, triage.ledger)
+        counts[step.kind] += 1
+    return counts
+
+
+def _adding(
+    tasks: TaskList,
+    triage: Triage,
+    key: bytes,
+    shown: Mapping[str, FrictionItem],
+    rows: Mapping[str, Row],
+) -> Callable[[TaskChange], None]:
+    """Returns what creates a task, or records one that was created and not recorded."""
+    rules = triage.rules
+    since = rules.now - timedelta(days=rules.review_days) - CLOCKS_APART
+    unnoted = _unnoted(tasks.labelled(since), key)
+    proposals = read_proposals(triage.tables).select("proposal_id", "session_ids")
+    sources = dict(proposals.iter_rows())
+
+    def add(step: TaskChange) -> None:
+        id = step.proposal_id
+        if id in unnoted:
+            _note_unnoted(step, unnoted[id], triage.ledger, key)
+            return
+        description = describe(rows[id], step.content, key, shown, sources.get(id, ()))
+        due_on = (rows[id]["expires_at"] - EXPIRES_SOON).astimezone(rules.zone).date()
+        task = tasks.add(step.content, description, due_on)
+        _note(triage.ledger, id, task, step.content)
+
+    return add
 
 
 def _note_unnoted(step: TaskChange, task: Task, ledger: Ledger, key: bytes) -> None:
