@@ -65,55 +65,58 @@ def plan_amendments(
     an entry. `contradicting` are entries, whoever wrote them, each with the pending proposal that
     contradicts it.
     """
-    ours = [one for one in statuses if one.is_ours]
+    ours = [status for status in statuses if status.is_ours]
     by_id = {row["id"]: row for row in memories.iter_rows(named=True)}
     corrections = {note_id(event) for event in events if event.kind == CORRECTED}
+    too_many = _too_many(len(statuses), size)
     planned = [
         *_replaced(ours, by_id, corrections, zone),
         *(_contradicted(status, proposal) for status, proposal in contradicting),
         *_said_more_fully(ours, merged),
-        *(
-            _retire(one, "contradicted", "more speaks against it than for it")
-            for one in ours
-            if one.state == "deprecated"
-            and one.memory is not None
-            and one.memory["state"] == "active"
-        ),
-        *(
-            _retire(one, "many", _too_many(len(statuses), size))
-            for one in _least_missed(ours, len(statuses), size)
-        ),
+        *_spoken_against(ours),
+        *(_retire(status, "many", too_many) for status in _least_missed(ours, len(statuses), size)),
     ]
-    first = {one.status.line: one for one in reversed(planned)}
-    return [one for one in planned if first[one.status.line] is one]
+    first_of_line: dict[str, PlannedAmendment] = {}
+    for amendment in planned:
+        first_of_line.setdefault(amendment.status.line, amendment)
+    return list(first_of_line.values())
+
+
+def _spoken_against(ours: Iterable[EntryStatus]) -> Iterator[PlannedAmendment]:
+    for status in ours:
+        is_active = status.memory is not None and status.memory["state"] == "active"
+        if is_active and status.state == "deprecated":
+            yield _retire(status, "contradicted", "more speaks against it than for it")
 
 
 def plan_retirements(
     statuses: Iterable[EntryStatus], proposal_ids: Collection[str]
 ) -> list[PlannedAmendment]:
     """Returns the amendments that retire the unchanged lines of these proposals."""
-    return [
-        _retire(one, "settings", ADOPTED)
-        for one in statuses
-        if one.is_ours and one.proposal_id in proposal_ids
-    ]
+    lines = (status for status in statuses if status.is_ours)
+    adopted = (status for status in lines if status.proposal_id in proposal_ids)
+    return [_retire(status, "settings", ADOPTED) for status in adopted]
 
 
 def number_amendments(
     planned: Iterable[PlannedAmendment], events: Sequence[Event], day: date, *, first: int = 1
 ) -> list[tuple[str, dict[str, Any]]]:
     """Returns the number and the ledger's payload of each amendment without a number."""
-    given = {event.payload["key"]: event.target for event in events if event.kind == NUMBERED}
-    new = [one for one in planned if one.key not in given]
-    free = following_number(day, given.values(), first=first)
-    return [(f"p-{day:%Y%m%d}-{free + n:03d}", _payload(one, day)) for n, one in enumerate(new)]
+    numbers = {event.payload["key"]: event.target for event in events if event.kind == NUMBERED}
+    new = [amendment for amendment in planned if amendment.key not in numbers]
+    free = following_number(day, numbers.values(), first=first)
+    return [
+        (f"p-{day:%Y%m%d}-{number:03d}", _payload(amendment, day))
+        for number, amendment in enumerate(new, free)
+    ]
 
 
 def read_amendments(events: Iterable[Event]) -> pl.DataFrame:
     """Returns the table `amendments` from the ledger."""
     rows: dict[str, dict[str, Any]] = {}
     for event in events:
-        if event.kind == NUMBERED and (row := event.payload.get("amends")):
+        row = event.payload.get("amends") if event.kind == NUMBERED else None
+        if row:
             days = {
                 "day": date.fromisoformat(event.payload["day"]),
                 "event_on": date.fromisoformat(row["event_on"]),
@@ -128,25 +131,15 @@ def _replaced(
     corrections: Collection[str],
     zone: tzinfo,
 ) -> Iterator[PlannedAmendment]:
-    for one in ours:
-        successor = _successor(one.memory, by_id) if one.memory else None
-        if (
-            one.memory is None
-            or successor is None
-            or normal(successor["text"]) == normal(one.entry.text)
-        ):
+    for status in ours:
+        successor = _successor(status.memory, by_id) if status.memory else None
+        if successor is None or normal(successor["text"]) == normal(status.entry.text):
             continue
         is_owners = any(id in corrections for id in successor["observation_ids"])
         reason = BY_OWNER if is_owners else "a newer memory replaced it"
+        key = f"replace:{status.proposal_id}:{successor['id']}"
         day = successor["event_at"].astimezone(zone).date()
-        yield PlannedAmendment(
-            f"replace:{one.proposal_id}:{successor['id']}",
-            one,
-            successor["text"],
-            day,
-            reason,
-            successor,
-        )
+        yield PlannedAmendment(key, status, successor["text"], day, reason, successor)
 
 
 def _successor(memory: Row, by_id: Mapping[str, Row]) -> Row | None:
@@ -166,19 +159,14 @@ def _said_more_fully(
     ours: Sequence[EntryStatus], merged: pl.DataFrame
 ) -> Iterator[PlannedAmendment]:
     """Yields fuller wordings of entries: merged proposals that drop no word and add some."""
-    by_line = {one.line: one for one in ours}
+    by_line = {status.line: status for status in ours}
     for row in merged.sort("proposal_id").iter_rows(named=True):
-        one = by_line.get(row["entry"])
-        if one and _is_fuller(row["text"], one.entry.text):
-            key = f"merge:{one.proposal_id}:{row['proposal_id']}"
-            yield PlannedAmendment(
-                key,
-                one,
-                row["text"],
-                row["event_on"],
-                f"{row['proposal_id']} says the same and more",
-                one.memory,
-            )
+        status = by_line.get(row["entry"])
+        if status and _is_fuller(row["text"], status.entry.text):
+            key = f"merge:{status.proposal_id}:{row['proposal_id']}"
+            reason = f"{row['proposal_id']} says the same and more"
+            change = (row["text"], row["event_on"], reason)
+            yield PlannedAmendment(key, status, *change, status.memory)
 
 
 def contradiction_key(proposal_id: str) -> str:
@@ -197,27 +185,29 @@ def _contradicted(status: EntryStatus, proposal: Row) -> PlannedAmendment:
 
 
 def _is_fuller(newer: str, older: str) -> bool:
-    said, known = read_claim(newer).words, read_claim(older).words
-    return known < said and len(said - known) >= WORTH_MORE_WORDS and says_the_same(newer, older)
+    words = read_claim(newer).words
+    older_words = read_claim(older).words
+    is_longer = older_words < words and len(words - older_words) >= WORTH_MORE_WORDS
+    return is_longer and says_the_same(newer, older)
 
 
 def _least_missed(ours: Sequence[EntryStatus], count: int, size: int) -> list[EntryStatus]:
     """Returns the entries to retire if the file is too large: by state, then those unused for
     longest.
     """
-    ranked = sorted(ours, key=lambda one: (WORTH.index(one.state), _last_of_use(one)))
+    ranked = sorted(ours, key=lambda status: (WORTH.index(status.state), _last_of_use(status)))
     chosen: list[EntryStatus] = []
-    for one in ranked[:MOST_RETIRED_AT_ONCE]:
+    for status in ranked[:MOST_RETIRED_AT_ONCE]:
         if count - len(chosen) <= MOST_ENTRIES and size <= MOST_BYTES:
             break
-        chosen.append(one)
-        size -= len(one.line.encode()) + 1
+        chosen.append(status)
+        size -= len(status.line.encode()) + 1
     return chosen
 
 
-def _last_of_use(one: EntryStatus) -> str:
-    used: datetime | None = one.memory["last_used_at"] if one.memory else None
-    return max(used.date().isoformat() if used else "", one.entry.on.isoformat())
+def _last_of_use(status: EntryStatus) -> str:
+    used: datetime | None = status.memory["last_used_at"] if status.memory else None
+    return max(used.date().isoformat() if used else "", status.entry.on.isoformat())
 
 
 def _too_many(count: int, size: int) -> str:
@@ -227,34 +217,34 @@ def _too_many(count: int, size: int) -> str:
     )
 
 
-def _retire(one: EntryStatus, why: str, reason: str) -> PlannedAmendment:
-    return PlannedAmendment(
-        f"retire:{one.proposal_id}:{why}", one, "", one.entry.on, reason, one.memory
-    )
+def _retire(status: EntryStatus, why: str, reason: str) -> PlannedAmendment:
+    key = f"retire:{status.proposal_id}:{why}"
+    return PlannedAmendment(key, status, "", status.entry.on, reason, status.memory)
 
 
-def _payload(one: PlannedAmendment, day: date) -> dict[str, Any]:
-    known = {
-        "category": "projects",
-        "priority": "medium",
-        "confidence": 0.5,
-        "project": "",
-        "person": "",
-        "author": "owner",
-    }
-    known |= {"memory_id": "", "observation_ids": [], "session_ids": []}
-    if one.memory:
-        known |= {name: one.memory[name] for name in known if name != "memory_id"} | {
-            "memory_id": one.memory["id"]
-        }
+WITHOUT_MEMORY: Row = {
+    "id": "",
+    "category": "projects",
+    "priority": "medium",
+    "confidence": 0.5,
+    "project": "",
+    "person": "",
+    "author": "owner",
+    "observation_ids": [],
+    "session_ids": [],
+}
+
+
+def _payload(amendment: PlannedAmendment, day: date) -> dict[str, Any]:
+    memory = amendment.memory or WITHOUT_MEMORY
+    about = {name: memory[name] for name in WITHOUT_MEMORY if name != "id"}
     change = {
-        "section": one.status.entry.section,
-        "text": one.text,
-        "entry": one.status.line,
-        "event_on": str(one.event_on),
+        "section": amendment.status.entry.section,
+        "text": amendment.text,
+        "entry": amendment.status.line,
+        "event_on": str(amendment.event_on),
+        "reason": amendment.reason,
+        "memory_id": memory["id"],
+        "reflection_id": "",
     }
-    return {
-        "key": one.key,
-        "day": str(day),
-        "amends": {**change, "reason": one.reason, **known, "reflection_id": ""},
-    }
+    return {"key": amendment.key, "day": str(day), "amends": {**change, **about}}

@@ -18,7 +18,7 @@ added stay in their section.
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -26,7 +26,7 @@ from memory_assets.schema.protocols import Row
 from memory_assets.stages.friction.review import DETAIL, HEADINGS
 from memory_assets.stages.triage import contradictions
 from memory_assets.stages.triage.memory_md import read_entries
-from memory_assets.text.words import squeezed
+from memory_assets.text.words import counted, squeezed
 
 TITLE = "# Pending Memory Proposals"
 HELP = (
@@ -45,8 +45,7 @@ _HEADING = re.compile(
 )
 _REVIEWED = re.compile(r"^_Reviewed by Reflector on .+\. Approve, edit, or reject each item\._$")
 _LAST_LINE = re.compile(
-    r"^_Last updated: .+ \| (?:(?:\d+ of )?\d+ proposals? pending|\d+ of \d+ pending "
-    r"proposals shown)_$"
+    r"^_Last updated: .+ \| (?:[\d,]+ of )?[\d,]+ (?:proposals? pending|pending proposals shown)_$"
 )
 TOO_LONG = "_Too long: {}._"
 _TOO_LONG = re.compile(r"^_Too long: .+\._$")
@@ -58,6 +57,7 @@ HALF_SAVED = (
     "Restore the line."
 )
 
+GONE = "REVIEW.md is gone; nothing was decided by that."
 LOST = (
     "REVIEW.md lost {lost} of its {shown} proposals at once, which may be an accident; nothing in "
     "it was decided. `memory review` asks whether you meant it."
@@ -112,20 +112,30 @@ def render_review(
         section += [_render_item(row), *row.get("details", ())]
     if contradicted:
         sections[contradictions.HEADING] = [*contradictions.render_contradictions(contradicted)]
-    by_hand = dict(notes or {})
     reviewed = f"_Reviewed by Reflector on {updated[:10]}. Approve, edit, or reject each item._"
     lines = [TITLE, "", reviewed, *HELP, *map(TOO_LONG.format, warnings), ""]
-    for section in [section for section in by_hand if section not in sections]:
-        lines += [*by_hand[section], ""]
-    for section, items in sections.items():
-        written = by_hand.get(section, ())
-        lines += [f"## {section}", *items, *(["", *written] if written else []), ""]
+    lines += _render_sections(sections, dict(notes or {}))
     asked = sum(row.get("heading") != REFUSED for row in pending)
     total = asked if count is None else count
-    some = f"{total} proposal{'' if total == 1 else 's'} pending"
-    if asked < total:
-        some = f"{asked} of {total} pending proposals shown"
+    proposals = counted(total, "proposal")
+    some = (
+        f"{asked:,} of {total:,} pending proposals shown"
+        if asked < total
+        else f"{proposals} pending"
+    )
     return "\n".join([*lines, f"_Last updated: {updated} | {some}_"]) + "\n"
+
+
+def _render_sections(sections: Mapping[str, Sequence[str]], notes: Notes) -> Iterator[str]:
+    """Yields the lines of the sections, each with its notes; notes without a section come first."""
+    for section, written in notes.items():
+        if section not in sections:
+            yield from (*written, "")
+    for section, items in sections.items():
+        yield from (f"## {section}", *items)
+        if section in notes:
+            yield from ("", *notes[section])
+        yield ""
 
 
 def read_review(
@@ -139,21 +149,38 @@ def read_review(
     `waiting` holds the text of each pending proposal (by default: all that we wrote); `late` names
     those that only rules or expiry decided: a mark still overrules that, a missing line does not.
     """
-    if ours and there is None:
-        return ReviewDecisions(warnings=("REVIEW.md is gone; nothing was decided by that.",))
-    if ours is None or there is None or _plain(ours) == _plain(there):
+    if ours is None or there is None:
+        warnings = (GONE,) if ours else ()
+        return ReviewDecisions(warnings=warnings)
+    if _plain(ours) == _plain(there):
         return ReviewDecisions()
-    written = {id: items[0] for id, items in parse_items(ours).items()}
-    texts = {id: item.text for id, item in written.items()} if waiting is None else waiting
     if not _is_whole(there):
         return ReviewDecisions(warnings=(HALF_SAVED,), is_undecided=True)
+    items = parse_items(ours)
+    return _read_changes({id: of_id[0] for id, of_id in items.items()}, there, waiting, late)
+
+
+def _read_changes(
+    written: Mapping[str, ReviewItem],
+    there: str,
+    waiting: Mapping[str, str] | None,
+    late: Collection[str],
+) -> ReviewDecisions:
+    if waiting is None:
+        waiting = {id: item.text for id, item in written.items()}
     named = _named(there)
-    gone = [id for id in written if id not in named]
-    lost = tuple(id for id in gone if id in texts)
-    if lost and len(gone) > 1 and len(gone) * 2 > len(written):
-        warning = LOST.format(lost=len(gone), shown=len(written))
+    missing = [id for id in written if id not in named]
+    if _is_accident(missing, written, waiting):
+        warning = LOST.format(lost=len(missing), shown=len(written))
+        lost = tuple(id for id in missing if id in waiting)
         return ReviewDecisions(warnings=(warning,), is_undecided=True, lost=lost)
-    return _compare(written, there, texts, late)
+    return _compare(written, there, waiting, late)
+
+
+def _is_accident(missing: Sequence[str], written: Sized, waiting: Container[str]) -> bool:
+    """Returns whether more than half of the proposals disappeared, pending ones among them."""
+    is_most = len(missing) > 1 and len(missing) * 2 > len(written)
+    return is_most and any(id in waiting for id in missing)
 
 
 def put_back(ours: str, there: str, lost: Collection[str]) -> str:
@@ -201,33 +228,64 @@ def match_format(text: str, like: str) -> str:
 def _compare(
     written: Mapping[str, ReviewItem], there: str, waiting: Mapping[str, str], late: Collection[str]
 ) -> ReviewDecisions:
-    named = _named(there)
+    comparison = _Comparison(written, waiting, late)
     items_now = parse_items(there)
-    approved, rejected, edited, warnings = {}, [], {}, []
     for id, items in items_now.items():
+        comparison.add(id, items)
+    named = _named(there)
+    for id in written:
+        if id in waiting and id not in items_now:
+            comparison.add_missing(id, is_named=id in named)
+    rejected = tuple(sorted(comparison.rejected))
+    warnings = tuple(comparison.warnings)
+    return ReviewDecisions(comparison.approved, rejected, comparison.edited, warnings)
+
+
+@dataclass
+class _Comparison:
+    """Collects what a person decided, item by item."""
+
+    written: Mapping[str, ReviewItem]
+    waiting: Mapping[str, str]
+    late: Collection[str]
+    approved: dict[str, str | None] = field(default_factory=dict)
+    rejected: list[str] = field(default_factory=list)
+    edited: dict[str, str] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+
+    def add(self, id: str, items: Sequence[ReviewItem]) -> None:
+        """Adds the items of a proposal as they are in the file."""
         marks = {item.mark for item in items if item.mark}
-        item = next((item for item in items if item.mark), items[0])
-        before = written[id].text if id in written else squeezed(waiting.get(id, item.text))
-        if id not in waiting and id not in late:
-            if id not in written or (marks and not written[id].mark):
-                warnings.append(
-                    f"REVIEW.md names {id}, which does not wait for a decision; it was ignored."
-                )
+        if id not in self.waiting and id not in self.late:
+            self._warn_of_decided(id, is_marked=bool(marks))
         elif len(marks) > 1:
-            warnings.append(f"REVIEW.md marks {id} both ways; it was not decided.")
-        elif marks == {"x"}:
-            approved[id] = item.text if item.text not in ("", before) else None
+            self.warnings.append(f"REVIEW.md marks {id} both ways; it was not decided.")
         elif marks == {"-"}:
-            rejected.append(id)
-        elif id in waiting and item.text not in ("", before, squeezed(waiting[id])):
-            edited[id] = item.text
-    for id in [id for id in written if id in waiting and id not in items_now]:
-        if id not in named:
-            rejected.append(id)
-            continue
-        problem = f"The line of {id} in REVIEW.md cannot be read; it was not decided."
-        warnings.append(f"{problem} Begin it with `- [x] `, say.")
-    return ReviewDecisions(approved, tuple(sorted(rejected)), edited, tuple(warnings))
+            self.rejected.append(id)
+        else:
+            marked = [item for item in items if item.mark] or items
+            self._read_text(id, marked[0].text, is_approved=bool(marks))
+
+    def add_missing(self, id: str, *, is_named: bool) -> None:
+        """Adds a proposal that has no item any more; its number may be in a damaged line."""
+        if is_named:
+            problem = f"The line of {id} in REVIEW.md cannot be read; it was not decided."
+            self.warnings.append(f"{problem} Begin it with `- [x] `, say.")
+        else:
+            self.rejected.append(id)
+
+    def _read_text(self, id: str, text: str, *, is_approved: bool) -> None:
+        shown = squeezed(self.waiting.get(id, text))
+        last_text = self.written[id].text if id in self.written else shown
+        if is_approved:
+            self.approved[id] = text if text not in ("", last_text) else None
+        elif id in self.waiting and text not in ("", last_text, shown):
+            self.edited[id] = text
+
+    def _warn_of_decided(self, id: str, *, is_marked: bool) -> None:
+        if id not in self.written or (is_marked and not self.written[id].mark):
+            problem = f"REVIEW.md names {id}, which does not wait for a decision"
+            self.warnings.append(f"{problem}; it was ignored.")
 
 
 def parse_items(content: str) -> dict[str, list[ReviewItem]]:

@@ -7,16 +7,17 @@ A fenced block of code holds neither headings nor entries.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from itertools import takewhile
 
 from memory_assets.text.markdown import keep_brackets
 from memory_assets.text.visible import visible
 from memory_assets.text.words import squeezed
 
-MOST_ENTRIES, MOST_BYTES = 200, 25_000
+MOST_ENTRIES = 200
+MOST_BYTES = 25_000
 """More than this is too much for a session; time to prune."""
 
 FILE_HINT = "Edit freely: what you write stays."
@@ -27,6 +28,7 @@ _ENTRY = re.compile(r"^\s*[-*]\s+\((\d{4}-\d{2}-\d{2})\)\s+(.*\S)\s*$")
 _ANY_HEADING = re.compile(r"^(#{1,6})(?:\s|$)")
 _SECTION = re.compile(r"^##\s+(.*?)\s*#*\s*$")
 _FENCE = re.compile(r"^ {0,3}(```+|~~~+)")
+BYTE_ORDER_MARK = "\ufeff".encode()
 _LINE = re.compile(rb"[^\n]*\n|[^\n]+\Z")
 """Lines end as for git, so line numbers agree."""
 
@@ -53,46 +55,42 @@ class MarkdownLine:
     @property
     def section(self) -> str | None:
         """The section that the line opens."""
-        found = _SECTION.match(self.text) if self.depth == 2 else None
-        return found[1] if found else None
+        match = _SECTION.match(self.text) if self.depth == 2 else None
+        return match[1] if match else None
 
 
 def read_entries(content: str) -> list[Entry]:
     """Returns the dated entries of the file, in order."""
-    section, found = "", []
-    for number, line in enumerate(
-        _parse_lines([text.rstrip("\r") for text in content.split("\n")]), 1
-    ):
+    section = ""
+    entries: list[Entry] = []
+    texts = [text.rstrip("\r") for text in content.split("\n")]
+    for number, line in enumerate(_parse_lines(texts), 1):
         if line.depth:
             section = line.section or ("" if line.depth < 2 else section)
-        elif not line.is_code and (entry := _ENTRY.match(line.text)) and (on := _date(entry[1])):
-            found.append(Entry(number, section, on, entry[2]))
-    return found
+            continue
+        match = None if line.is_code else _ENTRY.match(line.text)
+        on = _date(match[1]) if match else None
+        if match and on:
+            entries.append(Entry(number, section, on, match[2]))
+    return entries
 
 
-def render_outline(contents: Mapping[str, str], known: Collection[str]) -> str:
+def render_outline(contents: Mapping[str, str], sections: Collection[str]) -> str:
     """Returns a table in Markdown of the files' sections: entries, and dates of the first and the
     last; no words of a file.
 
-    A section is named if its name is one of the known ones: another is the owner's own text.
+    A section is named if it is one of `sections`: another name is the owner's own text.
     """
     lines = ["| file | section | entries | first | last |", "|---|---|---:|---|---|"]
     for file, content in contents.items():
-        found: dict[str, list[date]] = {}
+        dates: dict[str, list[date]] = defaultdict(list)
         for entry in read_entries(content):
-            section = (
-                entry.section
-                if entry.section in known
-                else "a section of your own"
-                if entry.section
-                else "no section"
-            )
-            found.setdefault(section, []).append(entry.on)
-        lines += [
-            f"| {file} | {section} | {len(on)} | {min(on)} | {max(on)} |"
-            for section, on in found.items()
-        ]
-        lines += [] if found else [f"| {file} | no entries yet | 0 | | |"]
+            name = entry.section if entry.section in sections else "a section of your own"
+            dates[name if entry.section else "no section"].append(entry.on)
+        for name, on in dates.items():
+            lines.append(f"| {file} | {name} | {len(on)} | {min(on)} | {max(on)} |")
+        if not dates:
+            lines.append(f"| {file} | no entries yet | 0 | | |")
     return "\n".join(lines)
 
 
@@ -115,16 +113,14 @@ def insert(content: bytes, section: str, line: str, order: Sequence[str] = ()) -
     lines = _parse_raw(raw)
     ending = _ending(raw)
     place = _end_of_section(lines, section)
-    if place is not None:
-        new = [line.encode() + ending]
-    else:
+    new = [line.encode() + ending]
+    if place is None:
         place = _place_of_new(lines, section, order)
-        new = [b"## " + section.encode() + ending, ending, line.encode() + ending]
-        new = [
-            *([ending] if place and lines[place - 1].text.strip() else []),
-            *new,
-            *([ending] if place < len(raw) else []),
-        ]
+        new = [b"## " + section.encode() + ending, ending, *new]
+        if place and lines[place - 1].text.strip():
+            new.insert(0, ending)
+        if place < len(raw):
+            new.append(ending)
     if place and not raw[place - 1].endswith(b"\n"):
         new.insert(0, ending)
     return b"".join([*raw[:place], *new, *raw[place:]])
@@ -141,23 +137,17 @@ def change(
     if not replaces:
         return None if says(content, line) else insert(content, section, line, order)
     raw = _LINE.findall(content)
-    lines = _parse_raw(raw)
-    at = next(
-        (
-            n
-            for n, one in enumerate(lines)
-            if not one.is_code and one.text.strip() == replaces.strip()
-        ),
-        None,
-    )
-    if at is None:
+    texts = [None if parsed.is_code else parsed.text.strip() for parsed in _parse_raw(raw)]
+    if replaces.strip() not in texts:
         return None
-    ending = raw[at][len(raw[at].rstrip(b"\r\n")) :]
-    mark = "\ufeff".encode() if at == 0 and raw[0].startswith("\ufeff".encode()) else b""
-    is_wanted = bool(line) and not says(content, line)
-    return b"".join(
-        [*raw[:at], mark + (line.encode() + ending if is_wanted else b""), *raw[at + 1 :]]
-    )
+    at = texts.index(replaces.strip())
+    old = raw[at]
+    ending = old[len(old.rstrip(b"\r\n")) :]
+    has_mark = at == 0 and old.startswith(BYTE_ORDER_MARK)
+    new = BYTE_ORDER_MARK if has_mark else b""
+    if line and not says(content, line):
+        new += line.encode() + ending
+    return b"".join([*raw[:at], new, *raw[at + 1 :]])
 
 
 def says(content: bytes, line: str) -> bool:
@@ -191,15 +181,18 @@ def _code_lines(texts: Sequence[str]) -> set[int]:
     """Returns the lines of fenced blocks; an unclosed fence is still being typed, and hides
     nothing.
     """
-    found, opened, fence = set(), 0, ""
+    numbers: set[int] = set()
+    opened = 0
+    fence = ""
     for number, text in enumerate(texts):
         mark = _FENCE.match(text)
         if mark and not fence:
-            opened, fence = number, mark[1]
+            opened = number
+            fence = mark[1]
         elif mark and mark[1].startswith(fence) and text.strip() == mark[1]:
-            found.update(range(opened, number + 1))
+            numbers.update(range(opened, number + 1))
             fence = ""
-    return found
+    return numbers
 
 
 def _end_of_section(lines: Sequence[MarkdownLine], section: str) -> int | None:
@@ -207,33 +200,28 @@ def _end_of_section(lines: Sequence[MarkdownLine], section: str) -> int | None:
     it.
     """
     wanted = section.casefold()
-    start = next(
-        (
-            at
-            for at, line in enumerate(lines)
-            if (line.section or "").casefold() == wanted and line.depth == 2
-        ),
-        None,
-    )
-    if start is None:
+    sections = [(line.section or "").casefold() for line in lines]
+    if wanted not in sections:
         return None
-    own = takewhile(lambda at: not lines[at].depth, range(start + 1, len(lines)))
-    return max((at for at in own if lines[at].text.strip() or lines[at].is_code), default=start) + 1
+    end = sections.index(wanted) + 1
+    for number, line in enumerate(lines[end:], end + 1):
+        if line.depth:
+            break
+        if line.text.strip() or line.is_code:
+            end = number
+    return end
 
 
 def _place_of_new(lines: Sequence[MarkdownLine], section: str, order: Sequence[str]) -> int:
     """Returns the line before which a new section goes: the first section that is later in the
     order, else the end.
     """
-    later = (
-        {name.casefold() for name in order[order.index(section) + 1 :]}
-        if section in order
-        else set()
-    )
-    return next(
-        (at for at, line in enumerate(lines) if (line.section or "").casefold() in later - {""}),
-        len(lines),
-    )
+    position = order.index(section) + 1 if section in order else len(order)
+    later = {name.casefold() for name in order[position:]}
+    for number, line in enumerate(lines):
+        if line.section and line.section.casefold() in later:
+            return number
+    return len(lines)
 
 
 def _ending(raw: Sequence[bytes]) -> bytes:

@@ -12,7 +12,7 @@ again.
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -33,12 +33,10 @@ from memory_assets.stages.triage.projects import Move, memory_files, plan_homes,
 from memory_assets.store.ledger import Event, Ledger
 from memory_assets.text.files import bytes_of, replace_if_same
 
-PROMOTED, RETIRED, MOVED, TAKEN_BACK = (
-    "entry.promoted",
-    "entry.retired",
-    "entry.moved",
-    "entry.taken_back",
-)
+PROMOTED = "entry.promoted"
+RETIRED = "entry.retired"
+MOVED = "entry.moved"
+TAKEN_BACK = "entry.taken_back"
 ATTEMPTS = 5
 _MOVE = re.compile(r"^(p-\d{8}-\d{3,}): move to ")
 _BACK = re.compile(r"^([a-z]-\d{8}-\d{3,}): take back in ")
@@ -104,14 +102,20 @@ def read_lines(workspace: Workspace) -> dict[str, frozenset[str]]:
     return lines
 
 
+@dataclass(frozen=True)
+class Writing:
+    """Where lines are written, on whose behalf, and which sections come first."""
+
+    workspace: Workspace
+    ledger: Ledger
+    owner: str
+    order: Sequence[str]
+
+
 def carry_out(
     decisions: Sequence[Row],
     proposals: Mapping[str, Row],
-    workspace: Workspace,
-    ledger: Ledger,
-    *,
-    owner: str,
-    order: Sequence[str],
+    writing: Writing,
     evidence_of: Callable[[str], dict[str, Any]],
     files: Collection[str] | None = None,
 ) -> list[str]:
@@ -122,40 +126,55 @@ def carry_out(
     Edits that a decision made elsewhere overrules are taken back first. If the evidence of one
     cannot be read, its error is raised after all others are done.
     """
-    _begin_files(workspace, ledger)
-    _take_back_overruled(decisions, proposals, workspace, ledger, owner, order, files)
-    moved = {event.target for event in ledger.events([MOVED])}
-    begun = plan_moves(proposals, ledger.events([PROMOTED]), moved)
-    _commit_left_over_moves(begun, workspace, order)
+    workspace = writing.workspace
+    _begin_files(workspace, writing.ledger)
+    _take_back_overruled(decisions, proposals, writing, files)
+    moved = {event.target for event in writing.ledger.events([MOVED])}
+    begun = plan_moves(proposals, writing.ledger.events([PROMOTED]), moved)
+    _commit_left_over_moves(begun, workspace, writing.order)
     commits = _commits_of(workspace, _SUBJECT)
-    about = (standing_edits(ledger), commits, read_lines(workspace))
+    about = (standing_edits(writing.ledger), commits, read_lines(workspace))
     planned = _plan_edits(decisions, proposals, *about)
     edits = [edit for edit in planned if files is None or edit.path in files]
     for edit in edits:
-        is_open = edit.proposal_id not in commits
-        commit = _commit_left_over(edit, workspace, order) if is_open else None
+        _note_left_over(edit, commits, writing)
+    workspace.commit_by_hand(memory_files(workspace.root), writing.owner)
+    unreadable = list(_write_edits(edits, commits, writing, evidence_of))
+    if unreadable:
+        raise unreadable[0]
+    all_moves = plan_moves(proposals, writing.ledger.events([PROMOTED]), moved)
+    moves = [move for move in all_moves if files is None or move.path in files]
+    _carry_out_moves(moves, writing)
+    return [edit.proposal_id for edit in edits]
+
+
+def _note_left_over(edit: Edit, commits: dict[str, str], writing: Writing) -> None:
+    """Commits what a killed run left of an edit, and adds the commit."""
+    if edit.proposal_id not in commits:
+        commit = _commit_left_over(edit, writing.workspace, writing.order)
         if commit:
             commits[edit.proposal_id] = commit
-    workspace.commit_by_hand(memory_files(workspace.root), owner)
-    unreadable: list[TranscriptError] = []
+
+
+def _write_edits(
+    edits: Iterable[Edit],
+    commits: Mapping[str, str],
+    writing: Writing,
+    evidence_of: Callable[[str], dict[str, Any]],
+) -> Iterator[TranscriptError]:
+    """Makes and records the edits; yields the errors of those whose evidence cannot be read."""
     for edit in edits:
         try:
             evidence = evidence_of(edit.proposal_id) if edit.line else {}
         except TranscriptError as error:
-            unreadable.append(error)
+            yield error
             continue
-        commit = commits.get(edit.proposal_id) or _make(edit, workspace, owner, order)
+        commit = commits.get(edit.proposal_id) or _make(edit, writing)
         payload = {"path": edit.path, "section": edit.section, "line": edit.line}
         if edit.replaces:
             payload["replaces"] = edit.replaces
         payload |= {"commit": commit, **evidence}
-        ledger.append(edit.kind, edit.proposal_id, payload, actor=edit.actor)
-    if unreadable:
-        raise unreadable[0]
-    all_moves = plan_moves(proposals, ledger.events([PROMOTED]), moved)
-    moves = [move for move in all_moves if files is None or move.path in files]
-    _carry_out_moves(moves, workspace, ledger, owner, order)
-    return [edit.proposal_id for edit in edits]
+        writing.ledger.append(edit.kind, edit.proposal_id, payload, actor=edit.actor)
 
 
 def _plan_edits(
@@ -171,28 +190,45 @@ def _plan_edits(
     `committed` are the proposals with a commit of ours; a line that a person had written, or one to
     be replaced that they had changed before, has none. `lines` are the present entries by file.
     """
-    recorded = {event.target: event.payload["commit"] for event in events}
-    done = {id for id, commit in recorded.items() if commit is None or id in committed}
-    promoted = [row for row in decisions if row["state"] == "promoted"]
-    promoted.sort(key=lambda row: row["proposal_id"])
-    known = [row for row in promoted if row["proposal_id"] in proposals]
-    added = [row["proposal_id"] for row in known if row["entry"] is None]
+    rows = [row for row in decisions if row["state"] == "promoted"]
+    rows = [row for row in rows if row["proposal_id"] in proposals]
+    rows.sort(key=lambda row: row["proposal_id"])
+    added = [row["proposal_id"] for row in rows if row["entry"] is None]
     homes = plan_homes(added, proposals, [event for event in events if event.kind == PROMOTED])
-    places = {line: path for path, own in lines.items() for line in own}
-    return [
-        Edit(
-            path=places.get(row["entry"], MEMORY_MD) if row["entry"] else homes[row["proposal_id"]],
-            proposal_id=row["proposal_id"],
-            section=row["section"],
-            line=_line_of(row, proposals),
-            replaces=row["entry"] or "",
-            reason=row["reason"],
-            actor=row["actor"],
-            session_ids=tuple(proposals[row["proposal_id"]]["session_ids"]),
-        )
-        for row in known
-        if row["proposal_id"] not in done
-    ]
+    places = _places_of(lines)
+    done = _done(events, committed)
+    return [_edit(row, proposals, homes, places) for row in rows if row["proposal_id"] not in done]
+
+
+def _done(events: Sequence[Event], committed: Collection[str]) -> set[str]:
+    """Returns the proposals whose record is in the history, or needs no commit."""
+    commit_of = {event.target: event.payload["commit"] for event in events}
+    return {id for id, commit in commit_of.items() if commit is None or id in committed}
+
+
+def _places_of(lines: Mapping[str, Collection[str]]) -> dict[str, str]:
+    """Returns the file of each entry."""
+    places: dict[str, str] = {}
+    for path, of_file in lines.items():
+        places |= dict.fromkeys(of_file, path)
+    return places
+
+
+def _edit(
+    row: Row, proposals: Mapping[str, Row], homes: Mapping[str, str], places: Mapping[str, str]
+) -> Edit:
+    id = row["proposal_id"]
+    replaced = row["entry"] or ""
+    return Edit(
+        id,
+        row["section"],
+        _line_of(row, proposals),
+        replaced,
+        row["reason"],
+        row["actor"],
+        session_ids=tuple(proposals[id]["session_ids"]),
+        path=places.get(replaced, MEMORY_MD) if replaced else homes[id],
+    )
 
 
 def standing_edits(ledger: Ledger) -> list[Event]:
@@ -214,27 +250,23 @@ def _takes_back(event: Event, edit: Event) -> bool:
     return edit.target == event.target and line in (None, edit.payload["line"])
 
 
-def take_back(
-    proposal_id: str, workspace: Workspace, ledger: Ledger, owner: str, order: Sequence[str]
-) -> None:
+def take_back(proposal_id: str, writing: Writing) -> None:
     """Undoes the proposal's edit, if it was made: removes its line and restores the line that it
     replaced.
 
     A line that a person has changed since stays.
     """
-    made = [event for event in standing_edits(ledger) if event.target == proposal_id]
-    for event in reversed(made):
-        edit = replace(_reverse_of(event), reason="a person took it back", actor=owner)
-        _record_taken_back(edit, workspace, ledger, owner, order)
+    edits = [event for event in standing_edits(writing.ledger) if event.target == proposal_id]
+    for event in reversed(edits):
+        reverse = _reverse_of(event)
+        edit = replace(reverse, reason="a person took it back", actor=writing.owner)
+        _record_taken_back(edit, writing)
 
 
 def _take_back_overruled(
     decisions: Sequence[Row],
     proposals: Mapping[str, Row],
-    workspace: Workspace,
-    ledger: Ledger,
-    owner: str,
-    order: Sequence[str],
+    writing: Writing,
     files: Collection[str] | None,
 ) -> None:
     """Undoes edits that the decision which counts does not ask for, as machines that decided apart
@@ -243,22 +275,24 @@ def _take_back_overruled(
     Either the proposal is not promoted; or two persons approved it in different words, and the line
     of the first one stays.
     """
-    made: dict[str, list[Event]] = defaultdict(list)
-    for event in standing_edits(ledger):
+    events_by_proposal: dict[str, list[Event]] = defaultdict(list)
+    for event in standing_edits(writing.ledger):
         if files is None or event.payload.get("path", MEMORY_MD) in files:
-            made[event.target].append(event)
-    for row in (row for row in decisions if row["proposal_id"] in made):
-        events = made[row["proposal_id"]]
+            events_by_proposal[event.target].append(event)
+    for row in decisions:
+        events = events_by_proposal.get(row["proposal_id"])
+        if not events:
+            continue
         edits = {event.payload["line"]: event for event in reversed(events)}
-        how = {"reason": f"overruled: {row['reason']}", "actor": row["actor"]}
         is_promoted = row["state"] == "promoted"
         if is_promoted:
             wanted = _line_of(row, proposals)
             del edits[wanted if wanted in edits else events[0].payload["line"]]
         for event in edits.values():
-            back = _reverse_of(event)
-            edit = replace(back, line="", is_taken_back=False) if is_promoted else back
-            _record_taken_back(replace(edit, **how), workspace, ledger, owner, order)
+            reverse = _reverse_of(event)
+            edit = replace(reverse, reason=f"overruled: {row['reason']}", actor=row["actor"])
+            edit = replace(edit, line="", is_taken_back=False) if is_promoted else edit
+            _record_taken_back(edit, writing)
 
 
 def _reverse_of(event: Event) -> Edit:
@@ -269,13 +303,11 @@ def _reverse_of(event: Event) -> Edit:
     return Edit(event.target, edit["section"], *lines, "", "", (), path, is_taken_back=True)
 
 
-def _record_taken_back(
-    edit: Edit, workspace: Workspace, ledger: Ledger, owner: str, order: Sequence[str]
-) -> None:
-    commit = _make(edit, workspace, owner, order)
+def _record_taken_back(edit: Edit, writing: Writing) -> None:
+    commit = _make(edit, writing)
     place = {"path": edit.path, "section": edit.section}
     payload = {**place, "replaces": edit.replaces, "commit": commit}
-    ledger.append(TAKEN_BACK, edit.proposal_id, payload, actor=edit.actor)
+    writing.ledger.append(TAKEN_BACK, edit.proposal_id, payload, actor=edit.actor)
 
 
 def _line_of(row: Row, proposals: Mapping[str, Row]) -> str:
@@ -317,25 +349,23 @@ def _begin_files(workspace: Workspace, ledger: Ledger) -> None:
             workspace.restore([path])
 
 
-def _carry_out_moves(
-    moves: Sequence[Move], workspace: Workspace, ledger: Ledger, owner: str, order: Sequence[str]
-) -> None:
+def _carry_out_moves(moves: Sequence[Move], writing: Writing) -> None:
     """Moves each line into its project's file: it is added there before it is removed from
     MEMORY.md.
 
     A line that a person has changed is in neither file, and stays theirs. Repeating a move only
     writes its record.
     """
-    lines = read_lines(workspace)
-    commits = _commits_of(workspace, _MOVE) if moves else {}
+    lines = read_lines(writing.workspace)
+    commits = _commits_of(writing.workspace, _MOVE) if moves else {}
     for move in moves:
         id = move.promotion.target
         edit = move.promotion.payload
         if edit["line"] in lines[MEMORY_MD] or edit["line"] in lines.get(move.path, ()):
-            _, removal = (_make(half, workspace, owner, order) for half in _halves(move))
+            _, removal = (_make(half, writing) for half in _halves(move))
             payload = {"path": move.path, "section": edit["section"], "replaces": edit["line"]}
             payload["commit"] = removal or commits.get(id)
-            ledger.append(MOVED, id, payload, actor=move.promotion.actor)
+            writing.ledger.append(MOVED, id, payload, actor=move.promotion.actor)
 
 
 def _commit_left_over_moves(
@@ -349,13 +379,8 @@ def _commit_left_over_moves(
     """
     lines = read_lines(workspace)
     begun = [move for move in moves if move.promotion.payload["line"] in lines.get(move.path, ())]
-    dirty = {
-        path
-        for path in {MEMORY_MD, *(move.path for move in begun)}
-        if bytes_of(workspace.root / path) not in (None, workspace.at_head(path))
-    }
     for half in chain.from_iterable(map(_halves, begun)):
-        if half.path in dirty:
+        if bytes_of(workspace.root / half.path) not in (None, workspace.at_head(half.path)):
             _commit_left_over(half, workspace, order)
 
 
@@ -386,14 +411,14 @@ def new_file(path: str) -> bytes:
     return f"# MEMORY of {name}\n\nWhat every session in {name} should know. {FILE_HINT}\n".encode()
 
 
-def lost_lines(before: bytes, after: bytes) -> list[bytes]:
+def lost_lines(content: bytes, after: bytes) -> list[bytes]:
     """Returns the lines of the file that are gone afterwards, in order (an insertion loses
     none).
     """
     rest = after.splitlines()
     at = 0
-    lost = []
-    for line in before.splitlines():
+    lost: list[bytes] = []
+    for line in content.splitlines():
         if line in rest[at:]:
             at = rest.index(line, at) + 1
         else:
@@ -413,13 +438,14 @@ def _commit_left_over(edit: Edit, workspace: Workspace, order: Sequence[str]) ->
     return workspace.commit_content(_message(edit), {edit.path: changed})
 
 
-def _make(edit: Edit, workspace: Workspace, owner: str, order: Sequence[str]) -> str | None:
+def _make(edit: Edit, writing: Writing) -> str | None:
     """Makes the edit and commits it; returns None if there is nothing left to do."""
+    workspace = writing.workspace
     path = workspace.root / edit.path
     for _ in range(ATTEMPTS):
         content = bytes_of(path)
-        workspace.commit_content("Edited by hand", {edit.path: content}, author=owner)
-        changed = edit.change(content or b"", order)
+        workspace.commit_content("Edited by hand", {edit.path: content}, author=writing.owner)
+        changed = edit.change(content or b"", writing.order)
         if changed is None:
             return None
         if replace_if_same(path, content, changed):
@@ -431,11 +457,18 @@ def _make(edit: Edit, workspace: Workspace, owner: str, order: Sequence[str]) ->
 
 
 def _message(edit: Edit) -> str:
-    what = "add to" if not edit.replaces else "replace in" if edit.line else "retire from"
-    what = "take back in" if edit.is_taken_back else what
-    subject = f"move to {edit.moves_to}" if edit.moves_to else f"{what} {edit.section}"
     replaced = f"Before: {edit.replaces}" if edit.replaces else ""
     lines = "\n".join(filter(None, (replaced, edit.line)))
     sessions = "\n".join(f"Session: {session}" for session in edit.session_ids)
     reason = f"Reason: {edit.reason}\nDecided-by: {edit.actor}"
-    return f"{edit.proposal_id}: {subject}\n\n{lines}\n\n{reason}\n{sessions}\n"
+    return f"{edit.proposal_id}: {_subject(edit)}\n\n{lines}\n\n{reason}\n{sessions}\n"
+
+
+def _subject(edit: Edit) -> str:
+    if edit.moves_to:
+        return f"move to {edit.moves_to}"
+    if edit.is_taken_back:
+        return f"take back in {edit.section}"
+    if not edit.replaces:
+        return f"add to {edit.section}"
+    return f"replace in {edit.section}" if edit.line else f"retire from {edit.section}"

@@ -76,6 +76,7 @@ from memory_assets.stages.triage.projects import (
 from memory_assets.stages.triage.promote import (
     PROMOTED,
     Workspace,
+    Writing,
     carry_out,
     read_lines,
     read_memory,
@@ -326,15 +327,17 @@ class Triage:
         def evidence_of(proposal_id: str) -> dict[str, Any]:
             return gather_evidence(proposals[proposal_id], self.tables, self.archive)
 
-        where = (self.workspace, self.ledger)
-        how = {"owner": self.rules.owner, "order": self.rules.sections, "files": files}
-        return carry_out(lines, proposals, *where, evidence_of=evidence_of, **how)
+        return carry_out(lines, proposals, self._writing, evidence_of, files)
+
+    @property
+    def _writing(self) -> Writing:
+        return Writing(self.workspace, self.ledger, self.rules.owner, self.rules.sections)
 
     def take_back(self, proposal_id: str) -> None:
         """Reopens a proposal that a person decided, and takes its edit of a file of entries
         back.
         """
-        take_back(proposal_id, self.workspace, self.ledger, self.rules.owner, self.rules.sections)
+        take_back(proposal_id, self._writing)
         self.ledger.append(states.REOPENED, proposal_id, {}, actor=self.rules.owner)
 
     def write_approved_patches(self) -> list[str]:
