@@ -39,13 +39,10 @@ from memory_assets.english.word_forms import (
 from memory_assets.text.words import squeezed, word_set
 
 _INTRODUCTION = re.compile(
-    r"(?i)^\W*(?:(?:(?:no|yes)(?=\s*[,:!.–—])|ok(?:ay)?|so|well|and|but|again|also|please"
-    r"|let['’]?s|actually|wait|hm+|oh|sorry|"
-    r"by the way|btw|(?:the |our )?(?:i|we|team|owner|user)(?:['’]ve| have)? (?:asked"
-    r"|decided|requested|insist(?:s|ed)|"
-    r"expects?|agreed|told|said)(?:(?: you| me| us)?(?: already| again)?(?: that| for| to)?)|"
-    r"(?:remember|note|reminder)(?: that|(?=:)))"
-    r"\b[\s,:!.–—-]+)+|\b(?:from now on|pls|plz|thx|thanks)\b"
+    r"(?i)^\W*(?:(?:(?:no|yes)(?=\s*[,:!.–—])|ok(?:ay)?|so|well|and|but|again|also|please|actually"
+    r"|sorry|hm+|(?:the |our )?(?:i|we|team|owner|user)(?:['’]ve| have)? (?:asked|decided|agreed"
+    r"|told|said)(?: (?:you|me|us|already|that|for|to)\b)*|(?:remember|note)(?: that|(?=:)))"
+    r"\b[\s,:!.–—-]+)+|\b(?:from now on|pls|thanks)\b"
 )
 """How a statement is introduced, and politeness."""
 
@@ -56,30 +53,25 @@ _QUOTATION = re.compile(
 _CLAUSE_END = re.compile(
     r"[;:–—]\s|[()]|[.!?](?:\s|$)|,\s|\s(?:but|because|since|while|so|unless|and)\s", re.I
 )
-_AT_LEAST = re.compile(r"(?i)\b(?:over|above|more than|at least|not less than)\s+(?=\d)")
+_AT_LEAST = re.compile(r"(?i)\b(?:over|above|more than|at least)\s+(?=\d)")
 _AT_MOST = re.compile(
-    r"(?i)\b(?:under|below|less than|fewer than|at most|up to|not (?:be )?(?:more|longer"
-    r"|larger) than)\s+(?=\d)"
+    r"(?i)\b(?:under|below|less than|at most|up to|not (?:be )?(?:more|longer) than)\s+(?=\d)"
 )
 _ONE = re.compile(
     r"(?i)(?<!the )(?<!no )\b(?:one|single)(?= (?!(?:of|or|and|is|was|are|can|that|who|more"
     r"|another|at|to)\b)[a-z])"
 )
-_UNITS = word_set(
-    "ms second minute hour day week month quarter year byte kb mb gb tb percent character "
-    "line token time"
-)
+_UNITS = word_set("ms second minute hour day week byte kb mb gb percent character line token time")
 
 _DENIAL = re.compile(
-    r"(?i)\b(?:not|no|never|none|nobody|nothing|without|(?:instead of|rather than)(?= "
+    r"(?i)\b(?:not|no|never|nobody|nothing|without|(?:instead of|rather than)(?= "
     r"\w+ing\b)|cannot|nor|avoid|stop|"
-    r"forbidden|forbids?|prohibited|banned|(?:do|does|did|is|are|was|were|wo|ca|should|must"
-    r"|need|could|would|has|have)n['’]?t)"
+    r"forbidden|forbids?|\w+n['’]t|(?:do|does|did|ca|wo|should)nt)"
     r"\b(?! (?:only|just)\b)"
 )
-_OF_NOUNS = frozenset({"no", "without", "none", "nobody", "nothing", "instead of", "rather than"})
-_OF_SUBJECTS = word_set("forbidden prohibited banned")
-_DEMAND = re.compile(r"(?i)^(?!\W*(?:need|have)\b).*\b(?:without|unless|except|until)\b")
+_OF_NOUNS = frozenset({"no", "without", "nobody", "nothing", "instead of", "rather than"})
+_OF_SUBJECTS = frozenset({"forbidden"})
+_DEMAND = re.compile(r"(?i)^(?!\W*(?:need|have)\b).*\b(?:without|unless|until)\b")
 """Behind a denial: "never deploy without a backup" demands the backup."""
 
 _TOO_EARLY = re.compile(
@@ -91,9 +83,9 @@ the push.
 """
 
 _CONDITION = re.compile(
-    r"(?i)\b(?:if|unless|only|except|without|but|by default|until|when|whenever|while)\b"
+    r"(?i)\b(?:if|unless|only|without|but|by default|until|when(?:ever)?|while)\b"
 )
-_LIMIT = re.compile(r"(?i)\b(?:only|unless|except|solely|exclusively)\b")
+_LIMIT = re.compile(r"(?i)\b(?:only|unless|except)\b")
 _DIRECTION = re.compile(
     r"(?i)\b(?:before|after|over|(?<!rather )than|from|into|to|by|depends? on|calls?"
     r"|imports?|extends|owns|blocks)\b"
@@ -103,46 +95,39 @@ _PASSIVE = re.compile(
     r"(?i)\b(?:is|are|was|were|be|been|gets?)\s+(?:\w+ly\s+)?\w+(?:ed|en|wn|pt|lt|nt|ne|de)\b"
 )
 _PAST = re.compile(
-    r"(?i)\b(?:was|were|had|used to|previously|formerly|earlier|originally|at first|back "
-    r"then|yesterday|ago|until|"
-    r"last (?:week|month|year|night|time)|didn['’]?t|wasn['’]?t|weren['’]?t)\b"
+    r"(?i)\b(?:was|were|had|used to|previously|formerly|originally|earlier|yesterday|ago|until"
+    r"|last (?:week|month|year|night|time)|did)(?:n['’]?t)?\b"
 )
-_PRESENT = re.compile(r"(?i)\b(?:is|are|isn['’]?t|aren['’]?t|does|doesn['’]?t|now)\b")
+_PRESENT = re.compile(r"(?i)\b(?:(?:is|are|does)(?:n['’]?t)?|now)\b")
 _NO_FINITE = word_set(
-    "is are be been being was were not get gets must should can the a an our its any each "
-    "every of in to has"
+    "is are be been being was were not get gets must should can the a an our any each every of in "
+    "to has its"
 )
 """Words before a participle that is no verb in the past."""
 
 _MOMENT = (
-    r"(?:pass|passes|passing|fails?|failing|failed|failure|green|red|broken|fixed|done"
-    r"|running|stuck|finished|ready|pushed|merged|"
-    r"committed|open|opened|closed|clean|dirty|found|works?|working|needed|necessary|sure"
-    r"|left|today|currently)"
+    r"(?:pass|passes|passing|fail(?:s|ed|ing)?|green|red|broken|fixed|done|running|finished|ready"
+    r"|pushed|merged|committed|open|clean|found|works?|working|needed|left|today|currently)"
 )
 _MOMENTARY = re.compile(
-    r"(?i)\b(?:is|are|isn't|aren't|be|been|not|still|now|all|tests?|ci|build"
-    rf"|it)\s+(?:not\s+|still\s+|all\s+|now\s+)?{_MOMENT}\b"
-    rf"|\b{_MOMENT}\W*$"
+    rf"(?i)\b(?:is|are|isn['’]t|be|not|still|now|tests?|ci|build|it)\s+(?:(?:not|still|all|now)\s+)?"
+    rf"{_MOMENT}\b|\b{_MOMENT}\W*$"
 )
 _MOMENT_AT_END = re.compile(
-    rf"(?i)(?<!must be )(?<!should be )\b(?:{_MOMENT}|(?:is|are) (?:in|back|made|created"
-    r"|completed?|in place|staged))"
-    r"(?:\s+(?:now|again|too|clean|cleanly))?\W*$"
+    rf"(?i)(?<!must be )(?<!should be )\b(?:{_MOMENT}|(?:is|are) (?:in|back|made|created|staged))"
+    r"(?:\s+(?:now|again|too|cleanly))?\W*$"
 )
 _MOODS = {
     "guess": re.compile(
-        r"(?i)\b(?:could|might|maybe|perhaps|probably|likely|(?:must|may|should) have|seems?"
-        r"|wonder)\b"
+        r"(?i)\b(?:could|might|maybe|perhaps|probably|likely|seems?|wonder|must have been)\b"
     ),
     "request": re.compile(r"(?i)^\W*(?:can|could|would) you\b|\?[\s*\"')]*$"),
     "introduction": re.compile(r"(?i)^\W*here(?:['’]s| is| are)\b"),
     "intention": re.compile(
-        r"(?i)^\W*(?:now(?! we)|next|then|let me|let us|i['’](?:d|ll|m|ve)|(?:we|they|it"
-        r"|you) will|we['’]ll|"
-        r"i (?!(?:(?:always|never|do|not|don['’]?t|would|only|also) )*(?:want|prefer|like"
-        r"|need|expect|use|write|read|own)\b)|"
-        r"[a-z]{3,}ing (?:for|on|the|and|now|that|it|a|one|my|your|all|to))\b|:[\s*\"')]*$"
+        r"(?i)^\W*(?:now(?! we)|next|then|let me|let us|(?:i|we|they|it|you)(?: will|['’]ll)"
+        r"|i['’](?:d|m|ve)"
+        r"|i (?!(?:(?:always|never|do|not|don['’]?t|would|also) )*(?:want|prefer|like|need|use)\b)"
+        r"|[a-z]{3,}ing (?:for|on|the|that|it|a|my|your|to))\b|:[\s*\"')]*$"
     ),
 }
 """What is no statement: supposed, asked, announced, about to be done or reported of one's own work.
