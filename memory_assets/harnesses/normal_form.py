@@ -65,6 +65,10 @@ class Parsed:
     """The `native_id` of the first entry that a compaction kept."""
     native_id: str | None = None
     """The harness's id of the line; without ids, its number, where the harness counts entries."""
+    parent_id: str | None = None
+    """The `native_id` of the record before it; empty at the root of a tree, None without a tree."""
+    undone_turns: int = 0
+    """Latest turns that the record takes back."""
     parent_session_id: str | None = None
     cwd: str | None = None
     branch: str | None = None
@@ -292,6 +296,11 @@ class Identifier:
             return f"msg_{self._turn}"
         self._aside = _hash(self._aside or self._turn, "aside", content)
         return f"msg_{self._aside}"
+
+
+def parent_in(record: Mapping[str, Any], name: str) -> str | None:
+    """Returns the id of the record before this one; empty at the root, None without the field."""
+    return str(record[name] or "") if name in record else None
 
 
 def text_or_none(value: Any) -> str | None:

@@ -183,7 +183,9 @@ def checkpoints(store: Store, table: Table) -> dict[str, str]:
 def _with_lost(
     store: Store, table: Table, versions: dict[str, str], empty_version: str
 ) -> dict[str, str]:
-    """Adds the days that still have rows and lost their windows, each with the empty version."""
+    """Adds the days that still have rows and lost what these were made from, each with the empty
+    version.
+    """
     written = store.tables.parts(table.name)
     lost_days = [day for day, info in written.items() if info.rows and day not in versions]
     return versions | dict.fromkeys(lost_days, empty_version)
@@ -368,13 +370,15 @@ def reflections(store: Store, table: Table) -> dict[str, str]:
     """The observations up to the day: a reflection uses the memories at the day's end."""
     model = reflector_and_prompt(store.settings)
     versions = _cumulative_versions(store, table.version)
-    return {day: f"{version} {model}".rstrip() for day, version in versions.items()}
+    with_model = {day: f"{version} {model}".rstrip() for day, version in versions.items()}
+    return _with_lost(store, table, with_model, hash_of(table.version))
 
 
 def proposals(store: Store, table: Table) -> dict[str, str]:
     """The reflections of the day, so all earlier observations; the owner, sections and zone."""
     versions = _cumulative_versions(store, version_of("reflections"))
-    return {day: version_from(store, table, version) for day, version in versions.items()}
+    with_settings = {day: version_from(store, table, version) for day, version in versions.items()}
+    return _with_lost(store, table, with_settings, hash_of(table.version))
 
 
 def _cumulative_versions(store: Store, version: str) -> dict[str, str]:
@@ -392,20 +396,22 @@ def distillates(store: Store, table: Table) -> dict[str, str]:
     span = next(span for span in SPANS if span.name == table.grain)
     model = reflector_and_prompt(store.settings)
     reflected = _finished(store, span, "reflections", is_with_inputs=True)
-    return {
+    versions = {
         first: f"{hash_of(table.version, *days)} {model}".rstrip()
         for first, days in reflected.items()
     }
+    return _with_lost(store, table, versions, hash_of(table.version))
 
 
 def timeline(store: Store, table: Table) -> dict[str, str]:
     """The reflections and segments of the days of each finished week, and the time zone."""
     segments = _finished(store, WEEK, "segments")
     weeks = distillates(store, TABLES["weekly_distillates"])
-    return {
+    versions = {
         week: version_from(store, table, unpaid(version), *segments.get(week, ()))
         for week, version in weeks.items()
     }
+    return _with_lost(store, table, versions, hash_of(table.version))
 
 
 def _finished(

@@ -91,7 +91,7 @@ _CORE = (
           made_from=("events",), every_run=True),
     # capture: transcripts as archived bytes, records, windows and messages
     Table("resources", "capture", ("capture",), "6", r.Resource, every_run=True),
-    Table("records", "capture", ("capture",), "records/5", r.TranscriptRecord, grain="source",
+    Table("records", "capture", ("capture",), "records/6", r.TranscriptRecord, grain="source",
           made_from=("resources",), every_run=True, plots=("status",)),
     Table("windows", "capture", ("capture",), "windows/5", r.Window,
           made_from=("records", "events"),

@@ -298,6 +298,9 @@ class CoreSettings(BaseSettings):
     short_turns: int = setting(
         "Of sessions with fewer user turns only corrections and rules are kept.", 5, ge=0
     )
+    rewound_turns: bool = setting(
+        "Whether turns that you took back (rewind, rollback) stay part of the conversation.", False
+    )
     context_tokens: int = setting("Context size that budgets derive from.", 200_000, ge=8_000)
     friction_sessions: int = setting("Minimum sessions before friction is searched.", 10, ge=0)
     review_days: int = setting(

@@ -40,6 +40,7 @@ TYPES = {
     "is_error": bool,
     "is_turn": bool,
     "is_user_turn": bool,
+    "undone_turns": int,
 }
 RECORDS = [
     (harness_of(path), orjson.loads(line))

@@ -24,6 +24,7 @@ from memory_assets.harnesses.normal_form import (
     TranscriptReader,
     as_blocks,
     join_blocks,
+    parent_in,
     text_or_none,
 )
 from memory_assets.text.moments import event_time
@@ -92,6 +93,7 @@ class ClaudeCodeReader(TranscriptReader):
         parsed = parsers.get(str(record.get("type")), self._other)(record)
         parsed.event_at = event_time(record.get("timestamp")) or parsed.event_at
         parsed.native_id = text_or_none(record.get("uuid"))
+        parsed.parent_id = parent_in(record, "parentUuid")
         parsed.cwd = text_or_none(record.get("cwd"))
         parsed.version = text_or_none(record.get("version"))
         branch = text_or_none(record.get("gitBranch"))

@@ -264,6 +264,9 @@ def _event(payload: dict[str, Any]) -> Parsed:
     elif event_type == "patch_apply_end":
         changes = payload.get("changes") if payload.get("success", True) else None
         parsed.files_modified = tuple(str(path) for path in changes or ())
+    elif event_type == "thread_rolled_back":
+        turn_count = payload.get("num_turns")
+        parsed.undone_turns = turn_count if type(turn_count) is int else 0
     elif event_type == "thread_name_updated":
         parsed.title = text_or_none(payload.get("thread_name"))
     return parsed

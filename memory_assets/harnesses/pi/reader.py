@@ -15,6 +15,7 @@ from memory_assets.harnesses.normal_form import (
     TranscriptReader,
     as_blocks,
     join_blocks,
+    parent_in,
     text_or_none,
 )
 from memory_assets.harnesses.tool_calls import describe_call
@@ -50,6 +51,7 @@ class PiReader(TranscriptReader):
         self.state["entry_count"] += 1
         parsed = self._entry(str(record.get("type")), record)
         parsed.native_id = native_id
+        parsed.parent_id = parent_in(record, "parentId")
         parsed.event_at = event_time(record.get("timestamp")) or parsed.event_at
         if parsed.status == "message" and parsed.identity is None:
             place = (record.get("timestamp"), parsed.record_type, parsed.call_id or "")

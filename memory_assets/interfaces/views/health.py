@@ -13,9 +13,8 @@ if TYPE_CHECKING:
     from memory_assets.memory.verb_answers import Check, HarnessCounts, Health, Status
 
 COUNTS = (
-    "files", "bytes", "records", "messages", "known", "unknown", "broken", "shared", "lost",
-    "windows", "window_messages",
-    "segments", "segment_messages", "candidates", "facts",
+    "files", "bytes", "records", "messages", "known", "unknown", "broken", "rewound", "shared",
+    "lost", "windows", "window_messages", "segments", "segment_messages", "candidates", "facts",
 )  # fmt: skip
 MODEL_HINT = (
     "Without a model, rules keep only what was plainly stated. A model finds most of what is "

@@ -68,7 +68,8 @@ def resources(store: Store, _: str) -> Rows:
 def records(store: Store, _: Run) -> Report:
     """Indexes the lines of new ranges, one partition per source."""
     with store.lock():
-        changed = index_sources(store.archive, store.tables)
+        keeps_rewound = store.settings.rewound_turns
+        changed = index_sources(store.archive, store.tables, keeps_rewound=keeps_rewound)
     return Report({"sources": len(store.tables.parts("records")), "sources_changed": len(changed)})
 
 

@@ -13,7 +13,7 @@ WindowStatus = Literal["observed", "short", "open"]
 READ_STATUSES: tuple[WindowStatus, ...] = ("observed", "short")
 """Windows that facts are extracted from."""
 
-RecordStatus = Literal["message", "known", "unknown", "broken"]
+RecordStatus = Literal["message", "known", "unknown", "broken", "rewound"]
 
 
 class Resource(Record):
@@ -54,7 +54,7 @@ class TranscriptRecord(Record):
     )
     status: RecordStatus = column(
         "`message`: part of the conversation; `known`: kept, but not conversation; `unknown`: a "
-        "record type without a rule; `broken`: not JSON."
+        "record type without a rule; `broken`: not JSON; `rewound`: of a turn that was taken back."
     )
     message_id: str | None = column("Stable id of the message; the same in a fork that repeats it.")
     author: Author | None = column("Who said it.")

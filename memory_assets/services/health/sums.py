@@ -28,6 +28,7 @@ class HarnessCounts:
     known: int
     unknown: int
     broken: int
+    rewound: int
     unknown_types: dict[str, int]
     shared: int
     """Messages repeated by a fork, a replay or an older generation; they belong to the session that
@@ -67,7 +68,7 @@ COLUMNS = {
 
 EQUATIONS = {
     "records": "every archived line has one record",
-    "record status": "records = messages + known + unknown + broken",
+    "record status": "records = messages + known + unknown + broken + rewound",
     "messages": "messages = in windows + shared with other sessions",
     "closed windows": "messages of closed windows are rows of `messages`",
     "open windows": "messages of open windows are rows of `messages_open`",
@@ -152,6 +153,7 @@ def _count(frames: Frames, records: pl.DataFrame, harness: str) -> HarnessCounts
         known=status.get("known", 0),
         unknown=status.get("unknown", 0),
         broken=status.get("broken", 0),
+        rewound=status.get("rewound", 0),
         unknown_types=_by(records.filter(pl.col("status") == "unknown"), "record_type"),
         shared=place.get("shared", 0),
         lost=place.get("lost", 0),
@@ -186,7 +188,7 @@ def _sums_of_messages(frames: Frames, counts: Sequence[HarnessCounts]) -> Iterat
     lines = int((resources["line_to"] - resources["line_from"]).sum())
     record_count = frames["records"].height
     yield _same("records", lines, record_count)
-    with_status = sum(c.messages + c.known + c.unknown + c.broken for c in counts)
+    with_status = sum(c.messages + c.known + c.unknown + c.broken + c.rewound for c in counts)
     yield _same("record status", record_count, with_status)
     windowed = sum(sum(c.window_messages.values()) for c in counts)
     shared = sum(c.shared for c in counts)

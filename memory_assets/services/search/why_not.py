@@ -466,7 +466,7 @@ def _in_records(phrase: Phrase, store: Store) -> WhyNot | None:
     """
     message_ids = pl.col("message_ids").alias("message_id")
     windowed = store.tables.scan("windows").select(message_ids).explode("message_id")
-    may_say = pl.col("status").is_in(["message", "unknown", "broken"])
+    may_say = pl.col("status").is_in(["message", "unknown", "broken", "rewound"])
     records = store.tables.scan("records").filter(may_say)
     records = records.join(windowed, on="message_id", how="anti").collect()
     for row in records.iter_rows(named=True):
@@ -490,6 +490,8 @@ def _in_records(phrase: Phrase, store: Store) -> WhyNot | None:
 def _why_not_windowed(record: dict[str, Any]) -> str:
     if record["status"] == "message":
         return "its record is archived and not cut into a window yet; `memory ingest` does it"
+    if record["status"] == "rewound":
+        return "its turn was taken back (rewind or rollback); MEMORY_REWOUND_TURNS=true keeps such"
     kind = f"{record['status']} ({record['record_type']})"
     return f"its record is archived, but is {kind}: no message that is read"
 
@@ -497,7 +499,7 @@ def _why_not_windowed(record: dict[str, Any]) -> str:
 def _text_of_record(row: dict[str, Any], entry: Range, store: Store) -> str:
     place = (row["source_id"], row["generation"], row["byte_from"], row["byte_to"])
     content = store.archive.read(*place)
-    if row["status"] != "message":
+    if row["status"] not in ("message", "rewound"):
         return content.decode("utf-8", "replace")
     session = original_session(entry.conversation_id)
     return open_reader(entry.harness, entry.path, session_id=session).read(content).text

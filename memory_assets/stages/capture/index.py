@@ -2,11 +2,11 @@
 
 Only new lines are read: the state of a source's reader is stored in the `inputs` of the source's
 partition, and reading continues from it. If that is not possible, the source is read again from its
-start.
+start. Messages of turns that the person took back lose their ids, so that no other table has them.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from typing import Any
 
@@ -19,6 +19,7 @@ from memory_assets.schema import frames as schemas
 from memory_assets.schema.progress import track
 from memory_assets.schema.tables import version_of
 from memory_assets.stages.capture import pushed_ids
+from memory_assets.stages.capture.rewinds import Rewinds, TwoBranchesError
 from memory_assets.store.archive import Archive, Line, Range
 from memory_assets.store.parquet_tables import ParquetTables
 
@@ -27,28 +28,43 @@ BATCH_ROWS = 5_000
 """Rows held in memory while a long transcript is indexed."""
 
 
-def index_sources(archive: Archive, tables: ParquetTables) -> list[str]:
-    """Updates `records` from the archive and returns the sources whose rows changed."""
+def index_sources(
+    archive: Archive, tables: ParquetTables, *, keeps_rewound: bool = False
+) -> list[str]:
+    """Updates `records` from the archive and returns the sources whose rows changed.
+
+    With `keeps_rewound`, turns that the person took back are part of the conversation.
+    """
     written = tables.parts("records")
     changed = []
     sources = archive.sources()
     for source, ranges in track(sources.items(), "Parsing transcripts", total=len(sources)):
         state = _State.from_inputs(written[source].inputs) if source in written else _State()
-        if state.ranges == len(ranges):
-            continue
-        try:
-            _write(archive, tables, source, ranges, state)
-        except _CannotContinueError:
-            _write(archive, tables, source, ranges, _State())
-        changed.append(source)
+        if state.wants_rewound != keeps_rewound:
+            state = _State(wants_rewound=keeps_rewound, keeps_rewound=keeps_rewound)
+        if state.ranges != len(ranges):
+            _update(archive, tables, source, ranges, state)
+            changed.append(source)
     for source in sorted(set(written) - set(sources)):
         tables.drop("records", source)
     return changed
 
 
+def _update(
+    archive: Archive, tables: ParquetTables, source: str, ranges: list[Range], state: "_State"
+) -> None:
+    """Adds the rows of new ranges, or replaces all rows where reading cannot continue."""
+    try:
+        _write(archive, tables, source, ranges, state)
+    except _CannotContinueError:
+        _update(archive, tables, source, ranges, state.beginning())
+    except TwoBranchesError:
+        _update(archive, tables, source, ranges, replace(state.beginning(), keeps_rewound=True))
+
+
 def read_ids(archive: Archive, source: str) -> pl.DataFrame:
     """Returns generation, line and id of each message in the archived bytes of the source."""
-    rows = _new_rows(archive, archive.ranges(source), _State())
+    rows = _new_rows(archive, archive.ranges(source), _State(keeps_rewound=True))
     ids = [(row["generation"], row["line"], row["message_id"]) for row in rows if row["message_id"]]
     return pl.DataFrame(
         ids,
@@ -69,6 +85,17 @@ class _State:
     """The state of the harness's reader."""
     chain: str = ""
     """The state of the identifier, which hashes each message with those before it."""
+    rewinds: dict[str, Any] = field(default_factory=dict)
+    rewound: list[tuple[int, int, int]] = field(default_factory=list)
+    """Lines that were taken back and whose rows do not say so yet: generation, first, and last."""
+    wants_rewound: bool = False
+    """The setting by which the rows were made."""
+    keeps_rewound: bool = False
+    """Whether turns that were taken back stay, by the setting or because both branches go on."""
+
+    def beginning(self) -> "_State":
+        """Returns the state before the first line."""
+        return _State(wants_rewound=self.wants_rewound, keeps_rewound=self.keeps_rewound)
 
     @classmethod
     def from_inputs(cls, inputs: str) -> "_State":
@@ -79,7 +106,9 @@ class _State:
         return cls(**fields["state"]) if fields.get("version") == INDEX_VERSION else cls()
 
     def to_inputs(self) -> str:
-        return orjson.dumps({"version": INDEX_VERSION, "state": self.__dict__}).decode()
+        # A process that is killed before the rows say what was taken back begins again.
+        version = None if self.rewound else INDEX_VERSION
+        return orjson.dumps({"version": version, "state": self.__dict__}).decode()
 
 
 class _CannotContinueError(Exception):
@@ -101,6 +130,25 @@ def _write(
     batches = iter(lambda: list(islice(rows, BATCH_ROWS)), [])
     frames = chain(earlier_rows, (schemas.frame_of("records", batch) for batch in batches))
     tables.write("records", source, frames, inputs=state.to_inputs)
+    if state.rewound:
+        conversation = _without_rewound(tables.read("records", [source]), state.rewound)
+        state.rewound = []
+        tables.write("records", source, [conversation], inputs=state.to_inputs)
+
+
+def _without_rewound(rows: pl.DataFrame, spans: Sequence[tuple[int, int, int]]) -> pl.DataFrame:
+    """Returns the rows; those in the spans are no messages and no boundaries."""
+    is_rewound = pl.any_horizontal(
+        (pl.col("generation") == generation) & pl.col("line").is_between(first, last)
+        for generation, first, last in spans
+    )
+    is_message = is_rewound & pl.col("message_id").is_not_null()
+    emptied = pl.col("message_id", "author", "kind", "boundary")
+    return rows.with_columns(
+        pl.when(~is_rewound).then(emptied),
+        status=pl.when(is_message).then(pl.lit("rewound")).otherwise("status"),
+        is_user_turn=pl.col("is_user_turn") & ~is_rewound,
+    )
 
 
 def _new_rows(archive: Archive, ranges: list[Range], state: _State) -> Iterator[dict[str, Any]]:
@@ -125,6 +173,7 @@ def _rows_of(archive: Archive, first: Range, state: _State) -> Iterator[dict[str
     session = pushed_ids.original_session(first.conversation_id)
     reader = open_reader(first.harness, first.path, earlier.reader, session_id=session)
     identifier = Identifier(seed, earlier.chain)
+    rewinds = Rewinds(earlier.rewinds, first.generation, is_off=state.keeps_rewound)
     ranges = {entry.id: entry for entry in archive.ranges(first.source_id)}
     line_of: dict[str, int] = {}
     for line in archive.lines(first.source_id, first.generation, first.line_from):
@@ -135,12 +184,14 @@ def _rows_of(archive: Archive, first: Range, state: _State) -> Iterator[dict[str
         kept_from_line = line_of.get(parsed.kept_from or "")
         if parsed.kept_from and kept_from_line is None and continues:
             raise _CannotContinueError
+        state.rewound += rewinds.read(line.number, parsed, message_id)
         _set_repository(parsed, ranges[line.resource_id])
         yield _row(first, line, parsed, message_id, kept_from_line)
     state.generation = first.generation
     state.seed = seed
     state.reader = reader.state
     state.chain = identifier.state
+    state.rewinds = earlier.rewinds
 
 
 def _set_repository(parsed: Parsed, range_: Range) -> None:
