@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from memory_assets.stages.triage.pasted import PASTED, is_pasted
+from memory_assets.stages.distill.authorship import is_pasted
 from memory_assets.stages.triage.sensitive import sensitive_reason
+from memory_assets.stages.triage.typed import PASTED
 from memory_assets_tests.labelled import labelled
 from memory_assets_tests.once import sampled
 from memory_assets_tests.stages.triage.world import World

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
+from memory_assets.english.hedges import is_doubtful, is_hedged
 from memory_assets.schema.vocabulary import Sentiment, Strength
 from memory_assets.text.patterns import patterns_beside
 from memory_assets.text.sentences import STRAIGHT
@@ -56,14 +57,15 @@ def strength_of(text: str, *, is_owners: bool) -> Strength:
     by others.
     """
     if is_owners:
-        return "implied" if _PATTERNS["hedges"].search(text) else "explicit"
-    return "inferred" if _PATTERNS["inferred"].search(text) else "explicit"
+        return "implied" if is_doubtful(text) else "explicit"
+    return "inferred" if is_hedged(text) else "explicit"
 
 
 def sentiment_of(text: str) -> Sentiment:
     """Returns the tone of the text; of several, the first of frustrated, excited and uncertain."""
     tones = (tone for tone, pattern in _TONES.items() if pattern.search(text))
-    return cast(Sentiment, next(tones, "neutral"))
+    tone = next(tones, "uncertain" if is_hedged(text) else "neutral")
+    return cast(Sentiment, tone)
 
 
 def entities_of(text: str) -> tuple[str, ...]:

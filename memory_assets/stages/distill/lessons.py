@@ -13,11 +13,11 @@ from typing import Any
 
 import polars as pl
 
+from memory_assets.english.standing import ALL as GENERAL
 from memory_assets.schema.frames import frame_of, hash_of
 from memory_assets.schema.records import READ_STATUSES
 from memory_assets.stages.distill.rules.candidates import OWNERS_KINDS, Candidate
 from memory_assets.stages.distill.rules.exchanges import parse_exchanges
-from memory_assets.stages.distill.rules.grammar import GENERAL
 from memory_assets.stages.distill.rules.owner_says import find_owner_facts
 from memory_assets.stages.distill.rules.rules import mark_overturned
 from memory_assets.stages.distill.write_gate import judge

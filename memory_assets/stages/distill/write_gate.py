@@ -39,6 +39,12 @@ OVER_THE_ROOM = "more important facts fill the 8,000 tokens of the answer"
 
 NO_EVIDENCE = "no evidence in the transcript"
 
+PERHAPS = "perhaps a rule"
+"""Beginning of the reason for a fact that a person is asked about; the doubt follows."""
+
+MOST_PERHAPS = 3
+"""Most such facts of a session: a person who is asked about more reads none of them."""
+
 SPECIFIC_BONUS = 0.05
 UNKNOWN = 0.5
 """Verifiability of a text without any signal."""
@@ -138,6 +144,7 @@ def _form_rules(candidate: Candidate, limits: GateLimits) -> Iterator[GateRule]:
     yield bool(candidate.ungrounded_times), "hold", 0.95, "clock time not in the source"
     yield len(candidate.text) > limits.most_chars, "hold", 0.8, "longer than one fact"
     yield candidate.is_overturned, "hold", 0.8, "overturned later in the session"
+    yield bool(candidate.doubt), "hold", 0.6, f"{PERHAPS}: {candidate.doubt}"
     yield candidate.hint == "hold", "hold", 0.7, "the observer holds it"
     yield candidate.hint == "over", "hold", 0.9, OVER_THE_ROOM
     yield candidate.hint == "missing", "hold", 0.7, "no verdict from the observer"
@@ -171,16 +178,19 @@ def judge(
     between categories that fit equally.
     """
     results = [_judge(candidate, standards, embedder) for candidate in candidates]
+    is_ruled = [result.candidate.hint is None for result in results]
     allowed = [
         place
         for place, result in enumerate(results)
-        if result.verdict == "allow" and result.candidate.hint is None
+        if result.verdict == "allow" and is_ruled[place]
     ]
-    allowed.sort(key=lambda place: usefulness_of(results[place].candidate), reverse=True)
-    for place in allowed[most_allowed:]:
-        results[place] = replace(
-            results[place], verdict="hold", reason=NO_SHARE, gate_confidence=0.6
-        )
+    perhaps = [place for place, result in enumerate(results) if result.reason.startswith(PERHAPS)]
+    for places, most in ((allowed, most_allowed), (perhaps, MOST_PERHAPS)):
+        places.sort(key=lambda place: usefulness_of(results[place].candidate), reverse=True)
+        for place in places[most:]:
+            results[place] = replace(
+                results[place], verdict="hold", reason=NO_SHARE, gate_confidence=0.6
+            )
     return results
 
 

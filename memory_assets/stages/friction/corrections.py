@@ -15,12 +15,15 @@ from itertools import chain, pairwise, product
 
 import numpy as np
 
+from memory_assets.english.asking import is_question
 from memory_assets.english.numbers import names_another, numbered_things
+from memory_assets.english.pointers import LOOSE_START
+from memory_assets.english.reports import is_relayed
 from memory_assets.english.word_forms import family_of
 from memory_assets.schema.protocols import Embedder
 from memory_assets.schema.records import MEMORY_MD
-from memory_assets.stages.distill.rules.exchanges import owner_sentences
-from memory_assets.stages.distill.rules.grammar import LOOSE_START, RELAYS, acts_in, is_question
+from memory_assets.stages.distill.authorship import typed_sentences
+from memory_assets.stages.distill.rules.grammar import acts_in
 from memory_assets.stages.friction.finding import (
     AGENTS_MD,
     RULES_SECTION,
@@ -240,7 +243,7 @@ def shares_of_words(texts: Sequence[str]) -> np.ndarray:
 def _instructions(turns: Sequence[Utterance]) -> Iterator[Instruction]:
     for previous, turn in pairwise(turns):
         is_again = bool(_AGAIN.search(turn.text))
-        for sentence in owner_sentences(turn.text):
+        for sentence in typed_sentences(turn.text):
             whole = _rule_in(sentence)
             for words in [whole] if whole else filter(None, map(_rule_in, _pieces(sentence))):
                 if _ERRAND.match(words):
@@ -258,7 +261,7 @@ def _pieces(sentence: str) -> list[str]:
 
 def _wishes(turns: Sequence[Utterance]) -> Iterator[Instruction]:
     for previous, turn in zip([None, *turns], turns, strict=False):
-        for clause in chain.from_iterable(map(_clauses, owner_sentences(turn.text))):
+        for clause in chain.from_iterable(map(_clauses, typed_sentences(turn.text))):
             words = _ASKS_FOR.sub("", clause.strip()).rstrip("?!. ")
             is_wish = len(stems_of(words)) >= FEWEST_WISHED and _IMPERATIVE.match(words)
             wished = _rule_in(f"{words}.") if is_wish else ""
@@ -282,7 +285,7 @@ def _rule_in(sentence: str) -> str:
         return ""
     is_no_task = _CONSENT.match(words) or _STANDING.search(words) or _IS_ABOUT.match(words)
     is_task = _TASK.match(words) and not is_no_task
-    if is_task or RELAYS.search(words) or (LOOSE_START.match(words) and not _JUDGES.match(words)):
+    if is_task or is_relayed(words) or (LOOSE_START.match(words) and not _JUDGES.match(words)):
         return ""
     if _OF_THE_MOMENT.search(_CONSENT.sub("", _ASIDE.sub("", words))):
         return ""

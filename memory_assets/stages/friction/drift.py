@@ -9,7 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 
-from memory_assets.stages.distill.rules.assistant_says import CAUSE
+from memory_assets.english.causes import CAUSE
 from memory_assets.stages.friction.commands import CommandStep, parse_steps
 from memory_assets.stages.friction.finding import TROUBLE_SECTION, Occurrence, RecurringProblem
 from memory_assets.stages.friction.week import FileEdit, ToolCall, Utterance, Week

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from memory_assets.english.openings import strip_opening
 from memory_assets.schema.protocols import Embedder
-from memory_assets.stages.distill.rules.exchanges import owner_sentences
-from memory_assets.stages.distill.rules.grammar import strip_opening
+from memory_assets.stages.distill.authorship import typed_sentences
 from memory_assets.stages.friction.commands import MANUALS, CommandStep, parse_steps
 from memory_assets.stages.friction.corrections import likeness
 from memory_assets.stages.friction.finding import Occurrence, RecurringProblem
@@ -98,7 +98,7 @@ def _requests(week: Week) -> Iterator[TaskRequest]:
             own = tuple(
                 call for call in calls.get(id, ()) if turn.place < call.place < end and call.command
             )
-            yield TaskRequest(turn, " ".join(owner_sentences(turn.text))[:400], own)
+            yield TaskRequest(turn, " ".join(typed_sentences(turn.text))[:400], own)
 
 
 def _by_steps(requests: Sequence[TaskRequest], alike: np.ndarray) -> Iterator[RecurringProblem]:

@@ -18,7 +18,7 @@ import polars as pl
 
 from memory_assets.harnesses.tool_calls import calls_in, shell_command
 from memory_assets.schema.protocols import Row
-from memory_assets.stages.distill.rules.exchanges import owner_sentences
+from memory_assets.stages.distill.authorship import typed_sentences
 
 DAYS = 7
 
@@ -96,7 +96,7 @@ class Week:
     def statements(self) -> Iterator[tuple[Utterance, str]]:
         """Yields the sentences of people that are no questions, each with its turn."""
         turns = (turn for turn in self.utterances if turn.is_owner)
-        said = ((turn, sentence) for turn in turns for sentence in owner_sentences(turn.text))
+        said = ((turn, sentence) for turn in turns for sentence in typed_sentences(turn.text))
         return ((turn, sentence) for turn, sentence in said if not sentence.endswith("?"))
 
     def utterances_by_session(self) -> dict[str, list[Utterance]]:

@@ -6,7 +6,7 @@ shown as pasted and is not found by the person's name.
 """
 
 from memory_assets.schema.protocols import Row
-from memory_assets.stages.distill.rules.exchanges import own_paragraphs
+from memory_assets.stages.distill.authorship import typed_paragraphs
 
 PASTED = "pasted"
 """Author of a pasted passage."""
@@ -34,7 +34,7 @@ def author_of(passage: Row) -> str:
 
 def is_pasted(turn: str, start: int, end: int) -> bool:
     """Returns whether the span of the turn is mostly text that the owner did not write."""
-    own = _squeezed("\n".join(own_paragraphs(turn)))
+    own = _squeezed("\n".join(typed_paragraphs(turn)))
     lines = [line for line in map(_squeezed, turn[start:end].splitlines()) if line]
     return sum(len(line) for line in lines if line in own) < OWN_SHARE * sum(map(len, lines))
 

@@ -21,8 +21,6 @@ _PATTERNS = patterns_beside(__file__)
 _AGREED = _PATTERNS["agreed"]
 
 _REASON = _PATTERNS["reason"]
-_STANDING = _PATTERNS["standing"]
-"""Words of a sentence that says that it lasts, or that it had to be repeated."""
 
 
 class Said(NamedTuple):
@@ -75,8 +73,3 @@ def is_passing(memory_text: str) -> bool:
     """
     words = own_words(memory_text)
     return not what_holds(words) and not _REASON.search(words) and not read_changes(words)
-
-
-def is_standing_order(sentence: str) -> bool:
-    """Returns whether a sentence of the owner says in so many words that it lasts."""
-    return _STANDING.search(sentence.replace("’", "'")) is not None

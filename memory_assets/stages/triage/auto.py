@@ -13,7 +13,7 @@ that is unmistakably meant to last; rules and personal sections take only the ow
 Earned trust in a category promotes a few lines a day that two sessions said and that are less sure.
 A model's review may decide the rest; everything else waits for a person. So do, in any case, lines
 that would hold in all projects, sensitive lines (`sensitive.py`) and those that only pasted text
-says (`pasted.py`).
+says (`typed.py`).
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -25,10 +25,10 @@ from memory_assets.stages.triage.batch import PROMOTE, REJECT, problem_of
 from memory_assets.stages.triage.comparison import StatementComparison
 from memory_assets.stages.triage.decisions import RULES
 from memory_assets.stages.triage.memory_md import Entry, normal, render_entry
-from memory_assets.stages.triage.pasted import PASTED
 from memory_assets.stages.triage.projects import project_of
 from memory_assets.stages.triage.refusal import why_refused
 from memory_assets.stages.triage.sensitive import sensitive_reason
+from memory_assets.stages.triage.typed import PASTED
 from memory_assets.stages.triage.wording import line_of, question_about
 from memory_assets.text.words import counted
 

@@ -11,10 +11,11 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
+from memory_assets.english.standing import is_standing_order
 from memory_assets.schema.protocols import Row
 from memory_assets.stages.embed.merge import NORMS
 from memory_assets.stages.reflect.bullets import ORDER
-from memory_assets.stages.reflect.durable import is_standing_order, own_words
+from memory_assets.stages.reflect.durable import own_words
 from memory_assets.stages.triage.decisions import ASKED, RULES, person_decided
 from memory_assets.stages.triage.projects import project_of
 from memory_assets.stages.triage.refusal import PASSES, VAGUE

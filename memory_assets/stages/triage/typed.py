@@ -11,12 +11,14 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from memory_assets.english.standing import is_standing_order
 from memory_assets.schema.protocols import Row
-from memory_assets.stages.reflect.durable import is_standing_order
-from memory_assets.stages.triage.pasted import is_pasted, own_part
+from memory_assets.stages.distill.authorship import is_pasted, typed_paragraphs
 from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.text.sentences import split_sentences
 from memory_assets.text.words import squeezed
+
+PASTED = "was read in pasted text: only a person can approve this"
 
 SHORT_WORDS = 6
 """A sentence of at most so many words introduces the next one: "I told you already."."""
@@ -62,7 +64,7 @@ def _is_standing(observation: Row, texts: Collection[str]) -> bool:
     return observation["author"] == "owner" and any(
         is_standing_order(sentence)
         for text in texts
-        for sentence in _sentences_with(quote, own_part(text))
+        for sentence in _sentences_with(quote, "\n".join(typed_paragraphs(text)))
     )
 
 

@@ -12,15 +12,12 @@ outside of it cannot be worded without knowing what that is: it waits as a quest
 
 import re
 
+from memory_assets.english.asking import is_question
+from memory_assets.english.errands import ERRAND
+from memory_assets.english.openings import strip_opening
+from memory_assets.english.pointers import LOOSE_START, stands_alone
+from memory_assets.english.standing import ALL as GENERAL
 from memory_assets.stages.distill.items import entities_of
-from memory_assets.stages.distill.rules.grammar import (
-    ERRAND,
-    GENERAL,
-    LOOSE_START,
-    is_question,
-    stands_alone,
-    strip_opening,
-)
 from memory_assets.stages.reflect.durable import Said, own_words, sentences_of
 from memory_assets.stages.reflect.present import what_holds
 from memory_assets.text.sentences import capitalised

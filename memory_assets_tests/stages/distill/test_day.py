@@ -73,7 +73,7 @@ def test_a_correction_becomes_an_allowed_rule_of_the_project():
         "shop",
         "mira",
         "use uv here, never pip",
-        "rules/4",
+        "rules/5",
     )
     assert fact["lines"] == [4]
     assert fact["tags"] == ["correction"]
@@ -113,10 +113,12 @@ def test_the_same_day_gives_the_same_rows_whatever_else_is_there():
 
 def test_a_later_window_of_the_session_takes_back_what_an_earlier_one_laid_down():
     early = said(
-        ("owner", "let's name the binary `shopctl` in cmd/shop"),
+        ("owner", "we decided to name the binary `shopctl` in cmd/shop"),
         ("assistant", "Renamed the binary."),
     )
-    late = said(("owner", "no, let's name the binary `cartctl` in cmd/shop"), window_id="f" * 64)
+    late = said(
+        ("owner", "no, we decided to name the binary `cartctl` in cmd/shop"), window_id="f" * 64
+    )
     for number, one in enumerate(late, start=len(early)):
         one |= {
             "message_id": f"late-{number}",

@@ -2,7 +2,8 @@
 
 import pytest
 
-from memory_assets.stages.reflect.durable import is_durable, is_standing_order
+from memory_assets.english.standing import is_standing_order
+from memory_assets.stages.reflect.durable import is_durable
 
 
 @pytest.mark.parametrize(

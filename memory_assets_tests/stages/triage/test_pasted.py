@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from memory_assets.stages.triage.pasted import PASTED, is_pasted
+from memory_assets.stages.distill.authorship import is_pasted
+from memory_assets.stages.triage.typed import PASTED
 from memory_assets_tests.stages.triage.world import World
 
 RULE = "Always run `make format` before you commit."
@@ -18,6 +19,12 @@ PASTES = {
     "issue template": f"### Describe the bug\nIt fails.\n### Expected behavior\n{RULE}",
     "contributing guide": f"## Contributing\n\n{RULE}",
     "template comment": f"<!-- Please read first. -->\n{RULE}",
+    "document": f"# Plan\n{RULE}",
+    "chat": f"Ada Byron  10:42\n{RULE}\n\nis that so",
+    "forum": f"posted by ada, 3 days ago\n{RULE}",
+    "listing": f"1. Rename the table.\n2. {RULE}\n3. Drop the index.",
+    "shell": f"ada@host:~/shop$ cat RULES\n{RULE}",
+    "PowerShell": f"PS C:\\shop> type RULES\n{RULE}",
     "review": f"ada commented on lines 12 to 14\n{RULE}",
 }
 
@@ -39,7 +46,6 @@ def test_a_sentence_in_a_pasted_part_is_pasted(message: str):
         f"{RULE}\n\n{MAIL}",
         f"> we format at the end\nno. {RULE}",
         f"Subject: none of this is a mail\n{RULE}",
-        f"# Plan\n{RULE}",
         f"if a > b fail. {RULE}",
         f"I commented on it yesterday.\n{RULE}",
     ],

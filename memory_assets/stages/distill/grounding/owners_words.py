@@ -7,8 +7,8 @@ A question asserts nothing, so its words count as typed, not as stated. A polite
 import re
 
 from memory_assets.english.question_forms import is_question
+from memory_assets.stages.distill.authorship import typed_paragraphs
 from memory_assets.stages.distill.grounding.window_index import Closeness, WindowIndex
-from memory_assets.stages.distill.rules.exchanges import own_paragraphs
 from memory_assets.text.words import stems_of
 
 ASSENT_WORDS = 12
@@ -49,7 +49,7 @@ class OwnersWords:
     def __init__(self, window: WindowIndex) -> None:
         self._window = window
         typed = {
-            row: _without_reported(own_paragraphs(message["text"]))
+            row: _without_reported(typed_paragraphs(message["text"]))
             for row, message in enumerate(window.messages)
             if message["author"] == "owner" and message["is_user_turn"]
         }

@@ -69,6 +69,8 @@ class Candidate:
     """
     observer: str | None = None
     """Set if another observer than the window's found it."""
+    doubt: str = ""
+    """Why the rules are not sure that it is a standing rule; a person decides about it."""
 
 
 def candidate_of(
@@ -78,6 +80,7 @@ def candidate_of(
     quote: str,
     *evidence: Mapping[str, Any],
     author: Author = "owner",
+    doubt: str = "",
 ) -> Candidate:
     """Returns a fact that was plainly stated in the first of these messages; the others say what it
     refers to.
@@ -87,7 +90,7 @@ def candidate_of(
         usefulness,
         START_CONFIDENCE["explicit" if author == "owner" else "implied"], evidence[0]["event_at"],
         tuple(sorted({row["line"] for row in evidence})),
-        tuple(row["message_id"] for row in evidence), quote,
+        tuple(row["message_id"] for row in evidence), quote, doubt=doubt,
     )  # fmt: skip
 
 

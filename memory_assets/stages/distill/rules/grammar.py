@@ -1,20 +1,37 @@
-"""Finds what a sentence of the owner lays down or states, by its grammar: orders, wishes,
-corrections, decisions, declarations.
+"""Finds what a sentence of the owner lays down: orders, corrections, wishes, decisions, changes.
 
-Takes a sentence that the owner typed; returns its speech acts with the words that perform them. An
-order holds in general: it says always, never, each time, must, or forbids something. A wish prefers
-one thing. A correction puts one thing in the place of another. A decision says so. A change of
-state says what is no longer used. A declaration has a concrete subject, a verb in the present, and
-an exact value. Questions, errands, hedged and hypothetical remarks, reports of trouble, words of
-others, and words without their referent are none.
+Takes a sentence that the owner typed; returns its speech acts. An order is a standing adverb or a
+modal verb with a verb and a concrete object. A correction puts one thing in the place of another.
+What may hold for one thing or for the moment only has a `doubt`: a person decides about it.
+Questions, errands, guesses, reports, words of others, and words without their referent are none.
 """
 
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from memory_assets.english.asking import is_question
 from memory_assets.english.changes import read_state_changes
-from memory_assets.stages.distill.items import strength_of
+from memory_assets.english.errands import ERRAND, TASK, is_errand
+from memory_assets.english.hedges import is_doubtful
+from memory_assets.english.negation import (
+    CONTRAST,
+    contrasts,
+    excludes_forever,
+)
+from memory_assets.english.openings import denies_before, strip_opening, strip_repetition
+from memory_assets.english.passing import is_of_the_moment, is_passing_state
+from memory_assets.english.pointers import DEFINITE, is_whole, stands_alone
+from memory_assets.english.reports import is_relayed, reports_trouble
+from memory_assets.english.standing import (
+    ALWAYS,
+    BASE,
+    is_of_all,
+    lasts,
+    orders_always,
+    orders_each_time,
+    recurs,
+)
 from memory_assets.stages.distill.rules.candidates import FactKind
 from memory_assets.text.sentences import plain
 from memory_assets.text.words import specifics_in, stems_of
@@ -22,273 +39,229 @@ from memory_assets.text.words import specifics_in, stems_of
 LEAST_NAMED = 3
 """Content words, exact names counted once more, that a text needs to say what it is about."""
 
+LONGEST_WISH = 100
+"""Characters of a sentence that may lay something down though it orders nothing."""
+
+ONE_THING = "it may be meant for one thing only"
+A_WISH = "it may be a wish for the moment"
+
 
 class SpeechAct(NamedTuple):
-    """What a sentence does, what that is worth to a later session (0 to 1), and the words that do
-    it.
+    """What a sentence does, what that is worth to a later session (0 to 1), the words that do it,
+    and why it may be no rule.
     """
 
     kind: FactKind
     worth: float
     words: str
+    doubt: str = ""
 
 
-_TASKS = (
-    r"commit|push|merge|rebase|squash|open|create|run|check|look|tell|read|review|test|try"
-    r"|fix|find|add|apply|write|rewrite|port"
-    r"|update|change|remove|make|cover|mention|adjust|lets?"
-)
-ERRAND = re.compile(
-    rf"(?i)^(?:{_TASKS}|stop(?! \w+ing)|do(?! not| it| that| we| you)|c(?:an|ould) you"
-    r"|i(?:'d like| want| need) to)\b"
-)
-"""Begins as a request for one task does."""
-
-RELAYS = re.compile(
-    r"(?i)(?<!\bi )(?<!\bwe )\b(?:says|said|wrote|told|recommends?)\b|\b(?:mail|ticket"
-    r"|log)s?\b.{0,30}:\s"
-)
-"""Words of somebody else."""
-
-_DEIXIS = r"(?:this|these|those)\b(?! (?:repo\w*|project|codebase|package|service|app|team)\b)"
-LOOSE_START = re.compile(
-    r"(?i)^(?:needs?|is|are|has|was|should|its?|he|she|they|their|both|which|there(?! "
-    r"(?:should|must|may) be no\b)|here"
-    rf"|that|{_DEIXIS}|(?:the )?(?:same|other))\b"
-)
-"""The subject is missing, or somewhere else."""
-
-_OPENING = re.compile(
-    r"(?i)^(?:[-*•]\s+|(?:ok(?:ay)?|al?right|hm+|omf?g|ffs|so|and|but|also|yes|yeah|please"
-    r"|sorry|good|thanks?|btw|actually|now|then)\b[\s,.:;!-]*"
-    r"|(?:note that|[\w ]{0,20}\b(?:record|thing|note|rule):) |no(?:pe)?\b(?:\s*[,.:;!]+\s*"
-    r"|\s+(?=(?:it|we|use|not)\b)))+(?=\S)"
-)
-_REPEATS = re.compile(
-    r"(?i)^(?:(?:i(?:'ve| have)?(?: already)? (?:told you|said)|as i said)(?: (?:again"
-    r"|before|already|twice)\b)*\s*[:,;.-]+\s*"
-    r"|i(?:'ve| have)?(?: already)? (?:told|asked) (?:every ?one of |all of )?you(?: (?:that"
-    r"|to)\b|:)? ?"
-    r"|i said that [^:]+: ?|how (?:often|many times)\b[^:?]*[:?]\s*)(?=\S)"
-)
 _ASIDE = re.compile(
-    r"(?i)(?:[,;]\s*(?:and |but |so )?|\s+(?:and|but|so) )(?=please\b|(?:did|do|is|are"
-    r"|why)\b[^,;]*\?$)"
+    r"(?i)(?:[,;]\s*(?:and |but |so )?|\s+(?:and|but|so) )"
+    r"(?=please\b|(?:did|do|is|are|why)\b[^,;]*\?$)"
 )
 """Where an errand or a question follows a statement."""
 
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”")
-_QUESTION = re.compile(
-    r"(?i)(?<!, right)\?\s*$|^(?:what|why|how|where|is|are|does|did|can|could|would"
-    r"|should)\b(?!.*[.!]$)"
-)
-_UNCLEAR = re.compile(
-    r"(?i)[,:;–—-]$|^`[^`]*`$|^[^\w`\"'(~/.@#$]|,\s*[,:;]|:\s*,|\b(?:above|below)$|\bthe "
-    r"following\b|^\w+s (?:the|an?|its|back"
-    r"|no)\b|\b(?:and|or|the|an?|to|of|with|for|because|but|in|on|by|from|instead)$"
-)
-"""Begins or ends in the middle of a sentence, or points to another text."""
-
-_POINTS = re.compile(
-    rf"(?i)\b(?:it|them|they|the (?:first(?! (?!of\b)\w)|(?:\w+ )?ones?)|{_DEIXIS}|accordingly"
-    r"|the same (?:spot|place|way|thing)|the (?:previous|last|next) (?:commit|change|step|pr|run)"
-    r"|that(?=\W*$|,| [–—]| again| for)|(?:in|on|at|to|for|with|of|do|make) that)\b"
-)
-"""A word that stands for something, which has to come before it in the sentence, in another clause.
-"""
-
-_CLAUSE = re.compile(
-    r"(?i)[,;:.] |\b(?:without|and|or|but|before|after|when|if|unless|until|so|that|because"
-    r"|while)\b"
-)
-
-_UNREAL = re.compile(
-    r"(?i)^(?:suppose|imagine|say|let's say)\b|(?<!\bi )\bwould(?! (?:rather|prefer))\b"
-    r"|^if\b(?!.*\b(?:always|never)\b)"
-    r"|\b(?:for now|right now|this time|just this once|today|tonight|tomorrow|yesterday"
-    r"|immediately|yet|until (?:i|we))\b"
-)
-"""Is supposed, or holds for the moment; a change of state that happened today lasts."""
-
-_TROUBLE = re.compile(
-    r"(?i)\b(?:fail\w*|crash\w*|br[eo]ak\w*|broken?|errors?|bugs?|wrong|hangs?|stuck|slow\w*"
-    r"|flaky|missing|lost|gone|clean|i"
-    r"|too(?= \w)|(?:does|did|is|was|wo)n'?t|disappears?|warnings?|still)\b|/tmp/|^(?:the|my"
-    r"|your) (?:\w+ )?(?:issue|problem"
-    r"|question|point|thing|idea|reason|result|output|fix|answer|rest|plan|commit|pr|branch)\b"
-)
-"""In a statement: a report of what happens at the moment."""
-
-_NOT_TOLD = (
-    r"(?!(?:mind|again|happen|have to|heard|seen|been|had|got|knew|saw|did|was|\w{3,}ed)\b)[a-z]+"
-)
-"""After always or never: no past tense, which tells a story."""
-
-_CHOOSE = r"(?:use|prefer|call|name|put|keep|write|go with|stick (?:to|with))\b"
-_NOT = (
-    r"(?:,? (?:and )?(?:not|never)(?! (?:yet|now|sure|only|just|too|because)\b)|,? instead of"
-    r"|,? rather than|, no) \S"
-)
+_CHOOSE = r"(?:use|prefer|call|name|put|keep|write|go with|stick (?:to|with)|stay|switch|poll)"
 _CORRECTS = re.compile(
-    rf"(?i)^let'?s \w+ [^;]{{1,60}}? (?:instead of|rather than) \S|(?:^|[,;:.] "
-    rf"){_CHOOSE}[^;]{{1,60}}?{_NOT}|^(?:instead of"
-    rf"|rather than|not(?! (?:now|yet|only))|don'?t {_CHOOSE}) [^,;.]+[,;.] (?:but |just "
-    rf")?{_CHOOSE}"
+    rf"(?i)(?:^|[,;:.] )(?:let'?s )?{_CHOOSE}\b[^;]{{1,60}}?{CONTRAST}"
+    rf"|^(?:instead of|rather than|not(?! now)|(?:never|don'?t|do not) {_CHOOSE}) [^,;.]+[,;.] "
+    rf"(?:but |just )?{_CHOOSE}\b"
 )
-_ORDERS = re.compile(
-    r"(?i)\bfrom now on\b|(?:^|[,;:.] |\b(?:and|but|so|please|we|must|should) )(?:always"
-    rf"|never(?: ever)?) {_NOT_TOLD}"
+_BAN = (
+    r"(?:do not|don'?t)(?: ever)? (?!worry|forget|mind|know|think|see|want|like|need)\w+"
+    r"|avoid|stop \w+ing|no more"
 )
-GENERAL = r"\b(?:every|each|all|any|always|only|no|not|never|without|instead)\b"
-_OF_THINGS = r"(?!have\b|be (?:an?|the)\b)\w+"
-_NO_TASK = rf"(?!(?:not )?(?:work|pass|ask|{_TASKS}|be (?:fine|good|done))\b){_OF_THINGS}"
-"""After should: no single task."""
-
-_FORBIDS = re.compile(
-    r"(?i)^(?:(?:do not|don'?t) (?:ever )?(?!worry|forget|mind|know|think"
-    r"|see)(?!.*\b(?:just|any)\b)\w+ \S|avoid \w"
-    rf"|stop \w+ing \S|no more \w|no \w[^,;.]*,? (?:ever|anywhere)\b"
-    rf"|no (?!\w+ne\b|idea|problem|need|rush|worries)\w+(?: \w+){{0,3}}!+$)"
-    rf"|^(?!i\b|must\b).*\b(?:must|may (?:not|only)) {_OF_THINGS}|^(?!(?:i|we|you) "
-    rf")[^,;:(]*\bshould(?:n'?t)? {_NO_TASK}"
-    rf"|^(?=.*{GENERAL})(?!i\b)[^,;:(]*\b(?:should|(?:needs?|has|have) to) {_NO_TASK}"
+_FORBIDS = re.compile(rf"(?i)^(?:{_BAN}) (?P<one>{DEFINITE})?")
+_FORBIDS_BEHIND = re.compile(rf"(?i)[;,:.–—] (?:{_BAN}) \S")
+_NOTHING_OF = re.compile(
+    r"(?i)^no (?!one\b|idea|problem|need|rush|worries)\w+(?:(?: \w+){0,3}!+$"
+    r"|[^,;.]*,? (?:ever|anywhere)\b)"
 )
-"""Forbids or demands; in a turn that gives an errand, it says how this errand is done.
-
-What we should or need to do is a task, unless it is said of all, of any, of none, or of one thing
-only.
-"""
-
+_MODAL = r"(?:must|may (?:not|only)|can only|should(?:n'?t)?|shall|(?:needs?|has|have) to)"
+_DEMANDS = re.compile(
+    rf"(?i)^(?P<subject>(?:(?:in|for|on|when|if) [^,;]+, )?[^,;:(]*?) ?\b"
+    rf"(?P<modal>{_MODAL}|needs?|gets?|may)(?P<how> (?:not|never|always|only))?(?= (?P<verb>\w+))"
+)
+_NORMATIVE = re.compile(rf"(?i)^{_MODAL}$")
+_OF_A_KIND = re.compile(
+    r"(?i)^(?:(?:each|every|all|any|no(?:body)?|only|there) "
+    r"|(?!i |we |you |(?:the|this|that|my|your|it|he|she) )[^,;:(]*?s )"
+)
+_EACH = re.compile(r"(?i)^(?:each|every|all)\b")
+_OF_ALL = re.compile(r"(?i)^(?:each|every|all|only)\b")
+_PASSES = re.compile(r"(?i)^(?:work|pass|hurry)$")
+_ONE_TASK = re.compile(rf"(?i)^(?:{TASK})$")
+_PERSON = re.compile(r"(?i)^(?:i|we|you|they|he|she|it)\b")
+_OF_MANY = (
+    r"(?:all|every|no|each|any)\b|(?!(?:an?|the|to|you|it|this|that|some|my|your)\b)"
+    r"(?:\w+ ){0,2}\w+s\b"
+)
 _PREFERS = re.compile(
-    r"(?i)^(?!.*\b(?:want (?:you|an?|it|this|that|one)|like (?:you|an?|it|this"
-    r"|one))\b)(?:(?:i|we)(?:(?:'d| would)? "
-    r"(?:really )?(?:prefer(?! if\b)|rather|(?:do not|don'?t) (?:want|like(?= (?:that|how"
-    r"|when) \w+ \w))|want(?! to\b)"
-    r"|(?<='d )like(?! to\b))| would(?:n'?t| not| just| only) (?!say|know|mind|think|be)\w+)) \S"
+    r"(?i)^(?:i|we)(?:'d| would)? (?:really )?(?:prefer(?! if\b| you\b)|rather"
+    rf"|(?:would )?only want|(?:don'?t |do not )?want (?={_OF_MANY}))\b(?! to\b) ?\S"
 )
-_DECIDES = re.compile(
-    r"(?i)^(?:i|we|the team)(?: have|'ve)? (?:decided|agreed|chose) |^we(?:'re)? (?:mov"
-    r"|renam|replac)(?:ed|ing) |^(?:(?:let'?s"
-    rf"|we'll|we will) (?:not )?(?={_CHOOSE}|(?:stay|switch|move)\b)|go with |stick to "
-    r")\w+(?!.* (?:option|your?)\b)"
+_WISHES = re.compile(
+    r"(?i)^(?:(?:i|we)(?:'d| would)? (?:want(?! an? )|like|(?:don'?t|do not) (?:want|like)|not \w+)"
+    rf"|(?:let'?s|we(?:'| wi)ll) (?:not )?(?={_CHOOSE})|make sure|{_CHOOSE}(?! case| is"
+    rf"| {DEFINITE}))\b(?!.* \byou\b)"
 )
-_LAYS_DOWN = re.compile(
-    rf"(?i)\b(?:\w+[^s]s (?:always|never) {_NOT_TOLD}|(?:is|are) (?:always|never|not allowed"
-    r"|forbidden)\b|(?:before|after|on"
-    r"|with|for) (?:each|every) (?:push|commit|pr|merge|release|deploy\w*|(?:\w+ )?change"
-    r"|session|build)\b)"
-    r"|^(?:each|every|all|no(?! need)|nobody)\b[^,;:]*? (?:must|needs?|gets?|ha(?:s|ve) to"
-    r"|should|goes|may|belongs?) \S"
-    rf"|^(?:(?:in|for|on) [\w .`/-]+ |[\w "
-    r"]+: )?we (?:also |still |now )?(?:(?:do not |don'?t |have )?(?:used?|support|follow)"
-    r"|don'?t (?:do|need)|are (?:also|only"
-    r"|not|an?) |deploy|store|only (?!have|need|got)\w+) \S|^(?:whenever|(?:every|each) "
-    r"time|when) (?:you|\w+ing) [^,]+, "
-    rf"(?!(?:it|the|we|there|an?)\b)\w"
+_DECIDES = re.compile(r"(?i)^(?:i|we|the team)(?: have|'ve)? (?:decided|agreed|chose)\b")
+_STATES = re.compile(
+    rf"(?i)^[^,;:]*\b(?:is|are|may|we|nobody) (?:also )?{ALWAYS} \w|^[\w` -]+s {ALWAYS} {BASE}"
+    r"|^(?:nobody|no one|only [\w` ]+?(?= may| can| must)) \w+"
+    r"|^[^,;:]*\b(?:is|are) (?:forbidden|mandatory|not allowed)\b"
+    r"|^(?:(?:in|for|on) [\w .`/-]+ )?we (?:only (?!have|need|got)\w+"
+    r"|(?:also )?(?:(?:do not|don'?t) )?(?:use|support|deploy|store)\b) \S"
 )
-"""Says how things are done; the same words may report trouble."""
-
+_OWNS = r"(?:owns|maintains|reviews|approves|(?:is|are) (?:responsible for|called|named|owned by))"
+_IS = r"(?:(?:is|are)(?! \w+ing\b)|has|(?:listen|run|live|go|use|expect|arrive|stay)s?)"
 _DECLARES = re.compile(
-    r"(?i)^(?P<subject>(?:(?:the|our|my|an?|this) )?(?:[\w`'./@:+-]+ ){0,5}?[\w`'./@:+-]+) "
-    r"(?:also |only |now |still )?(?:(?P<o"
-    r"wns>(?:owns|maintains|reviews|approves|belongs? to)|(?:is|are) (?:responsible|called"
-    r"|named|owned by))|(?:is|are)(?! "
-    r"(?:now |still )?\w+ing\b)|has(?! (?:to|been|\w+ed)\b)|(?:(?<=s )|(?=\w+s\b))(?:listen"
-    r"|run|live|goe?|use|require|expect"
-    r"|contain|read|write|point|default|depend|support|accept|take|start|stay|arrive)s?)\b "
-    r"(?P<value>.+)$"
+    r"(?i)^(?P<subject>(?:(?:the|our) )?(?:[\w`./@:+-]+ ){0,2}?[\w`./@:+-]+) "
+    rf"(?:(?P<owns>{_OWNS})|(?:also |only |now )?{_IS})\b (?!actually)(?P<value>.+)$"
 )
 _NO_SUBJECT = re.compile(
-    r"(?i)\b(?:you|he|she|it|they|there|that|what|who|where|how|why|if|and|but|(?:each"
-    r"|every) \d+)\b"
+    r"(?i)\b(?:i|you|he|she|it|they|there|that|this|what|who|where|how|why|if|and|but|main|first"
+    r"|second|of|an?|actually)\b|\S the\b"
 )
-_NAME = re.compile(r"(?<=[a-z,] )(?!\w+day\b)[A-Z][a-z]+")
+_EXACT = re.compile(
+    r"`[^`]+`|\b\d+\b|\w/|\S[@:]\S|\w\.\w{2,4}\b|(?<=[a-z,] )(?!\w+day\b)[A-Z][a-z]+"
+)
 
 
 def acts_in(
     sentence: str, *, is_errand: bool = False, is_named: bool = True
 ) -> Iterator[SpeechAct]:
-    """Yields the speech acts of the sentence; `is_errand` if the turn begins with a request for one
-    task.
+    """Yields the speech act of the sentence, if it has one; `is_errand` if the turn begins with a
+    request for one task.
 
-    Without `is_named` also those whose words do not say what they are about.
+    Without `is_named` also one whose words do not say what they are about.
     """
-    parts = _ASIDE.split(plain(sentence), maxsplit=1)
-    for part in parts if len(stems_of(parts[0])) > 1 else [plain(sentence)]:
-        words = _OPENING.sub("", part).strip()
-        bare = _REPEATS.sub("", words)
-        is_said = is_whole(bare) and (is_clear(bare) or not is_named) and not _is_unreal(bare)
-        act = _act(bare, is_errand) if is_said else None
-        if bare != words and is_said and (act or re.match(rf"(?i){_CHOOSE}", bare)):
-            yield SpeechAct("rule", 1.0, bare)  # nothing is worth more than what had to be repeated
-        elif act:
-            yield act
-
-
-def is_question(sentence: str) -> bool:
-    """Returns whether the sentence is a question; a statement with "right?" behind it is not."""
-    return bool(_QUESTION.search(sentence))
-
-
-def is_whole(words: str) -> bool:
-    """Returns whether the words begin and end as a sentence does."""
-    return not _UNCLEAR.search(words.rstrip(".! "))
+    whole = plain(sentence)
+    words = strip_opening(_ASIDE.split(whole, maxsplit=1)[0])
+    bare = strip_repetition(words)
+    is_meant = is_whole(bare) and not _is_unreal(bare) and (is_clear(bare) or not is_named)
+    if not is_meant:
+        return
+    act = _act(bare, is_errand=is_errand, is_reply=denies_before(whole))
+    is_choice = re.match(rf"(?i){_CHOOSE}\b", bare)
+    if bare != words and (is_choice or act):
+        yield SpeechAct("rule", 1.0, bare)  # nothing is worth more than what had to be repeated
+    elif act:
+        yield act
 
 
 def is_clear(words: str) -> bool:
     """Returns whether the words are a whole sentence that names what it is about."""
-    named = (
-        len(stems_of(words)) + min(specifics_in(words), 1) + bool(re.match(r"(?i)no .+!$", words))
-    )
+    named = len(stems_of(words)) + min(specifics_in(words), 1) + bool(_NOTHING_OF.match(words))
     return named >= LEAST_NAMED and stands_alone(words)
-
-
-def stands_alone(words: str) -> bool:
-    """Returns whether the words are a whole sentence that points at nothing outside of it."""
-    before = words[: points.start()] if (points := _POINTS.search(words)) else ""
-    is_named = not points or (_CLAUSE.search(before) is not None and len(stems_of(before)) > 1)
-    return is_named and is_whole(words) and not LOOSE_START.match(words)
-
-
-def strip_opening(text: str) -> str:
-    """Returns the text without the words that only open a turn, such as "ok, so"."""
-    return _OPENING.sub("", plain(text))
 
 
 def _is_unreal(words: str) -> bool:
     """Returns whether the words ask, suppose, doubt, pass on what somebody else said, or hold for
     the moment only.
     """
-    said = _QUOTED.sub(" ", words)
-    unreal = (_QUESTION, RELAYS) if read_state_changes(said) else (_QUESTION, RELAYS, _UNREAL)
-    return strength_of(said, is_owners=True) != "explicit" or any(
-        one.search(said) for one in unreal
+    bare = _QUOTED.sub(" ", words)
+    if is_doubtful(bare) or is_question(bare) or is_relayed(bare):
+        return True
+    is_condition = re.match(r"(?i)if\b", bare) and not orders_always(bare)
+    is_change = bool(read_state_changes(bare))
+    return bool(is_condition) or (is_of_the_moment(bare) and not is_change)
+
+
+def _act(words: str, *, is_errand: bool, is_reply: bool) -> SpeechAct | None:
+    bare = _QUOTED.sub(" ", words)
+    return (
+        _correction(words, bare, is_reply=is_reply)
+        or _order(words, bare, is_errand=is_errand)
+        or _resolution(words, bare)
+        or _statement(words, bare)
+        or _wish(words, bare, is_reply=is_reply)
     )
 
 
-def _act(words: str, is_errand: bool) -> SpeechAct | None:
-    said = _QUOTED.sub(" ", words)
-    is_calm = not _TROUBLE.search(said)
-    found: tuple[tuple[FactKind, float, object], ...] = (
-        ("correction", 0.95, _CORRECTS.search(said)),
-        ("rule", 0.95, _ORDERS.search(said) or (not is_errand and _FORBIDS.match(said))),
-        ("preference", 0.85, _PREFERS.match(said)),
-        ("decision", 0.85, _DECIDES.match(said)),
-        ("state_change", 0.85, read_state_changes(said)),
-        ("rule", 0.9, is_calm and _LAYS_DOWN.search(said)),
-        ("fact", 0.8, is_calm and _declares(said)),
-    )
-    return next((SpeechAct(kind, worth, words) for kind, worth, is_one in found if is_one), None)
+def _correction(words: str, bare: str, *, is_reply: bool) -> SpeechAct | None:
+    is_choice = _CORRECTS.search(bare) is not None
+    is_contrast = contrasts(bare) and not ERRAND.match(bare) and is_reply
+    is_exclusion = excludes_forever(bare) and not is_errand(bare) and not _PERSON.match(bare)
+    if is_choice or is_contrast or is_exclusion:
+        return SpeechAct("correction", 0.95, words)
+    return None
 
 
-def _declares(said: str) -> bool:
-    """Returns whether the words state something durable about a concrete subject."""
-    found = _DECLARES.match(said)
-    if not found or ERRAND.match(said) or _NO_SUBJECT.search(found["subject"]):
+def _order(words: str, bare: str, *, is_errand: bool) -> SpeechAct | None:
+    if ERRAND.match(bare) and not (lasts(bare) or recurs(bare)):
+        return None
+    if orders_always(bare) or lasts(bare) or orders_each_time(bare) or _NOTHING_OF.match(bare):
+        return SpeechAct("rule", 0.95, words)
+    ban = _FORBIDS.match(bare)
+    if ban and not is_errand:
+        is_one = ban["one"] and not _EXACT.search(bare)
+        return SpeechAct("rule", 0.7 if is_one else 0.95, words, ONE_THING if is_one else "")
+    if _FORBIDS_BEHIND.search(bare) and not is_errand:
+        return SpeechAct("rule", 0.95, words)
+    return _demand(words, bare)
+
+
+def _demand(words: str, bare: str) -> SpeechAct | None:
+    """Returns the rule that a modal verb lays down, or None."""
+    demand = _DEMANDS.match(bare)
+    if demand is None or _PASSES.match(demand["verb"]) or _is_task(demand, bare):
+        return None
+    subject = demand["subject"]
+    is_normative = _NORMATIVE.match(demand["modal"]) is not None
+    is_lasting = demand["how"] in (" never", " always", " only")
+    if not (is_normative or _EACH.match(subject)):
+        return None
+    if _OF_A_KIND.match(f"{subject} ") or is_lasting:
+        return SpeechAct("rule", 0.95, words)
+    is_of_agent = subject.lower() == "you" or _PERSON.match(subject) is None
+    if is_of_agent and demand["modal"].lower() == "must":
+        return SpeechAct("rule", 0.9, words)
+    return SpeechAct("rule", 0.65, words, ONE_THING)
+
+
+def _is_task(demand: re.Match[str], bare: str) -> bool:
+    """Returns whether the words demand one task of somebody, or report trouble."""
+    is_of_person = _PERSON.match(demand["subject"]) is not None
+    is_once = _ONE_TASK.match(demand["verb"]) is not None and not is_of_all(bare)
+    is_mine = re.match(r"(?i)(?:i|it|no)$", demand["subject"]) is not None
+    return is_mine or (is_of_person and is_once) or reports_trouble(demand["subject"])
+
+
+def _resolution(words: str, bare: str) -> SpeechAct | None:
+    if _DECIDES.match(bare):
+        return SpeechAct("decision", 0.85, words)
+    if read_state_changes(bare):
+        return SpeechAct("state_change", 0.85, words)
+    return SpeechAct("preference", 0.85, words) if _PREFERS.match(bare) else None
+
+
+def _statement(words: str, bare: str) -> SpeechAct | None:
+    """Returns how things are done, or what they are; the same words may report trouble."""
+    if reports_trouble(bare) or is_passing_state(bare):
+        return None
+    if _STATES.match(bare) or recurs(bare):
+        return SpeechAct("rule", 0.9, words)
+    return SpeechAct("fact", 0.8, words) if _declares(bare) else None
+
+
+def _wish(words: str, bare: str, *, is_reply: bool) -> SpeechAct | None:
+    """Returns what may lay something down though it orders nothing."""
+    if ERRAND.match(bare) or is_passing_state(bare):
+        return None
+    is_wish = _WISHES.match(bare) is not None
+    says_how = _OF_ALL.search(bare) is not None or contrasts(bare) or is_reply
+    is_brief = len(bare) <= LONGEST_WISH and not _PERSON.match(bare)
+    is_general = says_how and is_brief and not reports_trouble(bare)
+    return SpeechAct("preference", 0.5, words, A_WISH) if is_wish or is_general else None
+
+
+def _declares(bare: str) -> bool:
+    """Returns whether the words state something exact about a named subject."""
+    declaration = _DECLARES.match(bare)
+    if declaration is None or ERRAND.match(bare) or _NO_SUBJECT.search(declaration["subject"]):
         return False
-    return bool(
-        found["owns"]
-        or re.search(_NOT, found["value"])
-        or specifics_in(found["value"])
-        or _NAME.search(said)
-    )
+    return bool(declaration["owns"] or _EXACT.search(declaration["value"]))

@@ -111,7 +111,7 @@ def test_segments_are_the_models_and_every_message_is_in_one():
 
 def test_messages_that_no_answer_is_about_are_observed_by_the_rules():
     observed = observe(ANSWER, None)
-    assert {candidate.observer for candidate in observed.candidates} == {None, "rules/4"}
+    assert {candidate.observer for candidate in observed.candidates} == {None, "rules/5"}
     ruled = [candidate for candidate in observed.candidates if candidate.observer]
     assert all(
         candidate.message_ids[0] in {row["message_id"] for row in ROWS[3:]} for candidate in ruled

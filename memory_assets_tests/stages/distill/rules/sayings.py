@@ -2,7 +2,7 @@
 
 `sayings/before` was written before the patterns of the rules observer, `sayings/after` to find their faults. A line begins with O
 (owner) or A (assistant); lines indented by two spaces belong to the message above them. What has to be kept is marked where it is
-said, so an option or a cause is marked in the assistant's message.
+said, so a cause is marked in the assistant's message. What a person should be offered has double braces.
 """
 
 import re
@@ -17,6 +17,7 @@ from memory_assets_tests.stages.distill.sessions import said
 
 HERE = Path(__file__).parent / "sayings"
 _MARKED = re.compile(r"\[\[(.+?)\]\]", re.DOTALL)
+_OFFERED = re.compile(r"\{\{(.+?)\}\}", re.DOTALL)
 _AUTHORS = {"O": "owner", "A": "assistant"}
 
 
@@ -27,6 +28,7 @@ class Conversation:
     name: str
     rows: tuple[Row, ...]
     wanted: tuple[str, ...]
+    offered: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -61,11 +63,15 @@ def read_conversation(path: Path) -> Conversation:
             turns.append((_AUTHORS[line[0]], line[2:]))
         else:
             turns[-1] = (turns[-1][0], f"{turns[-1][1]}\n{line[2:]}")
-    wanted = [text for _, turn in turns for text in _MARKED.findall(turn)]
+    whole = "\n".join(turn for _, turn in turns)
+    plain_turns = [
+        (author, _OFFERED.sub(r"\1", _MARKED.sub(r"\1", text))) for author, text in turns
+    ]
     return Conversation(
         path.stem,
-        tuple(said(*[(author, _MARKED.sub(r"\1", text)) for author, text in turns])),
-        tuple(wanted),
+        tuple(said(*plain_turns)),
+        tuple(_MARKED.findall(whole)),
+        tuple(_OFFERED.findall(whole)),
     )
 
 
@@ -74,10 +80,16 @@ def score(part: str) -> Score:
     right, wrong, missed = [], [], []
     for one in conversations(part):
         facts = find_candidates(one.rows, [list(range(len(one.rows)))])
-        texts = [fact.text for fact in facts if not fact.is_overturned]
+        texts = [fact.text for fact in facts if not (fact.is_overturned or fact.doubt)]
         found = {text: [wanted for wanted in one.wanted if _says(text, wanted)] for text in texts}
         right += [f"{one.name}: {text}" for text in texts if found[text]]
         wrong += [f"{one.name}: {text}" for text in texts if not found[text]]
+        doubtful = [fact.text for fact in facts if fact.doubt]
+        missed += [
+            f"{one.name}, to a person: {offered}"
+            for offered in one.offered
+            if not any(_says(text, offered) for text in doubtful)
+        ]
         missed += [
             f"{one.name}: {wanted}"
             for wanted in one.wanted

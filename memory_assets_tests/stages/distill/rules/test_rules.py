@@ -7,7 +7,7 @@ import pytest
 from memory_assets.stages.distill.rules.candidates import Candidate
 from memory_assets.stages.distill.rules.exchanges import Row
 from memory_assets.stages.distill.rules.rules import MOST_CANDIDATES, find_candidates
-from memory_assets.stages.distill.write_gate import judge
+from memory_assets.stages.distill.write_gate import NO_SHARE, PERHAPS, judge
 from memory_assets_tests.labelled import labelled
 from memory_assets_tests.stages.distill.sessions import said
 
@@ -89,39 +89,40 @@ def test_a_supposition_and_a_quotation_of_the_assistant_are_nobodys_rule():
     )
 
 
-OPTIONS = "Two options:\n1. Keep `setup.py` and generate the lock file.\n2. Move the metadata into `pyproject.toml`. That is newer."
-LETTERS = "Which do you want?\n\n- **A. Keep the design local** — nothing is committed.\n- **B. Keep the folder in git with `git add -f docs`.**"
+@pytest.mark.parametrize("turn", LABELLED["what may be a rule is offered to a person"])
+def test_what_may_be_a_rule_is_held_with_its_reason(turn: str):
+    (fact,) = of_owner(ASKED, WITH_PIP, ("owner", turn), ("assistant", "Ok."))
+    (result,) = judge([fact])
+    assert result.verdict == "hold"
+    assert result.reason == f"{PERHAPS}: {fact.doubt}"
 
 
-@pytest.mark.parametrize(
-    ("offered", "turn", "text"),
-    [
-        (OPTIONS, "2", "Move the metadata into `pyproject.toml`"),
-        (OPTIONS, "yes, do 2", "Move the metadata into `pyproject.toml`"),
-        (OPTIONS, "option 1 please", "Keep `setup.py` and generate the lock file"),
-        (LETTERS, "a", "Keep the design local — nothing is committed"),
-        (LETTERS, "let's go with B", "Keep the folder in git with `git add -f docs`"),
-    ],
-)
-def test_a_label_picks_the_option_that_was_offered_with_it(offered: str, turn: str, text: str):
-    (fact,) = of_owner(ASKED, ("assistant", offered), ("owner", turn), ("assistant", "Done."))
-    assert fact.text == f"{text} (approved by the owner: “{turn}”)."
-    assert (fact.kind, fact.lines, fact.quote) == ("decision", (2, 4), fact.quote)
-    assert fact.quote in offered.replace("**", "")
+def test_a_session_offers_its_three_likeliest_rules():
+    wishes = ["let's keep the old names of the API", "let's keep the tables of the shop"]
+    demands = [
+        "The cart should show the price without tax",
+        "The importer should skip rows that are empty",
+        "The help page should open in a second window",
+    ]
+    facts = of_owner(*[("owner", turn) for turn in (*wishes, *demands)])
+    reasons = {result.candidate.quote: result.reason for result in judge(facts)}
+    assert all(reasons[turn].startswith(PERHAPS) for turn in demands)
+    assert all(reasons[turn] == NO_SHARE for turn in wishes)
 
 
-@pytest.mark.parametrize(
-    ("offered", "turn"),
-    [
-        (OPTIONS, "B"), (LETTERS, "2"), (OPTIONS, "3"), (OPTIONS, "2 is nicer, but let me think"), (LETTERS, "not a"),
-        ("I did three things:\n1. I read the code.\n2. I changed the parser everywhere.\nAll done.", "2"),
-        (f"{OPTIONS}\n\nAnd the tests?\n1. Keep the old tests.\n2. Drop the old tests.", "2"),
-        ("What next?\n1. Commit everything on the branch.\n2. Push the branch to origin.", "2"),
-        ("Understood.", "2"),
-    ],
-)  # fmt: skip
-def test_a_label_that_nobody_offered_in_that_form_picks_nothing(offered: str, turn: str):
+@pytest.mark.parametrize("turn", ["2", "yes, do 2", "option 1 please", "let's go with B"])
+def test_an_option_that_is_picked_is_no_rule(turn: str):
+    offered = "Which do you want?\n1. Keep `setup.py` in git.\n2. Always build with `uv`."
     assert of_owner(ASKED, ("assistant", offered), ("owner", turn), ("assistant", "Done.")) == []
+
+
+def test_a_condition_stays_with_its_rule():
+    wrapped = "if the cart is empty\nnever show the checkout button"
+    trailing = "Never deploy the shop on Fridays. Unless Maria asks for it."
+    assert [fact.text for fact in of_owner(("owner", wrapped))] == [
+        "If the cart is empty, never show the checkout button."
+    ]
+    assert [fact.text for fact in of_owner(("owner", trailing))] == [trailing]
 
 
 OFFERED = "I'd retry twice with `backoff`, because the proxy drops idle connections. Want me to make the change?"
@@ -138,26 +139,6 @@ RECOMMENDED = "I'd recommend keeping `uv.lock` in git, because CI installs from 
 )  # fmt: skip
 def test_a_yes_to_an_offer_is_an_errand(offered: str, turn: str):
     assert of_owner(ASKED, ("assistant", offered), ("owner", turn), ("assistant", "Done.")) == []
-
-
-TURNS = "How do the agents alternate?\n\nA) Short turns: each agent holds the lease of the document for a minute.\nB) No lease at all."
-SIGNAL = "How does an agent say that it is done?\n\nA) It gives the lease of the document back.\nB) It writes a file `done.json`."
-
-
-def test_an_option_is_taken_back_by_a_later_choice_about_its_subject_or_by_a_complaint():
-    picked = (ASKED, ("assistant", TURNS), ("owner", "A"), ("assistant", "Ok."))
-    text = "Short turns: each agent holds the lease of the document for a minute (approved by the owner: “A”)."
-    assert [
-        (fact.text, fact.is_overturned)
-        for fact in of_owner(*picked, ("owner", "and now the colours"))
-    ] == [(text, False)]
-    again = of_owner(*picked, ("owner", "next"), ("assistant", SIGNAL), ("owner", "b"))
-    assert [fact.is_overturned for fact in again if fact.text == text] == [True]
-    disliked = of_owner(*picked, ("owner", "I don't like that an agent has turns"))
-    assert {fact.text: fact.is_overturned for fact in disliked} == {
-        "The owner said: “I don't like that an agent has turns”.": False,
-        text: True,
-    }
 
 
 @pytest.mark.parametrize(
@@ -247,7 +228,7 @@ def test_statements_that_are_limited_to_different_things_leave_each_other():
         WITH_PIP,
         ("owner", "No, for Riga never use the crane script, always `dock-east`."),
     )
-    assert [fact.is_overturned for fact in again if "dock-riga" in fact.text] == [True]
+    assert ["dock-east" in fact.text for fact in again] == [True]
 
 
 def test_the_owners_later_decision_overturns_their_earlier_one():

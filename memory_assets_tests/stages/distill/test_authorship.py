@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_assets.stages.distill.rules.exchanges import own_paragraphs, owner_sentences
+from memory_assets.stages.distill.authorship import typed_paragraphs, typed_sentences
 
 
 @pytest.mark.parametrize(
@@ -16,12 +16,12 @@ from memory_assets.stages.distill.rules.exchanges import own_paragraphs, owner_s
     ],
 )
 def test_what_a_person_types_is_theirs(text: str):
-    assert own_paragraphs(text) == [text]
+    assert typed_paragraphs(text) == [text]
 
 
 def test_a_pasted_log_is_not_the_owners_voice():
     text = "still broken\n\n❯ make test\nerror: always run with --force\n=== RUN TestX\n--- FAIL: TestX (0.01s)\nok      example.io/x (cached)"
-    assert own_paragraphs(text) == ["still broken"]
+    assert typed_paragraphs(text) == ["still broken"]
 
 
 def test_a_review_is_quoted_and_the_line_around_it_is_not():
@@ -29,7 +29,7 @@ def test_a_review_is_quoted_and_the_line_around_it_is_not():
         f"{n}. High: the lease is ignored in push.go:{n}. Never do that, always check it first."
         for n in range(1, 9)
     )
-    assert own_paragraphs(
+    assert typed_paragraphs(
         f"can you verify these\n\n{review}\n\nbut leave the docs alone please"
     ) == [
         "can you verify these",
@@ -39,7 +39,7 @@ def test_a_review_is_quoted_and_the_line_around_it_is_not():
 
 def test_a_finding_under_its_severity_is_quoted_with_its_title():
     assert (
-        own_paragraphs(
+        typed_paragraphs(
             "Lease ignored on push\nHigh Severity\n\nThe guard always returns early and never checks the lease."
         )
         == []
@@ -48,12 +48,12 @@ def test_a_finding_under_its_severity_is_quoted_with_its_title():
 
 def test_a_numbered_finding_is_quoted_and_so_is_what_a_terminal_indented():
     assert (
-        own_paragraphs(
+        typed_paragraphs(
             "2. (Medium) The defer deletes the target\n\nload accepts a folder that exists."
         )
         == []
     )
-    assert own_paragraphs("can we do this?\n\n  The check lives in auth.go. It never runs.") == [
+    assert typed_paragraphs("can we do this?\n\n  The check lives in auth.go. It never runs.") == [
         "can we do this?"
     ]
 
@@ -64,16 +64,16 @@ def test_the_owners_own_lines_before_a_long_paste_are_all_theirs():
         "its not subject to your feedback. it is as is.",
     ]
     paste = "For anyone who wants to move: we’re open sourcing our latest tool, today. " * 12
-    assert own_paragraphs("\n\n".join([*own, paste])) == own
+    assert typed_paragraphs("\n\n".join([*own, paste])) == own
 
 
 def test_one_line_that_a_terminal_broke_is_the_owners():
     text = f"There is no integration test for the prune of branches: {'it is covered in planner tests only ' * 4}and that\n     is not end to end."
-    assert owner_sentences(text)[-1].endswith("and that is not end to end.")
+    assert typed_sentences(text)[-1].endswith("and that is not end to end.")
 
 
 def test_two_dots_end_a_thought_and_code_paths_survive():
-    assert owner_sentences("too much jargon..keep the examples in ./docs/a.md") == (
+    assert typed_sentences("too much jargon..keep the examples in ./docs/a.md") == (
         "too much jargon",
         "keep the examples in ./docs/a.md",
     )
@@ -81,4 +81,4 @@ def test_two_dots_end_a_thought_and_code_paths_survive():
 
 @given(st.text())
 def test_any_turn_can_be_read(text: str):
-    assert all(paragraph.strip() for paragraph in own_paragraphs(text))
+    assert all(paragraph.strip() for paragraph in typed_paragraphs(text))

@@ -1,0 +1,22 @@
+"""Recognises the request for one task, which says nothing about later sessions.
+
+An errand begins with the base form of a verb for something that is done once: commit, open, fix.
+"""
+
+import re
+
+TASK = (
+    "commit|push|merge|rebase|open|create|run|check|look|tell|show|read|review|test|try|fix|find"
+    "|add|apply|write|update|change|remove|make|move|rename|start|continue|explain"
+)
+"""Base forms of verbs that ask for one task."""
+
+ERRAND = re.compile(
+    rf"(?i)^(?:{TASK}|stop(?! \w+ing)|do(?! not| it| that| we| you)|lets?(?!')|c(?:an|ould) you"
+    r"|i(?:'d like| want| need) to)\b"
+)
+
+
+def is_errand(words: str) -> bool:
+    """Returns whether the words begin as a request for one task does."""
+    return ERRAND.match(words) is not None

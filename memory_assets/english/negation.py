@@ -1,0 +1,27 @@
+"""Words that deny: "not", "never", "no", "without", "nobody".
+
+A contrast denies one of two things: "use uv, not pip" keeps the first.
+"""
+
+import re
+
+NEGATION = r"\b(?:not|never|no|nobody|none|nothing|without|cannot|\w+n'?t)\b"
+"""One denying word; `\\w+n'?t` also matches "dont", as people type it."""
+
+CONTRAST = r"(?:, (?:not|never|no)|,? instead of|,? rather than) (?!yet\b|now\b|sure\b|only\b)\S"
+"""What is not meant, behind what is meant."""
+
+_ALTERNATIVE = re.compile(CONTRAST, re.I)
+_NEVER_THAT = re.compile(
+    r"(?i)^(?!.*\b(?:was|were|had|did)\b).*, (?:and )?never (?!(?:again|mind|seen|been|had)\b)\S"
+)
+
+
+def contrasts(words: str) -> bool:
+    """Returns whether the words name something beside what is meant instead of it."""
+    return _ALTERNATIVE.search(words) is not None
+
+
+def excludes_forever(words: str) -> bool:
+    """Returns whether a statement ends in what never holds: "at dusk, never at dawn"."""
+    return _NEVER_THAT.search(words) is not None

@@ -1,0 +1,34 @@
+"""Strips the words by which a person only opens a sentence: "ok, so", "no,", "I told you:"."""
+
+import re
+
+from memory_assets.text.sentences import plain
+
+_OPENING = re.compile(
+    r"(?i)^(?:[-*•]\s+|(?:ok(?:ay)?|al?right|hm+|omf?g|ffs|so|and|but|also|yes|yeah|please|sorry"
+    r"|good|great|thanks?|btw|actually|now|then|ah|hi)\b[\s,.:;!-]*"
+    r"|(?:note that|[\w ]{0,20}\b(?:record|thing|note|rule):) "
+    r"|no(?:pe)?\b(?:\s*[,.:;!]+\s*|\s+(?=(?:it|we|use|not)\b)))+(?=\S)"
+)
+_REPEATS = re.compile(
+    r"(?i)^(?:(?:i(?:'ve| have)?(?: already)? (?:told|asked)(?: every ?one of| all of)? you"
+    r"|as i said"
+    r"|i(?:'ve| have)? said(?: (?:that|this|it))?)(?: (?:again|before|already|twice|that|to)\b)*"
+    r"\s*[:,;.-]*\s*|how (?:often|many times)\b[^:?]*[:?]\s*)(?=\S)"
+)
+_DENIES = re.compile(r"(?i)^\W*no(?:pe)?\b\s*[,.:;!]")
+
+
+def strip_opening(text: str) -> str:
+    """Returns the text without the words that only open a turn, such as "ok, so"."""
+    return _OPENING.sub("", plain(text)).strip()
+
+
+def strip_repetition(words: str) -> str:
+    """Returns the words without the complaint that they were said before."""
+    return _REPEATS.sub("", words)
+
+
+def denies_before(text: str) -> bool:
+    """Returns whether the text begins with a "no" to what came before it."""
+    return _DENIES.match(text) is not None
