@@ -49,6 +49,8 @@ _STATEMENT_BEFORE = re.compile(r"[;:—–]\s|,\s+(?:(?:so|and|but)\s|(?=no long
 _REASON_BEHIND = _PATTERNS["ends"]
 """The beginning of a reason, or of another statement, behind a change."""
 
+_WITHDRAWN = _PATTERNS["withdrawn"]
+_CHANGED = _PATTERNS["changed"]
 _IDEA = _PATTERNS["idea"]
 _SENTENCE_END = re.compile(r"(?<=[.;!?])\s+(?=[-—\"“`A-Z(])|\n+|\s—\s")
 _ARTICLE_OR_QUOTE = re.compile(r"^(?:the|a|an|our|version|port)\s+|[`'\"“”]", re.IGNORECASE)
@@ -97,6 +99,21 @@ def read_state_changes(text: str) -> tuple[Change, ...]:
         moves = list(_changes_in(clause, _MOVES))
         changes += moves or [*_changes_in(clause, _DEPARTURES), *_changes_in(clause, _RETURNS)]
     return tuple(dict.fromkeys(changes))
+
+
+def withdraws(text: str) -> bool:
+    """Returns whether the text says that a rule or a help that it names no longer holds."""
+    return any(map(_WITHDRAWN.search, clauses(text)))
+
+
+def states_change(text: str) -> bool:
+    """Returns whether the text says that something holds from a day on, or no longer, whatever the
+    names.
+    """
+    return bool(read_state_changes(text)) or any(
+        (_WITHDRAWN.search(clause) or _CHANGED.search(clause)) and not _NOT_NOW.search(clause)
+        for clause in clauses(text)
+    )
 
 
 def _changes_in(clause: str, patterns: Sequence[re.Pattern[str]]) -> Iterator[Change]:

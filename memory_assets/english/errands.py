@@ -12,7 +12,7 @@ TASK = (
 """Base forms of verbs that ask for one task."""
 
 ERRAND = re.compile(
-    rf"(?i)^(?:{TASK}|stop(?! \w+ing)|do(?! not| it| that| we| you)|lets?(?!')|c(?:an|ould) you"
+    rf"(?i)^(?:{TASK}|stop(?! \w+ing)|do(?! not| it| that| we| you)|lets?|c(?:an|ould) you"
     r"|i(?:'d like| want| need) to)\b"
 )
 

@@ -15,6 +15,7 @@ from memory_assets.runs.steps.condensing import Past, days_of
 from memory_assets.runs.steps.deliver import emit
 from memory_assets.services.review.open_triage import workspace_of
 from memory_assets.stages.deliver.events import REFLECTED
+from memory_assets.stages.distill.write_gate import PERHAPS
 from memory_assets.stages.reflect.background import Background
 from memory_assets.stages.reflect.proposals import NUMBERED, Claims, propose
 from memory_assets.stages.reflect.reflector import list_dropped, long_sessions, reflect_on_sessions
@@ -53,6 +54,9 @@ def propose_day(store: Store, past: Past, day: str, claims: Claims) -> pl.DataFr
         zone=store.settings.zone,
         claims=claims,
         first_number=store.first_number,
+        offered=store.tables.read("observations", [day]).filter(
+            pl.col("gate_reason").str.starts_with(PERHAPS), gate="hold"
+        ),
     )
     for id, payload in numbers:
         store.ledger.append(NUMBERED, id, payload, actor="reflector")

@@ -165,15 +165,15 @@ def _parts(text: str) -> Iterator[tuple[str, Writer]]:
     A line of the person that introduces something ends a part, another mark begins one.
     """
     marks: dict[int, Writer] = {0: "typed"}
-    marks |= {match.start(): "unsure" for match in _LAID_OUT.finditer(text)}
+    for pattern in (_LAID_OUT, _CHAT):
+        marks |= {match.start(): "unsure" for match in pattern.finditer(text)}
     marks |= {match.end(): "pasted" for match in _INTRODUCES.finditer(text)}
-    for pattern in (_CHAT, _SHELL, _DOCUMENT):
+    for pattern in (_SHELL, _DOCUMENT):
         marks |= {match.start(): "pasted" for match in pattern.finditer(text)}
     starts = sorted(marks)
     writer: Writer = "typed"
     for start, end in pairwise([*starts, len(text)]):
-        if writer != "pasted":
-            writer = marks[start]
+        writer = "pasted" if "pasted" in (writer, marks[start]) else marks[start]
         for paragraph in _paragraphs(text[start:end]):
             yield paragraph, "pasted" if paragraph.startswith("  ") else writer
 

@@ -29,6 +29,7 @@ from memory_assets.english.changes import (
     clauses,
     read_changes,
     read_state_changes,
+    withdraws,
 )
 from memory_assets.english.word_forms import LIGHT, LIGHT_ROOTS, form_of, root, tokens_of
 from memory_assets.stages.embed.claims import (
@@ -109,7 +110,7 @@ _ONE_NAME_BEFORE = re.compile(
 )
 _ONE_NAME_AFTER = re.compile(r"^(?:owns|leads|maintains|is (?:the|our)\b)")
 _ARTICLE = r"(?:(?:the|a|an|our|port|version)\s+)*"
-_PLACE = r"\b(?:in|on|with|to|via|by|at|after|every|from|us\w+|is|are|prefers?|runs?|needs?)\s+"
+_PLACE = r"\b(?:in|on|as|with|to|via|by|at|after|every|from|us\w+|is|are|prefers?|runs?|needs?)\s+"
 _USE = (
     rf"\b(?:use[sd]?\s+|using\s+|(?:is|are)\s+(?:(?:on|in|at)\s+)?|{WAYS}{AT}|"
     r"(?:mov|switch|migrat)\w*\s[^.;!?]{0,60}?\bto\s+)(?:the\s+)?"
@@ -204,6 +205,8 @@ def find_conflict(newer: str, older: str, project: str = "") -> str | None:
         for sentence in b.asserted
     ):
         return REPLACED
+    if withdraws(newer) and b.asserted and b.core and b.core <= a.words:
+        return REPLACED
     if not (a.is_settled and b.is_settled):
         return None
     if _are_opposite(a, b):
@@ -246,9 +249,10 @@ def _replaces(change: Change, older: str, about_all: frozenset[str]) -> bool:
         name for name in asserted.specifics | asserted.names if not _is_part(name, change)
     } - about_all
     names |= {opening} & about  # a statement begins with its subject
-    return names <= said.specifics | said.names | said.words and len(
-        about & subject
-    ) >= _HALF * len(about)
+    if _VALUE.match(change.gone) and change.came:
+        names &= {opening}  # an exact value says enough beside the subject
+    is_same = names <= said.specifics | said.names | said.words
+    return is_same and len(about & subject) >= _HALF * len(about)
 
 
 def _subject(claim: Claim, change: Change) -> frozenset[str]:

@@ -27,6 +27,7 @@ import polars as pl
 from memory_assets.schema import frames as schemas
 from memory_assets.schema.records import VALID_STATES
 from memory_assets.stages.distill.rows import PERSONAL
+from memory_assets.stages.distill.write_gate import MOST_PERHAPS
 from memory_assets.stages.embed.merge import NORMS
 from memory_assets.stages.reflect.bullets import ORDER
 from memory_assets.stages.reflect.durable import is_durable, is_passing
@@ -111,9 +112,11 @@ def propose(
     zone: ZoneInfo,
     claims: Claims | None = None,
     first_number: int = 1,
+    offered: pl.DataFrame | None = None,
 ) -> tuple[pl.DataFrame, Numbers]:
     """Returns the day's proposals, and the numbers to write to the ledger before the table.
 
+    `offered` are held observations of the day that a person is asked about: perhaps rules.
     `memories` are those at the end of the day. A memory that has a number by its claim keeps it
     under its present id. Free numbers are given from `first_number` on.
     """
@@ -129,8 +132,9 @@ def propose(
     free = following_number(day, used_numbers, first=first_number)
     rows: list[dict[str, Any]] = []
     new_numbers: Numbers = []
-    candidates = _candidates(memories, reflected, owner)
-    for memory in _without_most_said_once(candidates, numbered):
+    perhaps = [] if offered is None else _perhaps_rules(offered, numberings, day, owner)
+    candidates = _without_most_said_once(_candidates(memories, reflected, owner), numbered)
+    for memory in [*candidates, *perhaps]:
         number, proposed_on = _number_of(memory, day, numbered)
         # Another day has proposed it. If none has, `proposed_on` is this day.
         if proposed_on != str(day):
@@ -142,7 +146,9 @@ def propose(
                 number = f"p-{day:%Y%m%d}-{free:03d}"
                 free += 1
             # A reused number is noted as well: it now belongs to the memory's present id.
-            new_numbers.append((number, {"key": memory["id"], "claim": claim, "day": str(day)}))
+            payload = {"key": memory["id"], "claim": claim, "day": str(day)}
+            offering = {"session": memory["session_id"]} if "gate_reason" in memory else {}
+            new_numbers.append((number, {**payload, **offering}))
         row = _row(memory, reflected, zone)
         section = section_of(memory["category"], sections, owner)
         rows.append({**row, "proposal_id": number, "day": day, "section": section})
@@ -150,13 +156,13 @@ def propose(
 
 
 def _row(memory: Mapping[str, Any], reflected: Mapping[str, str], zone: ZoneInfo) -> dict[str, Any]:
-    # `_candidates` chose only memories with an observation in a reflection.
+    # Only a perhaps rule has no observation in a reflection.
     observation_ids = (id for id in memory["observation_ids"] if id in reflected)
     return {
         **{name: memory[name] for name in _OF_MEMORY},
         "event_on": memory["event_at"].astimezone(zone).date(),
         "memory_id": memory["id"],
-        "reflection_id": reflected[next(observation_ids)],
+        "reflection_id": reflected.get(next(observation_ids, ""), ""),
     }
 
 
@@ -183,6 +189,25 @@ def _candidates(
         if not reflected.keys().isdisjoint(row["observation_ids"]) and _qualifies(row, owner)
     ]
     return sorted(rows, key=lambda row: (ORDER[row["priority"]], row["event_at"], row["id"]))
+
+
+def _perhaps_rules(
+    offered: pl.DataFrame, numberings: Iterable[Event], day: date, owner: str
+) -> list[dict[str, Any]]:
+    """Returns what the owner may have meant as a rule, in the form of memories; of a session at
+    most three, on all its days together.
+    """
+    earlier = Counter(
+        event.payload.get("session") for event in numberings if event.payload["day"] != str(day)
+    )
+    rows: list[dict[str, Any]] = []
+    for observation in offered.filter(person=owner).sort("event_at", "id").to_dicts():
+        session_id = observation["session_id"]
+        if earlier[session_id] < MOST_PERHAPS:
+            earlier[session_id] += 1
+            ids = {"observation_ids": [observation["id"]], "session_ids": [session_id]}
+            rows.append({**observation, **ids})
+    return rows
 
 
 def _qualifies(memory: Mapping[str, Any], owner: str) -> bool:

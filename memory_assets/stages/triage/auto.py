@@ -23,6 +23,7 @@ from memory_assets.schema.protocols import Row
 from memory_assets.schema.records import MEMORY_MD
 from memory_assets.stages.triage.batch import PROMOTE, REJECT, problem_of
 from memory_assets.stages.triage.comparison import StatementComparison
+from memory_assets.stages.triage.current import HELD
 from memory_assets.stages.triage.decisions import RULES
 from memory_assets.stages.triage.memory_md import Entry, normal, render_entry
 from memory_assets.stages.triage.projects import project_of
@@ -280,6 +281,8 @@ def needs_person(proposal: Row, guarded: frozenset[str]) -> str | None:
     sensitive = sensitive_reason(proposal["text"], proposal.get("own_hosts", ()))
     if sensitive:
         return sensitive
+    if proposal.get("doubt"):
+        return proposal["doubt"]
     if proposal.get("typed_session_ids") == []:
         return PASTED
     return None if project_of(proposal) else EVERYWHERE
@@ -300,7 +303,7 @@ def missing_for_promotion(
 ) -> list[str]:
     """Returns why rules cannot promote the proposal."""
     missing: list[str] = []
-    if proposal.get("memory_state", "active") != "active":
+    if proposal.get("memory_state", "active") not in ("active", HELD):
         missing.append(f"its memory is {proposal['memory_state']} by now")
     if proposal["confidence"] <= limits.promoted_above:
         missing.append("not sure enough")

@@ -15,11 +15,15 @@ from typing import Any
 import polars as pl
 
 from memory_assets.schema.protocols import Row
+from memory_assets.stages.distill.write_gate import PERHAPS
 from memory_assets.stages.triage.memory_md import normal
 from memory_assets.stages.triage.projects import place_of
 from memory_assets.store.parquet_tables import ParquetTables
 
 _OF_THE_MEMORY = ("author", "confidence", "event_at", "contradicted_count")
+
+HELD = "held"
+"""State of a memory whose facts the write gate held; a person is asked about a perhaps rule."""
 
 GONE = "gone"
 """State of a memory that no longer exists because a changed rule or prompt words it differently."""
@@ -45,7 +49,9 @@ def read_current(
     `merged` names the proposal that each merged one repeats.
     """
     memories = tables.read("memories", columns=["id", "state", "observation_ids", *_OF_THE_MEMORY])
-    observations = tables.read("observations", columns=["id", "session_id", "gate", "project"])
+    observations = tables.read(
+        "observations", columns=["id", "session_id", "gate", "gate_reason", "project"]
+    )
     proposed = current_proposals(tables.read("proposals"), memories, observations, merged)
     others = (
         row
@@ -66,8 +72,10 @@ def current_proposals(
     allowed = observations.filter(pl.col("gate") == "allow")
     session_of = dict(allowed.select("id", "session_id").iter_rows())
     project_of = dict(allowed.select("id", "project").iter_rows())
+    offered = observations.filter(pl.col("gate_reason").str.starts_with(PERHAPS))
+    doubt_of = dict(offered.select("id", "gate_reason").iter_rows())
     found = {
-        row["proposal_id"]: _with_memory(row, behind)
+        row["proposal_id"]: _with_memory(row, behind, doubt_of)
         for row in proposals.sort("proposal_id").iter_rows(named=True)
     }
     same: dict[tuple[str, ...], list[str]] = defaultdict(list)
@@ -93,12 +101,17 @@ def _said(proposal: Row) -> tuple[str, ...]:
     return (normal(proposal["text"]), *place_of(proposal))
 
 
-def _with_memory(proposal: Row, behind: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
-    memory = next((behind[id] for id in proposal["observation_ids"] if id in behind), None)
+def _with_memory(
+    proposal: Row, behind: Mapping[str, dict[str, Any]], doubt_of: Mapping[str, str]
+) -> dict[str, Any]:
+    ids = proposal["observation_ids"]
+    memory = next((behind[id] for id in ids if id in behind), None)
     if memory is None:
         return {**proposal, "memory_state": GONE}
+    doubts = (doubt_of[id] for id in ids if id in doubt_of)
     return {
         **proposal,
+        "doubt": next(doubts, "") if memory["state"] == HELD else "",
         "memory_state": memory["state"],
         **{name: memory[name] for name in _OF_THE_MEMORY},
         "last_on": memory["event_at"].date(),
@@ -114,6 +127,7 @@ def _with_echoes(
         return proposal
     return {
         **proposal,
+        "doubt": "",
         "observation_ids": trusted,
         "session_ids": _once(session_of[id] for id in trusted),
     }

@@ -38,10 +38,13 @@ _ITEM = re.compile(
 )
 _ID = re.compile(r"\b[fp]-\d{8}-\d{3,}\b")
 RETIRE = "Proposed to retire"
+PERHAPS_RULES = "Perhaps rules"
+"""Heading of what the owner may have meant as a rule; it is never promoted without a person."""
+
 REFUSED = "Refused by rules: [x] keeps one after all, [-] confirms"
 _HEADING = re.compile(
-    rf"^## (?P<section>Proposed for: .+?|{RETIRE}|{re.escape(REFUSED)}|{HEADINGS.pattern}"
-    rf"|{contradictions.HEADING})\s*$"
+    rf"^## (?P<section>Proposed for: .+?|{RETIRE}|{re.escape(REFUSED)}|{PERHAPS_RULES}"
+    rf"|{HEADINGS.pattern}|{contradictions.HEADING})\s*$"
 )
 _REVIEWED = re.compile(r"^_Reviewed by Reflector on .+\. Approve, edit, or reject each item\._$")
 _LAST_LINE = re.compile(

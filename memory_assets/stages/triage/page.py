@@ -33,13 +33,14 @@ ALL_PROJECTS = "all projects"
 def usefulness(proposal: Row) -> tuple[Any, ...]:
     """Returns the rank of a proposal, the most useful first.
 
-    A wrong line, what names its subject, high priority, what many sessions say, the owner's words,
-    general rules, recent ones.
+    What is surely meant, a wrong line, what names its subject, high priority, what many sessions
+    say, the owner's words, general rules, recent ones.
     """
     text, is_change = proposal["text"], bool(proposal["entry"])
     is_norm = proposal["category"] in NORMS or is_standing_order(text)
     is_general = is_norm and holds_in_general(text, own_words(text))
     return (
+        bool(proposal.get("doubt")),
         not is_change and question_about(text) is not None,
         not is_change and is_about_unnamed(text),
         not is_change,

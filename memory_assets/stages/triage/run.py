@@ -52,6 +52,7 @@ from memory_assets.stages.triage.entries import EntryStatus, entry_rows, statuse
 from memory_assets.stages.triage.evidence import gather_evidence
 from memory_assets.stages.triage.file_sizes import too_long_files
 from memory_assets.stages.triage.human import (
+    PERHAPS_RULES,
     REFUSED,
     ReviewDecisions,
     match_format,
@@ -412,6 +413,8 @@ class Triage:
         for row in sorted(asked, key=usefulness):
             place = ALL_PROJECTS if row["entry"] in of_all else place_name(row)
             item = {**row, "why": row["reason"], "place": place}
+            if row.get("doubt"):
+                item |= {"heading": PERHAPS_RULES, "why": f"{place}; {row['reason']}"}
             friction = shown.get(row["proposal_id"])
             if friction:
                 item |= {name: getattr(friction, name) for name in ("heading", "why", "details")}

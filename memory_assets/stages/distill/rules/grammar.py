@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from memory_assets.english.asking import is_question
-from memory_assets.english.changes import read_state_changes
+from memory_assets.english.changes import read_state_changes, states_change
 from memory_assets.english.errands import ERRAND, TASK, is_errand
 from memory_assets.english.hedges import is_doubtful
 from memory_assets.english.negation import (
@@ -167,7 +167,7 @@ def _is_unreal(words: str) -> bool:
     if is_doubtful(bare) or is_question(bare) or is_relayed(bare):
         return True
     is_condition = re.match(r"(?i)if\b", bare) and not orders_always(bare)
-    is_change = bool(read_state_changes(bare))
+    is_change = states_change(bare)
     return bool(is_condition) or (is_of_the_moment(bare) and not is_change)
 
 
@@ -234,7 +234,7 @@ def _is_task(demand: re.Match[str], bare: str) -> bool:
 def _resolution(words: str, bare: str) -> SpeechAct | None:
     if _DECIDES.match(bare):
         return SpeechAct("decision", 0.85, words)
-    if read_state_changes(bare):
+    if read_state_changes(bare) or (states_change(bare) and not reports_trouble(bare)):
         return SpeechAct("state_change", 0.85, words)
     return SpeechAct("preference", 0.85, words) if _PREFERS.match(bare) else None
 
@@ -250,9 +250,10 @@ def _statement(words: str, bare: str) -> SpeechAct | None:
 
 def _wish(words: str, bare: str, *, is_reply: bool) -> SpeechAct | None:
     """Returns what may lay something down though it orders nothing."""
-    if ERRAND.match(bare) or is_passing_state(bare):
-        return None
     is_wish = _WISHES.match(bare) is not None
+    is_task = ERRAND.match(bare) is not None and not bare.lower().startswith("let")
+    if is_task or is_passing_state(bare):
+        return None
     says_how = _OF_ALL.search(bare) is not None or contrasts(bare) or is_reply
     is_brief = len(bare) <= LONGEST_WISH and not _PERSON.match(bare)
     is_general = says_how and is_brief and not reports_trouble(bare)

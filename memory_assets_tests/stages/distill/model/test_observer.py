@@ -15,7 +15,7 @@ ROWS = said(
     ("assistant", "Switched to uv: `uv sync` installs everything from `uv.lock`."),
     (
         "owner",
-        "now write the release notes for version 2.1. release notes always name every migration",
+        "now write the release notes for version 2.1.\nrelease notes always name every migration",
     ),
     ("assistant", "The release notes of version 2.1 are in CHANGELOG.md."),
 )
