@@ -23,6 +23,17 @@ def overview() -> ModelOverview:
     return model_costs.overview(_present_store(), list_models().origin)
 
 
+def undecided_overview() -> ModelOverview | None:
+    """Returns the overview while nobody has chosen or declined a model that is ready; else None."""
+    is_decided = list_models().origin != "default"
+    agent = MemoryAgent()
+    if is_decided or agent.is_sample or not agent.exists:
+        return None
+    present = overview()
+    has_offer = any(offer.is_ready for offer in present.offers)
+    return present if has_offer and present.calls else None
+
+
 def use_model(
     name: str,
     projects: Sequence[str] | None = None,

@@ -4,9 +4,9 @@ Also ingest, doctor and restore, which keep the memory well.
 """
 
 import os
-import sys
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from typing import Annotated, Any
 
@@ -27,6 +27,7 @@ from memory_assets.interfaces.cli.commands import (
     reply_to,
     view_reply,
 )
+from memory_assets.interfaces.cli.model_choice import choose_model, is_terminal
 from memory_assets.interfaces.ports import free_port
 from memory_assets.interfaces.views.health import (
     render_built,
@@ -36,7 +37,7 @@ from memory_assets.interfaces.views.health import (
 )
 from memory_assets.interfaces.views.memories import render_block
 from memory_assets.interfaces.views.next_steps import after_doctor
-from memory_assets.interfaces.views.terminal import Reply, console, tell
+from memory_assets.interfaces.views.terminal import Reply, console, print_reply, tell
 from memory_assets.memory import MemoryAgent
 from memory_assets.schema.requests import AnswerRequest, RecallRequest, StatusRequest
 
@@ -87,13 +88,27 @@ def up(
     if no_ui:
         built = running.fill(choice)
         reply = built_reply(built)
+        read_past = partial(running.backfill, None, None)
     else:
         serving = running.serve(choice, free_port(port or choice.settings.port), tell)
         built = serving.during(lambda: running.fill(choice))
         reply = built_reply(built, serving.wait)
+        read_past = partial(serving.during, partial(running.backfill, None, None))
     if built.status.uses_models:
         return reply
-    return replace(reply, parts=chain(reply.parts, render_model_hint()))
+    if as_json or not is_terminal():
+        return replace(reply, parts=chain(reply.parts, render_model_hint()))
+    return replace(reply, afterwards=partial(_offer_model, read_past, reply.afterwards))
+
+
+def _offer_model(read_past: Callable[[], Any], afterwards: Callable[[], int]) -> int:
+    """Asks a person for a model, and has a chosen one read the past sessions."""
+    code = 0
+    if choose_model():
+        reply = built_reply(read_past())
+        print_reply(reply, as_json=False)
+        code = reply.exit_code
+    return afterwards() or code
 
 
 @command(app, verbs.RECALL, EVERY_DAY, shortcuts=SHORTCUTS)
@@ -131,7 +146,7 @@ def review(context: typer.Context, as_json: Json = False) -> Reply | None:
     """Reviews on a terminal, lists the proposals elsewhere."""
     if context.invoked_subcommand:
         return None
-    if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if as_json or not is_terminal():
         return reply_to(verbs.REVIEW)
     return Reply(None, afterwards=_review_on_terminal, warnings=MemoryAgent().review().warnings)
 

@@ -87,6 +87,34 @@ def render_overview(overview: "ModelOverview") -> Parts:
     yield bold("memory model cost", exactly)
 
 
+def render_model_question(overview: "ModelOverview") -> Parts:
+    """Renders what a model would read, at which price, and the keys to answer with."""
+    offer = next(offer for offer in overview.offers if offer.is_ready)
+    title = offer.title or offer.name
+    projects = [share.project for share in overview.projects]
+    more = f" and {len(projects) - MOST_ROWS} more" if len(projects) > MOST_ROWS else ""
+    names = ", ".join(projects[:MOST_ROWS]) + more
+    price = "no price is known" if offer.usd is None else f"about ${offer.usd:.2f}"
+    if offer.kind == "harness":
+        price += f" by the API's price list; it counts against your {offer.plan or 'subscription'}"
+        price += " plan" if offer.plan else ""
+    sessions = sum(share.sessions for share in overview.projects)
+    what = f"{sessions:,} sessions: {overview.calls:,} questions, {overview.tokens:,} tokens"
+    yield ""
+    yield f"A model keeps most of what is worth keeping. Nothing was sent yet. {title} would read"
+    yield f"{what}; {price}. Read by {offer.sent_to}; secrets are masked first."
+    yield bold(f"[y] use {title} for {names}  [l] choose  [n] not now")
+
+
+def render_model_choices(overview: "ModelOverview") -> Parts:
+    """Renders the offers that are ready, each with the key that chooses it."""
+    ready = [offer for offer in overview.offers if offer.is_ready]
+    for number, offer in enumerate(ready, 1):
+        price = _price(offer.usd, "no price known")
+        yield f"[{number}] {offer.title or offer.name}: {offer.state}; {price}; {offer.sent_to}"
+    yield "[n] not now"
+
+
 def _share_cells(share: "ProjectShare") -> list[str]:
     counts = (share.sessions, share.calls, share.short, share.tokens)
     return [share.project, *(f"{count:,}" for count in counts)]

@@ -64,6 +64,16 @@ def login_of(name: str, home: Path | None = None, environ: Mapping[str, str] = o
     return "its account, in the system's keychain" if has_account else ""
 
 
+def plan_of(name: str, home: Path | None = None, environ: Mapping[str, str] = os.environ) -> str:
+    """Returns the subscription that the login names, such as `max`; empty if it names none."""
+    client = CLIENTS[name]
+    file = harness_homes(home or Path.home(), environ)[client.home] / client.login_file
+    try:
+        return str(json.loads(file.read_bytes())["claudeAiOauth"]["subscriptionType"] or "")
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
+
+
 def _has_account(folder: Path) -> bool:
     """Returns whether Claude Code's settings name an account; on macOS the login itself is in the
     keychain.

@@ -17,7 +17,7 @@ from typing import Literal, get_args
 import polars as pl
 
 from memory_assets.adapters.anthropic_model import KEYS
-from memory_assets.services.models.harness_clients import CLIENTS, login_of, missing_of
+from memory_assets.services.models.harness_clients import CLIENTS, login_of, missing_of, plan_of
 from memory_assets.services.models.model_budget import Budget
 from memory_assets.services.models.model_names import listed_models
 from memory_assets.services.models.model_questions import asked_about
@@ -55,6 +55,10 @@ class ModelOffer:
     """Price of every question that is due, in both roles; None where no price is known."""
     url: str = ""
     """Address of a local server."""
+    title: str = ""
+    """The name for people, if it is another."""
+    plan: str = ""
+    """The subscription that pays, as the harness's login names it; empty if that is not known."""
 
     @property
     def command(self) -> str:
@@ -198,7 +202,8 @@ def _harness_offer(name: str, usd: float | None) -> ModelOffer:
     sent_to = f"{CLIENTS[name].vendor}, as when you use it"
     missing = missing_of(name)
     state = missing or f"logged in ({login_of(name)})"
-    return ModelOffer(name, "harness", state, not missing, sent_to, usd)
+    about = {"title": CLIENTS[name].title, "plan": plan_of(name)}
+    return ModelOffer(name, "harness", state, not missing, sent_to, usd, **about)
 
 
 def _sent_to(settings: Settings) -> str:
