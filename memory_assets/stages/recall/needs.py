@@ -11,7 +11,7 @@ the tokens of the profile. No model is used.
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import pairwise, zip_longest
+from itertools import chain, pairwise, zip_longest
 
 from memory_assets.stages.recall.profiles import Profile
 from memory_assets.stages.recall.query_coverage import talk_terms
@@ -72,40 +72,36 @@ def merge_answers(
 
     In a listing of named corpora an exchange may be several results, and tokens have no limit.
     """
-    answers = [*sorted(parts, key=lambda one: -one.likelihood), whole]
-    in_turn = [
-        one
-        for row in zip_longest(*(answer.results for answer in answers))
-        for one in row
-        if one is not None
-    ]
+    answers = [*sorted(parts, key=lambda part: -part.likelihood), whole]
+    rows = zip_longest(*(answer.results for answer in answers))
+    in_turn = [result for row in rows for result in row if result is not None]
     if profile.messages == "in need":
-        in_turn.sort(key=lambda one: one.kind == MESSAGE)
-    kept = in_order(distinct(in_turn))
-    kept = (
-        kept[: profile.limit]
-        if is_listing
-        else fit(one_an_exchange(kept), profile.most_tokens, profile.limit)
-    )
-    others = [LeftOut(one.memory_id, "over the cap", one.score) for one in in_turn]
-    left = {
-        one.memory_id: one
-        for one in reversed([*others, *(one for answer in answers for one in answer.left_out)])
-    }
+        in_turn.sort(key=lambda result: result.kind == MESSAGE)
+    results = in_order(distinct(in_turn))
+    if is_listing:
+        results = results[: profile.limit]
+    else:
+        results = fit(one_an_exchange(results), profile.most_tokens, profile.limit)
+    omissions = [LeftOut(result.memory_id, "over the cap", result.score) for result in in_turn]
+    for answer in answers:
+        omissions += answer.left_out
+    first_omissions = {omission.memory_id: omission for omission in reversed(omissions)}
+    for result in results:
+        first_omissions.pop(result.memory_id, None)
+    notes = chain.from_iterable(answer.notes for answer in (whole, *parts))
+    is_of_messages = bool(results) and all(result.kind == MESSAGE for result in results)
     return replace(
         whole,
-        results=tuple(kept),
-        considered=sum(one.considered for one in answers),
-        asked=BETWEEN.join(one.asked for one in parts),
-        left_out=tuple(
-            one for id, one in left.items() if id not in {one.memory_id for one in kept}
-        ),
-        notes=tuple(dict.fromkeys(note for one in (whole, *parts) for note in one.notes)),
+        results=tuple(results),
+        considered=sum(answer.considered for answer in answers),
+        asked=BETWEEN.join(part.asked for part in parts),
+        left_out=tuple(first_omissions.values()),
+        notes=tuple(dict.fromkeys(notes)),
         uses=(*whole.uses, "needs"),
-        cost=sum((one.cost for one in answers), Cost()),
-        is_known=bool(kept) and any(one.is_known for one in answers),
-        likelihood=max(one.likelihood for one in answers),
-        tier=MESSAGES if kept and all(one.kind == MESSAGE for one in kept) else MEMORIES,
+        cost=sum((answer.cost for answer in answers), Cost()),
+        is_known=bool(results) and any(answer.is_known for answer in answers),
+        likelihood=max(answer.likelihood for answer in answers),
+        tier=MESSAGES if is_of_messages else MEMORIES,
     )
 
 

@@ -56,37 +56,37 @@ class Found:
         return message_result(self.row, now, text=text, score=self.score, arms=self.retrievers)
 
 
-def rank(one: Found) -> tuple[Any, ...]:
+def rank(result: Found) -> tuple[Any, ...]:
     """Returns what candidates are sorted by, the best first."""
-    return -one.score, one.is_message, one.row["event_at"], one.id
+    return -result.score, result.is_message, result.row["event_at"], result.id
 
 
-def linked(found: Sequence[Found]) -> Iterator[Found]:
+def linked(results: Sequence[Found]) -> Iterator[Found]:
     """Yields the candidates with scores that memories and messages share, and no message that only
     repeats a memory.
 
     The scores of memories were scaled among memories alone; a memory less relevant than the best of
     all gets less. A memory has at least the score of the messages that it was learnt from.
     """
-    best = max((one.relevance for one in found if not one.reason), default=0.0)
-    memories = [one for one in found if not one.is_message and not one.reason]
+    best = max((result.relevance for result in results if not result.reason), default=0.0)
+    memories = [result for result in results if not result.is_message and not result.reason]
     sources = dict[tuple[str, int], list[Found]]()
     for memory in memories:
         for line in memory.row["lines"]:
             sources.setdefault((memory.row["session_id"], line), []).append(memory)
     least = dict[str, float]()
-    for one in found:
-        if not one.is_message:
+    for result in results:
+        if not result.is_message:
             continue
-        learnt = sources.get((one.row["session_id"], one.row["line"]), ())
+        learnt = sources.get((result.row["session_id"], result.row["line"]), ())
         for memory in learnt:
-            least[memory.id] = max(least.get(memory.id, 0.0), one.score)
-        says_same = any(_says(memory.row["text"], one.row["passage"]) for memory in learnt)
-        yield replace(one, reason="says the same") if says_same else one
-    for one in found:
-        if not one.is_message:
-            score = one.score * min(one.relevance / best, 1.0) if best else one.score
-            yield replace(one, score=max(score, least.get(one.id, 0.0)))
+            least[memory.id] = max(least.get(memory.id, 0.0), result.score)
+        says_same = any(_says(memory.row["text"], result.row["passage"]) for memory in learnt)
+        yield replace(result, reason="says the same") if says_same else result
+    for result in results:
+        if not result.is_message:
+            score = result.score * min(result.relevance / best, 1.0) if best else result.score
+            yield replace(result, score=max(score, least.get(result.id, 0.0)))
 
 
 def _says(memory: str, passage: str) -> bool:
@@ -126,15 +126,18 @@ def left_out(
     """Yields the candidates that are not among the kept results; `ordered` are the results that
     belong.
     """
-    returned, ranked = {one.memory_id for one in kept}, {one.memory_id for one in ordered}
-    texts = {one.text.lower() for one in kept}
-    for one in ordered:
-        if one.memory_id not in returned:
+    returned, ranked = (
+        {result.memory_id for result in kept},
+        {result.memory_id for result in ordered},
+    )
+    texts = {result.text.lower() for result in kept}
+    for result in ordered:
+        if result.memory_id not in returned:
             yield LeftOut(
-                one.memory_id,
-                "says the same" if one.text.lower() in texts else "over the cap",
-                one.score,
+                result.memory_id,
+                "says the same" if result.text.lower() in texts else "over the cap",
+                result.score,
             )
-    for one in found:
-        if one.id not in ranked:
-            yield LeftOut(one.id, one.reason or "not in memory", round(one.score, 6))
+    for result in found:
+        if result.id not in ranked:
+            yield LeftOut(result.id, result.reason or "not in memory", round(result.score, 6))

@@ -125,7 +125,7 @@ NO_TRUST = EarnedTrust()
 
 def decide(
     proposal: Row,
-    known: KnownLines = NOTHING_KNOWN,
+    context: KnownLines = NOTHING_KNOWN,
     *,
     guarded: frozenset[str],
     owner: str = "",
@@ -137,20 +137,20 @@ def decide(
     `guarded` are the sections that take only the owner's own words. A pending proposal is merged
     into a recurring problem that says the same.
     """
-    ruling = _refuse(proposal, known, limits) or _merge(proposal, known)
+    ruling = _refuse(proposal, context, limits) or _merge(proposal, context)
     if ruling:
         return ruling
-    ruling = _promote_or_wait(proposal, known, guarded, owner, trust, limits)
+    ruling = _promote_or_wait(proposal, context, guarded, owner, trust, limits)
     repeated = None
     if ruling.state == "pending":
-        repeated = _repeat_of(proposal["text"], known.frictions, known.comparison.says_the_same)
+        repeated = _repeat_of(proposal["text"], context.frictions, context.comparison.says_the_same)
     return repeated or ruling
 
 
-def _refuse(proposal: Row, known: KnownLines, limits: TriageLimits) -> Ruling | None:
+def _refuse(proposal: Row, context: KnownLines, limits: TriageLimits) -> Ruling | None:
     """Returns the rejection of what is known, given up, refused by its words or hardly sure."""
     text = proposal["text"]
-    if any(normal(entry.text) == normal(text) for entry in known.entries):
+    if any(normal(entry.text) == normal(text) for entry in context.entries):
         return Ruling("rejected", "an exact duplicate of an entry")
     given_up = _why_given_up(proposal)
     if given_up:
@@ -172,14 +172,14 @@ def _why_given_up(proposal: Row) -> str | None:
     return GIVEN_UP.get(state) if state else None
 
 
-def _merge(proposal: Row, known: KnownLines) -> Ruling | None:
+def _merge(proposal: Row, context: KnownLines) -> Ruling | None:
     """Returns the merging into an amendment, an entry or another proposal that says the same."""
-    if known.amendment:
-        reason = f"{known.amendment} asks to replace the line that it contradicts"
-        return Ruling("merged", reason, into=known.amendment)
+    if context.amendment:
+        reason = f"{context.amendment} asks to replace the line that it contradicts"
+        return Ruling("merged", reason, into=context.amendment)
     text = proposal["text"]
-    same = known.comparison.says_the_same
-    return _entry_like(text, known.entries, same) or _repeat_of(text, known.others, same)
+    same = context.comparison.says_the_same
+    return _entry_like(text, context.entries, same) or _repeat_of(text, context.others, same)
 
 
 def decide_amendment(amendment: Row, lines: Collection[str]) -> Ruling:
@@ -208,7 +208,7 @@ def decide_friction(
     friction: Row,
     lines: Collection[str],
     decisions: Sequence[Row],
-    known: KnownLines = NOTHING_KNOWN,
+    context: KnownLines = NOTHING_KNOWN,
 ) -> Ruling:
     """Returns the ruling on a recurring problem: a person decides, unless its line is gone or an
     entry says it already.
@@ -218,8 +218,8 @@ def decide_friction(
     if entry is None:
         if friction["target"] != MEMORY_MD:
             return pending
-        same = known.comparison.says_the_same
-        return _entry_like(friction["text"], known.entries, same) or pending
+        same = context.comparison.says_the_same
+        return _entry_like(friction["text"], context.entries, same) or pending
     if entry not in lines:
         return Ruling("rejected", "the line was changed or removed since")
     for row in decisions:
@@ -342,7 +342,7 @@ def support_of(proposal: Row, owner: str) -> str:
 
 def _promote_or_wait(
     proposal: Row,
-    known: KnownLines,
+    context: KnownLines,
     guarded: frozenset[str],
     owner: str,
     trust: EarnedTrust,
@@ -350,7 +350,7 @@ def _promote_or_wait(
 ) -> Ruling:
     missing = missing_for_promotion(proposal, guarded, limits)
     support = support_of(proposal, owner)
-    against = _spoken_against(proposal["text"], known)
+    against = _spoken_against(proposal["text"], context)
     if not missing and not against:
         as_order = ", as a standing order" if proposal.get("is_standing_order") else ""
         return Ruling("promoted", f"{support}{as_order}")
@@ -371,8 +371,8 @@ def _trusted(proposal: Row, guarded: frozenset[str], trust: EarnedTrust) -> str 
     return trust.reason_for(proposal)
 
 
-def _spoken_against(text: str, known: KnownLines) -> list[str]:
-    for entry in known.entries:
-        if known.comparison.contradicts(text, entry.text):
+def _spoken_against(text: str, context: KnownLines) -> list[str]:
+    for entry in context.entries:
+        if context.comparison.contradicts(text, entry.text):
             return [f"“{entry.text}” says otherwise"]
     return []

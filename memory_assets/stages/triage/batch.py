@@ -39,7 +39,9 @@ ANSWER_TOKENS = 4_000
 LEAST_GROUNDED = 0.5
 """Share of a wording's content words that its proposal must have."""
 
-PROMOTE, REJECT, REVIEW = "promote", "reject", "review"
+PROMOTE = "promote"
+REJECT = "reject"
+REVIEW = "review"
 _DECISION = re.compile(
     r"""(?si)<decision\s+id=["'](?P<id>p-\d{8}-\d{3,})["']\s+verdict=["'](?P<verdict>promote|reject|review)["']\s*>"""
     r"(?P<text>.*?)</decision>"

@@ -22,8 +22,9 @@ Encode = Callable[[Sequence[str]], np.ndarray | None]
 
 def says_the_same(newer: str, older: str) -> bool:
     """Returns whether the two make the same claim in nearly the same words."""
-    words, others = read_claim(older).words, read_claim(newer).words
-    overlap = len(words & others) / max(len(words | others), 1)
+    words = read_claim(newer).words
+    older_words = read_claim(older).words
+    overlap = len(words & older_words) / max(len(words | older_words), 1)
     return overlap >= SIMILAR_WORDS and same_claim(newer, older, 1.0) is not None
 
 
@@ -53,11 +54,12 @@ class StatementComparison:
         return cosine is None or cosine >= CONSIDERED_FROM
 
     def _cosine(self, newer: str, older: str) -> float | None:
-        a, b = self._vector(newer), self._vector(older)
-        return None if a is None or b is None else float(a @ b)
+        vectors = [self._vector(newer), self._vector(older)]
+        known_vectors = [vector for vector in vectors if vector is not None]
+        return float(np.dot(*known_vectors)) if len(known_vectors) == len(vectors) else None
 
     def _vector(self, text: str) -> np.ndarray | None:
         if text not in self._vectors:
-            found = self.encode([text])
-            self._vectors[text] = None if found is None else found[0]
+            vectors = self.encode([text])
+            self._vectors[text] = None if vectors is None else vectors[0]
         return self._vectors[text]

@@ -23,7 +23,8 @@ LINE = re.compile(
     r"^(?:- ADR-\d{4,} of .*: “|  (?:Memory: “|Settle it: `memory remember |and \d+ more: "
     r"`memory review list`))"
 )
-MOST_SHOWN, MOST_CHARS = 5, 300
+MOST_SHOWN = 5
+MOST_CHARS = 300
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,9 @@ class AdrContradiction:
     reason: str
 
 
-def render_contradictions(found: Sequence[Row]) -> Iterator[str]:
+def render_contradictions(rows: Sequence[Row]) -> Iterator[str]:
     """Yields the lines of the section for rows of `adr_conflicts`; none without rows."""
-    for row in found[:MOST_SHOWN]:
+    for row in rows[:MOST_SHOWN]:
         yield (
             f"- ADR-{row['number']:04d} of {_quoted(row['project'])}: “{_quoted(row['statement'])}”"
         )
@@ -53,8 +54,9 @@ def render_contradictions(found: Sequence[Row]) -> Iterator[str]:
             f"  Settle it: {correct} corrects the memory; a newer record supersedes "
             f"`{_quoted(row['path'])}`"
         )
-    if more := len(found) - MOST_SHOWN:
-        yield from [f"  and {more} more: `memory review list`"] if more > 0 else []
+    more = len(rows) - MOST_SHOWN
+    if more > 0:
+        yield f"  and {more} more: `memory review list`"
 
 
 def _quoted(text: str) -> str:

@@ -74,17 +74,17 @@ def current_proposals(
     project_of = dict(allowed.select("id", "project").iter_rows())
     offered = observations.filter(pl.col("gate_reason").str.starts_with(PERHAPS))
     doubt_of = dict(offered.select("id", "gate_reason").iter_rows())
-    found = {
+    proposed = {
         row["proposal_id"]: _with_memory(row, behind, doubt_of)
         for row in proposals.sort("proposal_id").iter_rows(named=True)
     }
     same: dict[tuple[str, ...], list[str]] = defaultdict(list)
-    for row in found.values():
+    for row in proposed.values():
         same[_said(row)] += row["observation_ids"]
     for id, other in merged.items():
-        if id in found and other in found:
-            same[_said(found[other])] += found[id]["observation_ids"]
-    current = {id: _with_echoes(row, same[_said(row)], session_of) for id, row in found.items()}
+        if id in proposed and other in proposed:
+            same[_said(proposed[other])] += proposed[id]["observation_ids"]
+    current = {id: _with_echoes(row, same[_said(row)], session_of) for id, row in proposed.items()}
     return {
         id: {**row, "project_count": _count(row["observation_ids"], project_of)}
         for id, row in current.items()

@@ -86,14 +86,14 @@ class DecidingRound:
     def _ruling(self, proposal: Row, decision: Row) -> Ruling:
         inputs = self.inputs
         id = decision["proposal_id"]
-        known = self._known_lines(proposal, inputs.amendments.get(id, ""))
+        context = self._known_lines(proposal, inputs.amendments.get(id, ""))
         if is_friction(decision):
-            ruling = auto.decide_friction(proposal, self._lines, inputs.decisions, known)
+            ruling = auto.decide_friction(proposal, self._lines, inputs.decisions, context)
         elif decision["entry"] is not None:
             ruling = auto.decide_amendment(proposal, self._lines)
         else:
             how = {"guarded": inputs.guarded, "owner": inputs.owner}
-            ruling = auto.decide(proposal, known, **how, trust=self._trust)
+            ruling = auto.decide(proposal, context, **how, trust=self._trust)
         review = inputs.reviews.get(id)
         if ruling.state == "pending" and review:
             # A review of other words says nothing about these.

@@ -29,8 +29,10 @@ ASKED = "proposal.asked"
 POSTPONED = "proposal.postponed"
 REOPENED = "proposal.reopened"
 KINDS = (NUMBERED, APPROVED, REJECTED, EDITED, DECIDED, ASKED, POSTPONED, REOPENED)
-RULES, CLOCK = "rules", "clock"
-PROMOTED, EXPIRED = "promoted", "expired"
+RULES = "rules"
+CLOCK = "clock"
+PROMOTED = "promoted"
+EXPIRED = "expired"
 
 REJECTION_COSTS = 3
 

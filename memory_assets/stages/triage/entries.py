@@ -101,41 +101,38 @@ def statuses_of(
     promotions = {event.payload["line"]: event for event in events if event.kind == PROMOTED}
     behind = {id: row for row in memories.iter_rows(named=True) for id in row["observation_ids"]}
     counts = Counter(row["entry"] for row in merged)
-    found = []
+    statuses: list[EntryStatus] = []
     for entry in read_entries(content):
-        promotion = promotions.get(line := render_entry(entry.on, entry.text))
-        ids = (
-            [*promotion.payload.get("observation_ids", ()), *later_ids[promotion.target]]
-            if promotion
-            else []
-        )
+        line = render_entry(entry.on, entry.text)
+        promotion = promotions.get(line)
+        ids: list[str] = []
+        if promotion:
+            ids = [*promotion.payload.get("observation_ids", ()), *later_ids[promotion.target]]
         memory = next((behind[id] for id in ids if id in behind), None)
-        found.append(EntryStatus(entry, promotion, memory, path, counts[line]))
-    return found
+        statuses.append(EntryStatus(entry, promotion, memory, path, counts[line]))
+    return statuses
 
 
 def entry_rows(statuses: Sequence[EntryStatus]) -> pl.DataFrame:
     """Returns the table `entries`."""
-    return schemas.frame_of("entries", [_row(one) for one in statuses])
+    return schemas.frame_of("entries", map(_row, statuses))
 
 
-def _row(one: EntryStatus) -> dict[str, Any]:
-    known = one.memory or {}
+def _row(status: EntryStatus) -> dict[str, Any]:
+    memory = status.memory or {}
+    counts = ("confirmed_count", "contradicted_count", "used_count")
     return {
-        "path": one.path,
-        "line": one.entry.number,
-        "section": one.entry.section,
-        "entry_on": one.entry.on,
-        "text": one.entry.text,
-        "state": one.state,
-        "is_by_hand": not one.is_ours,
-        "proposal_id": one.proposal_id,
-        "memory_id": known.get("id"),
-        "session_count": len(known.get("session_ids", ())),
-        "merged_count": one.merged_count,
-        **{name: known.get(name) for name in ("category", "project", "last_used_at")},
-        **{
-            name: known.get(name, 0)
-            for name in ("confirmed_count", "contradicted_count", "used_count")
-        },
+        "path": status.path,
+        "line": status.entry.number,
+        "section": status.entry.section,
+        "entry_on": status.entry.on,
+        "text": status.entry.text,
+        "state": status.state,
+        "is_by_hand": not status.is_ours,
+        "proposal_id": status.proposal_id,
+        "memory_id": memory.get("id"),
+        "session_count": len(memory.get("session_ids", ())),
+        "merged_count": status.merged_count,
+        **{name: memory.get(name) for name in ("category", "project", "last_used_at")},
+        **{name: memory.get(name, 0) for name in counts},
     }

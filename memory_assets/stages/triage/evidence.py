@@ -62,13 +62,13 @@ def _records_of_messages(
     during = pl.col("event_at").is_between(
         proposal["first_event_at"] - LONGEST_SESSION, proposal["event_at"] + LONGEST_SESSION
     )
-    found = (
+    messages = (
         tables.scan("messages")
         .filter(during & pl.col("message_id").is_in(proposal["message_ids"]))
         .collect()
     )
     records = []
-    for row in found.sort("event_at", "session_id", "ordinal").iter_rows(named=True):
+    for row in messages.sort("event_at", "session_id", "ordinal").iter_rows(named=True):
         quote = (
             row["text"].strip().partition("\n")[0][:QUOTED_CHARS]
             if row["author"] == "owner"

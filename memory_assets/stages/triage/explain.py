@@ -193,10 +193,10 @@ class _Tracer:
 
     def file(self, target: str) -> ProvenanceStep | None:
         """Returns a memory of a harness, which ends at the lines of its file."""
-        found = self._with_id("harness_memories", target)
-        if not found:
+        rows = self._with_id("harness_memories", target)
+        if not rows:
             return None
-        row = found[0]
+        row = rows[0]
         facts = {
             "text": row["text"],
             "harness": row["observer"],
@@ -227,15 +227,18 @@ class _Tracer:
         if decided is not None:
             facts["decision"] = decided.kind
             facts["reason"] = decided.payload.get("reason", "approved by a person")
-        behind = self._grounds(edit)
-        line = edit.get("replaces")
-        if line:
-            facts["replaces"] = line
-            of_line = (event for event in self._promotions() if event.payload["line"] == line)
-            earlier = [event for event in of_line if event.moment < promoted.moment]
-            steps = (self._promoted(event) for event in earlier[-1:])
-            behind += tuple(ProvenanceStep("entry", line, {}, (step,)) for step in steps)
+        if "replaces" in edit:
+            facts["replaces"] = edit["replaces"]
+        behind = (*self._grounds(edit), *self._replaced(promoted))
         return ProvenanceStep("proposal", promoted.target, facts, behind)
+
+    def _replaced(self, promoted: Event) -> Iterator[ProvenanceStep]:
+        """Yields the line that a promotion replaced, with the promotion that it came from."""
+        line = promoted.payload.get("replaces")
+        of_line = (event for event in self._promotions() if event.payload["line"] == line)
+        earlier = [event for event in of_line if event.moment < promoted.moment]
+        if line and earlier:
+            yield ProvenanceStep("entry", line, {}, (self._promoted(earlier[-1]),))
 
     def _grounds(self, payload: Row) -> tuple[ProvenanceStep, ...]:
         """Returns what a proposal rests on: a reflection, or, for a change of a line, observations

@@ -36,7 +36,8 @@ def usefulness(proposal: Row) -> tuple[Any, ...]:
     What is surely meant, a wrong line, what names its subject, high priority, what many sessions
     say, the owner's words, general rules, recent ones.
     """
-    text, is_change = proposal["text"], bool(proposal["entry"])
+    text = proposal["text"]
+    is_change = bool(proposal["entry"])
     is_norm = proposal["category"] in NORMS or is_standing_order(text)
     is_general = is_norm and holds_in_general(text, own_words(text))
     return (

@@ -45,19 +45,15 @@ def render_diff(friction: Row, name: str, content: str | None) -> str:
     exist).
     """
     if friction["old"]:
-        before = (
-            content
-            if content is not None and friction["old"] in content
-            else _ended(friction["old"])
-        )
-        after = before.replace(friction["old"], friction["new"], 1)
-        return _diff(name, before, after, is_new=False)
+        is_there = content is not None and friction["old"] in content
+        old_text = content if content is not None and is_there else _ended(friction["old"])
+        after = old_text.replace(friction["old"], friction["new"], 1)
+        return _diff(name, old_text, after, is_new=False)
     after = _ended(friction["new"])
     if friction["section"]:
-        before = content or f"# {PurePosixPath(name).name.removesuffix('.md')}\n"
-        inserted = insert(
-            before.encode("utf-8", "surrogateescape"), friction["section"], f"- {friction['new']}"
-        )
+        old_text = content or f"# {PurePosixPath(name).name.removesuffix('.md')}\n"
+        encoded = old_text.encode("utf-8", "surrogateescape")
+        inserted = insert(encoded, friction["section"], f"- {friction['new']}")
         after = inserted.decode("utf-8", "surrogateescape")
     return _diff(name, content or "", after, is_new=content is None)
 
@@ -66,20 +62,22 @@ def _place(friction: Row) -> tuple[Path, str]:
     """Returns the folder to apply the patch in (the project, or the root), and the target's path in
     it.
     """
-    target, folder = PurePosixPath(friction["target"]), PurePosixPath(friction["folder"] or "/")
+    target = PurePosixPath(friction["target"])
+    folder = PurePosixPath(friction["folder"] or "/")
     if folder != PurePosixPath("/") and target.is_relative_to(folder):
         return Path(folder), str(target.relative_to(folder))
     return Path("/"), str(target).lstrip("/")
 
 
-def _diff(name: str, before: str, after: str, *, is_new: bool) -> str:
-    made = "new file mode 100644\n" if is_new else ""
-    old, new = _LINE.findall(before), _LINE.findall(after)
-    lines = difflib.unified_diff(old, new, "/dev/null" if is_new else f"a/{name}", f"b/{name}")
+def _diff(name: str, old_text: str, new_text: str, *, is_new: bool) -> str:
+    mode = "new file mode 100644\n" if is_new else ""
+    old_name = "/dev/null" if is_new else f"a/{name}"
+    texts = (_LINE.findall(old_text), _LINE.findall(new_text))
+    lines = difflib.unified_diff(*texts, old_name, f"b/{name}")
     whole = (
         line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
     )
-    return f"diff --git a/{name} b/{name}\n{made}{''.join(whole)}"
+    return f"diff --git a/{name} b/{name}\n{mode}{''.join(whole)}"
 
 
 def _ended(text: str) -> str:

@@ -380,17 +380,17 @@ class Triage:
         if there is not None and there != last:
             return False
         rows, pending_count = self._page(shown or {})
-        before = _text(last) or ""
+        last_text = _text(last) or ""
         review = render_review(
             rows,
             updated=f"{self.rules.now:%Y-%m-%dT%H:%M:%SZ}",
-            notes=read_notes(before),
+            notes=read_notes(last_text),
             count=pending_count,
             contradicted=contradicted,
             warnings=too_long_files(self.workspace.root),
         )
-        text = match_format(review, before)
-        if there is not None and _without_dates(text) == _without_dates(before):
+        text = match_format(review, last_text)
+        if there is not None and _without_dates(text) == _without_dates(last_text):
             return True
         if not replace_if_same(path, there, text.encode()):
             return False

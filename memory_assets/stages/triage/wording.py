@@ -98,14 +98,14 @@ _POINTER = re.compile(
 )
 
 
-def line_of(said: str) -> str:
+def line_of(text: str) -> str:
     """Returns a memory's text as a line of MEMORY.md."""
-    sentences = sentences_of(said)
+    sentences = sentences_of(text)
     parts: list[str] = []
     if any(sentence.words for sentence in sentences):
         for sentence in sentences:
             _add_part(parts, sentence)
-    parts = parts or [_FOUND.sub("", _BY_OWNER.sub("", own_words(said)))]
+    parts = parts or [_FOUND.sub("", _BY_OWNER.sub("", own_words(text)))]
     line = " ".join(map(_as_sentence, parts))
     return what_holds(line) or line
 
@@ -133,20 +133,20 @@ def question_about(line: str) -> str | None:
     )
 
 
-def general_line(said: str) -> str:
+def general_line(text: str) -> str:
     """Returns the owner's words as a line; empty if they do not stand alone, or are about one spot
     or task.
     """
-    line = line_of(said)
-    return line if holds_in_general(line, own_words(said)) and question_about(line) is None else ""
+    line = line_of(text)
+    return line if holds_in_general(line, own_words(text)) and question_about(line) is None else ""
 
 
-def holds_in_general(line: str, said: str) -> bool:
+def holds_in_general(line: str, words: str) -> bool:
     """Returns whether a line, and the words that it was cut from, are about more than one spot or
     task.
     """
     is_task = ERRAND.match(line) and not _TO_A_KIND.match(line)
-    is_errand = bool(_REPLY.match(said) or is_task) and not _ALWAYS.search(line)
+    is_errand = bool(_REPLY.match(words) or is_task) and not _ALWAYS.search(line)
     is_named = bool(entities_of(line) or _HIDDEN_NAME.search(line))
     is_of_all = (
         is_named or not _DEMANDS.search(line) or _FORBIDS.match(line) or _OF_ALL.search(line)
