@@ -70,8 +70,6 @@ UNFINISHED = (
     "stages/recall/",
     "stages/distill/model/",
     "stages/distill/rules/",
-    "stages/triage/pasted.py",
-    "stages/triage/typed.py",
     "stages/friction/",
     "stages/embed/claims.py",
     "stages/embed/conflicts.py",
@@ -81,7 +79,7 @@ UNFINISHED = (
     "services/search/corpus.py",
 )
 """Files whose insides are rewritten with what they do: recall and the answers, then distilling,
-merging, triage and friction. Until then they count apart; a part that is rewritten leaves the list.
+merging and friction. Until then they count apart; a part that is rewritten leaves the list.
 """
 
 WORDED = ("english", "harnesses", "stages", "text")

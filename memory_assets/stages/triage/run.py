@@ -408,17 +408,11 @@ class Triage:
         of_all = read_lines(self.workspace)[MEMORY_MD]
         waiting = [row for row in decisions if row["state"] == "pending"]
         pending = [{**proposals[row["proposal_id"]], **row} for row in waiting]
-        items: list[dict[str, Any]] = []
         asked = (row for row in pending if row["expires_at"] is not None)
+        items: list[dict[str, Any]] = []
         for row in sorted(asked, key=usefulness):
             place = ALL_PROJECTS if row["entry"] in of_all else place_name(row)
-            item = {**row, "why": row["reason"], "place": place}
-            if row.get("doubt"):
-                item |= {"heading": PERHAPS_RULES, "why": f"{place}; {row['reason']}"}
-            friction = shown.get(row["proposal_id"])
-            if friction:
-                item |= {name: getattr(friction, name) for name in ("heading", "why", "details")}
-            items.append(item)
+            items.append(_review_item(row, place, shown.get(row["proposal_id"])))
         decision_of = {row["proposal_id"]: row for row in decisions}
         for id in self._refused(decisions)[0]:
             why = decision_of[id]["reason"]
@@ -524,6 +518,16 @@ def append_decisions(
         ledger.append(kind, proposal_id, {**payload, "surface": surface}, actor=owner)
         applied.counts[kind] += 1
     return applied
+
+
+def _review_item(row: Row, place: str, friction: FrictionItem | None) -> dict[str, Any]:
+    """Returns a pending proposal as an item of REVIEW.md."""
+    item = {**row, "why": row["reason"], "place": place}
+    if row.get("doubt"):
+        item |= {"heading": PERHAPS_RULES, "why": f"{place}; {row['reason']}"}
+    if friction:
+        item |= {name: getattr(friction, name) for name in ("heading", "why", "details")}
+    return item
 
 
 def _payload(ruling: Ruling, decision: Row) -> dict[str, Any]:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import polars as pl
 
 from memory_assets.english.standing import is_standing_order
-from memory_assets.schema.protocols import Row
 from memory_assets.stages.distill.authorship import is_pasted, typed_paragraphs
 from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.text.sentences import split_sentences
@@ -44,35 +43,28 @@ def read_typed_words(observation_ids: Collection[str], tables: ParquetTables) ->
         pl.col("message_id").is_in(wanted) & (pl.col("author") == "owner")
     )
     text_of = dict(spoken.select("message_id", "text").collect().iter_rows())
-    found = [
-        (row, [text_of[id] for id in row["message_ids"] if id in text_of])
-        for row in rows.iter_rows(named=True)
-    ]
-    return TypedWords(
-        frozenset(
-            row["id"]
-            for row, texts in found
-            if texts and all(is_pasted(row["quote"], text) for text in texts)
-        ),
-        frozenset(row["id"] for row, texts in found if _is_standing(row, texts)),
-    )
+    pasted: set[str] = set()
+    standing: set[str] = set()
+    for row in rows.iter_rows(named=True):
+        texts = [text_of[id] for id in row["message_ids"] if id in text_of]
+        if texts and all(is_pasted(row["quote"], text) for text in texts):
+            pasted.add(row["id"])
+        if row["author"] == "owner" and any(_orders(row["quote"], text) for text in texts):
+            standing.add(row["id"])
+    return TypedWords(frozenset(pasted), frozenset(standing))
 
 
-def _is_standing(observation: Row, texts: Collection[str]) -> bool:
+def _orders(quote: str, text: str) -> bool:
     """Returns whether the owner typed the quote as a standing order."""
-    quote = squeezed(observation["quote"]).casefold()
-    return observation["author"] == "owner" and any(
-        is_standing_order(sentence)
-        for text in texts
-        for sentence in _sentences_with(quote, "\n".join(typed_paragraphs(text)))
-    )
+    typed = "\n".join(typed_paragraphs(text))
+    return any(map(is_standing_order, _sentences_with(squeezed(quote).casefold(), typed)))
 
 
 def _sentences_with(quote: str, text: str) -> Iterator[str]:
-    """Yields the sentences that hold the quote, whatever their case, with a short one before."""
-    before = ""
+    """Yields the sentences that hold the quote, whatever their case, with a short one in front."""
+    introduction = ""
     for sentence in split_sentences(text):
-        said = squeezed(sentence).casefold()
-        if quote and (quote in said or said in quote):
-            yield f"{before} {sentence}"
-        before = sentence if len(sentence.split()) <= SHORT_WORDS else ""
+        words = squeezed(sentence).casefold()
+        if quote and (quote in words or words in quote):
+            yield f"{introduction} {sentence}"
+        introduction = sentence if len(sentence.split()) <= SHORT_WORDS else ""
