@@ -73,7 +73,7 @@ def strip_memories(text: str) -> str:
     """Returns the text without recalled memories, so that they are not stored again."""
     if "~" in text and _PATTERNS["memory_hint"].search(text):
         text = _PATTERNS["memory_heading"].sub("", _MEMORY_LINE.sub("", text))
-    if "<memory-briefing" in text or "observation" in text:
+    if "<memory-" in text or "observation" in text:
         text = _PATTERNS["memory_tail"].sub("", _MEMORY_BLOCK.sub("", text))
     return text
 

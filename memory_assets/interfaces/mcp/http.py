@@ -3,7 +3,8 @@
 The transport is that of the official server; the answers are the same as over stdio.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import anyio.to_thread
@@ -15,7 +16,14 @@ from mcp.shared.exceptions import MCPError
 from starlette.responses import Response
 
 from memory_assets.interfaces.guard import App, Receive, Scope, Send, read_all, replay
-from memory_assets.interfaces.mcp.protocol import NAME, PARSE_ERROR, Protocol, RefusedError, version
+from memory_assets.interfaces.mcp.protocol import (
+    NAME,
+    PARSE_ERROR,
+    Protocol,
+    RefusedError,
+    client_name,
+    version,
+)
 from memory_assets.interfaces.server_access import METHOD, OWNER, ServerAccess
 
 PATH = "/mcp"
@@ -30,7 +38,10 @@ def application(protocol: Protocol, host: str, access: ServerAccess = OWNER) -> 
     def handler_of(method: str, result_type: type[mcp_types.Result]) -> Any:
         async def handle(context: Any, params: Any) -> mcp_types.Result:
             responder = access.protocol(protocol, context.request.scope)
-            result = await anyio.to_thread.run_sync(_answer, responder, method, params)
+            hello = context.session.client_params
+            client = client_name(hello.client_info.name) if hello else ""
+            answer = partial(responder.answer, client=client)
+            result = await anyio.to_thread.run_sync(_answer, answer, method, params)
             return result_type.model_validate(result)
 
         return handle
@@ -104,11 +115,13 @@ def _json_only(app: App) -> App:
     return answer
 
 
-def _answer(protocol: Protocol, method: str, params: Any) -> dict[str, Any]:
+def _answer(
+    answer: Callable[[str, Mapping[str, Any]], dict[str, Any]], method: str, params: Any
+) -> dict[str, Any]:
     arguments: Mapping[str, Any] = {}
     if params is not None:
         arguments = params.model_dump(by_alias=True, exclude_none=True)
     try:
-        return protocol.answer(method, arguments)
+        return answer(method, arguments)
     except RefusedError as refusal:
         raise MCPError(code=refusal.code, message=refusal.message, data=refusal.data) from refusal

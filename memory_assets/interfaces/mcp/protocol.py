@@ -122,7 +122,6 @@ class Protocol:
             "initialize": self.initialize,
             "ping": lambda _: {},
             "tools/list": lambda _: self.tools(),
-            "tools/call": self.call,
             "prompts/list": lambda _: list_prompts(self.tools()["tools"]),
             "prompts/get": self.prompt,
             "resources/list": lambda _: self.resources(),
@@ -130,12 +129,17 @@ class Protocol:
             "resources/read": self.read,
         }
 
-    def answer(self, method: str, params: Any) -> dict[str, Any]:
-        """Returns the result of a method; raises `RefusedError` for an invalid request."""
-        if method not in self._methods:
+    def answer(self, method: str, params: Any, client: str = "") -> dict[str, Any]:
+        """Returns the result of a method; raises `RefusedError` for an invalid request.
+
+        `client` is the name of the client where each request may come from another one.
+        """
+        if method not in (*self._methods, "tools/call"):
             raise RefusedError(NO_SUCH_METHOD, f"There is no method '{method[:80]}'.")
         if not isinstance(params, Mapping):
             raise RefusedError(INVALID_PARAMS, f"The parameters of {method} must be an object.")
+        if method == "tools/call":
+            return self.call(params, client or self.client)
         return self._methods[method](params)
 
     def initialize(self, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -194,11 +198,11 @@ class Protocol:
             message = f"There is no prompt {str(name)[:80]!r}; prompts/list lists the prompts."
             raise RefusedError(INVALID_PARAMS, message)
         agent_for = self.agent_for or dispatcher.agent_for_owner
-        text = visible(render_prompt(str(name), params.get("arguments"), agent_for))
+        text = in_block(render_prompt(str(name), params.get("arguments"), agent_for))
         message = {"role": "user", "content": {"type": "text", "text": text}}
         return {"description": about["description"], "messages": [message]}
 
-    def call(self, params: Mapping[str, Any]) -> dict[str, Any]:
+    def call(self, params: Mapping[str, Any], client: str = "") -> dict[str, Any]:
         """Returns a tool's answer as text; errors are results, too.
 
         A structured server adds the envelope of `--json`, for programs. A harness would hand it to
@@ -215,7 +219,7 @@ class Protocol:
                 raise QuestionError(f"{refusal}. Start it as `memory serve mcp --write`.")
             agent_for = self.agent_for or dispatcher.agent_for_owner
             if verb.tool == DISTILL:
-                arguments = {**arguments, "client": self.client}
+                arguments = {**arguments, "client": client}
             if verb.tool == DECIDE:
                 arguments = self._ask_person(agent_for, arguments)
             data = dispatcher.ask(verb, {**verb.tool_defaults, **arguments}, agent_for)
@@ -233,7 +237,8 @@ class Protocol:
             answer = envelope.envelope_of(data, warnings)
             lines = [render_text(verb.name, data), *(f"! {warning}" for warning in warnings)]
             text = "\n".join(lines).strip()
-        content = [{"type": "text", "text": visible(text)}]
+        text = in_block(text) if verb.tool == DISTILL else visible(text)
+        content = [{"type": "text", "text": text}]
         result = {"content": content, "isError": not answer["ok"]}
         if self.is_structured:
             result["structuredContent"] = json.loads(envelope.to_json(answer))
@@ -289,6 +294,11 @@ def list_prompts(tools: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         about = {"name": name, "description": PROMPTS[name]}
         prompts.append({**about, "arguments": arguments.get(name, [])})
     return {"prompts": prompts}
+
+
+def in_block(text: str) -> str:
+    """Returns the text in a block that capture takes neither for new nor for the owner's words."""
+    return f"<memory-question>\n{visible(text)}\n</memory-question>"
 
 
 def client_name(name: object) -> str:

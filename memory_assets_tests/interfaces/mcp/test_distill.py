@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from memory_assets.harnesses.human_words import parse_user_text, strip_memories
 from memory_assets.runs.inputs import input_versions
 from memory_assets.runs.results import Run
 from memory_assets.runs.staleness import stale_partitions
@@ -77,7 +78,7 @@ def said(process: McpProcess, tool: str = "memory_distill", **arguments: Any) ->
 def asked(process: McpProcess, **arguments: Any) -> str:
     """Takes the next question; returns its id."""
     text, is_error = said(process, **arguments)
-    found = re.match(r"Question (\S+), project", text)
+    found = re.search(r"^Question (\S+), project", text, re.M)
     assert found and not is_error, text
     return found[1]
 
@@ -86,6 +87,12 @@ def ingest(store: Store) -> pl.DataFrame:
     """Builds the answers as a run does; returns the rows."""
     steps.observer_answers(store, Run(TABLES["observer_answers"], [TODAY], []))
     return store.tables.read("observer_answers")
+
+
+def observed(store: Store) -> pl.DataFrame:
+    """The observations that a run builds from the answers."""
+    built = steps.observations(store, Run(TABLES["observations"], [TODAY], []))(TODAY)
+    return built.frame["observations"]  # type: ignore[attr-defined]
 
 
 def test_an_agent_answers_one_window_and_the_next_run_uses_the_answer(store: Store):
@@ -107,8 +114,7 @@ def test_an_agent_answers_one_window_and_the_next_run_uses_the_answer(store: Sto
         1,
     )
     assert found["input_tokens"] > found["output_tokens"] > 0
-    built = steps.observations(store, Run(TABLES["observations"], [TODAY], []))(TODAY)
-    facts = built["observations"].filter(window_id=found["window_id"], kind="fact").to_dicts()
+    facts = observed(store).filter(window_id=found["window_id"], kind="fact").to_dicts()
     assert [(fact["observer"], fact["gate"]) for fact in facts] == [("agent:claude-code", "allow")]
     statuses = Consultation(store, "claude-haiku-4-5", any_prompt=True).statuses(TODAY)
     states = {status.question.project: status.state for status in statuses}
@@ -124,7 +130,7 @@ def test_two_sessions_read_different_windows_and_a_killed_one_loses_nothing(stor
         assert not said(second, question=theirs, answer=ANSWER.format(FACT.format(SAID)))[1]
         assert asked(second) == mine
         assert not said(second, question=mine, answer=GOOD)[1]
-        assert said(second) == ("No session waits.", False)
+        assert "No session waits." in said(second)[0]
     assert set(ingest(store)["model"]) == {"agent:codex"}
 
 
@@ -136,6 +142,7 @@ def test_a_bad_answer_is_refused_with_the_reason_and_asked_for_once_more(store: 
         assert "no facts in any form that can be read" in text
         assert question in text
         repeated, _ = said(agent, question=question)
+        assert "No, use uv, never pip." not in strip_memories(repeated)
         assert "could not be used. The answer has no facts" in repeated
         text, is_error = said(agent, question=question, answer=" ")
         assert is_error
@@ -157,8 +164,7 @@ def test_a_hostile_answer_brings_neither_orders_nor_secrets_into_the_store(store
     assert not any("hunter2-Xk9qLm2Zr8" in path.read_text("utf-8") for path in files)
     (found,) = ingest(store).to_dicts()
     assert found["cited_ids"] == []
-    built = steps.observations(store, Run(TABLES["observations"], [TODAY], []))(TODAY)
-    allowed = built["observations"].filter(kind="fact", gate="allow")["text"].to_list()
+    allowed = observed(store).filter(kind="fact", gate="allow")["text"].to_list()
     assert not [text for text in allowed if "uv" not in text]
 
 
@@ -198,6 +204,7 @@ def test_prompts_are_commands_that_name_the_tool_and_show_the_evidence(store: St
         asked = {"name": "memory_distill", "arguments": {"sessions": "3"}}
         (told,) = agent.ask("prompts/get", asked)["result"]["messages"]
         assert "Sessions to read: 3." in told["content"]["text"]
+        assert parse_user_text(told["content"]["text"]).voice == "harness"
         (told,) = agent.ask("prompts/get", {"name": "memory_review"})["result"]["messages"]
         assert (told["role"], PROPOSAL in told["content"]["text"]) == ("user", True)
         assert "reason: a rule needs a person" in told["content"]["text"]
