@@ -209,9 +209,11 @@ def _compare(memory_ids: set[str], indexed_ids: set[str]) -> dg.AssetCheckResult
 
 @check("mentions")
 def memories_exist(store: Store, days: Days) -> pl.DataFrame:
-    """Every mention belongs to a memory that exists and is not held."""
+    """Every mention belongs to a session, or to a memory that exists and is not held."""
     memories = store.tables.read("memories", columns=["id", "state"])
-    readable = memories.filter(pl.col("state").is_in(READ_STATES))
+    readable = memories.filter(pl.col("state").is_in(READ_STATES)).select("id")
+    sessions = store.tables.read("sessions", columns=["session_id"]).select(id="session_id")
+    readable = pl.concat([readable, sessions])
     mentions = store.tables.read("mentions", columns=["memory_id", "kind", "entity_id"])
     return mentions.join(readable, left_on="memory_id", right_on="id", how="anti")
 

@@ -65,6 +65,12 @@ from memory_assets.stages.embed.project import (
     plan_vectors,
     rows_named,
 )
+from memory_assets.stages.embed.session_names import (
+    READ_AUTHORS,
+    READ_KINDS,
+    read_session_mentions,
+    sessions_of,
+)
 from memory_assets.stages.embed.uses import (
     SHOWING,
     find_echoes,
@@ -296,9 +302,16 @@ def append_uses(store: Store) -> list[Event]:
 
 @per_partition
 def mentions(store: Store, _: str) -> Rows:
-    """Finds the names in memories; only memories whose text changed are read again."""
+    """Finds the names in memories, and in the messages of sessions; only what changed is read
+    again.
+    """
     written = store.tables.read("mentions")
-    frame = read_mentions(store.tables.read("memories"), written)
+    sessions = sessions_of(store.tables.read("sessions"))
+    is_read = pl.col("kind").is_in(READ_KINDS) & pl.col("author").is_in(READ_AUTHORS)
+    messages = store.tables.scan("messages").filter(is_read).sort("event_at", "line")
+    texts = messages.select("session_id", "kind", "text").collect()
+    of_sessions = read_session_mentions(sessions, texts, written)
+    frame = read_mentions(store.tables.read("memories"), written, of_sessions, sessions)
     text_key = ["memory_id", "read_from"]
     new_mentions = frame.join(written.select(text_key).unique(), on=text_key, how="anti")
     return Rows(frame, {"memories_read": new_mentions["memory_id"].n_unique()})
@@ -308,7 +321,10 @@ def mentions(store: Store, _: str) -> Rows:
 def entities(store: Store, _: str) -> pl.DataFrame:
     """Groups mentions into entities."""
     tables = store.tables
-    return build_entities(tables.read("mentions"), tables.read("memories"), store.settings.aliases)
+    columns = ["id", "project", "first_event_at", "event_at"]
+    sessions = sessions_of(tables.read("sessions")).select(columns)
+    sources = pl.concat([tables.read("memories").select(columns), sessions])
+    return build_entities(tables.read("mentions"), sources, store.settings.aliases)
 
 
 @per_partition
@@ -317,7 +333,11 @@ def relations(store: Store, _: str) -> Rows:
     tables = store.tables
     path = store.workspace / PICTURE_SVG
     entities = tables.read("entities")
-    frame = build_relations(tables.read("mentions"), entities, tables.read("memories"))
+    memories = tables.read("memories")
+    in_memories = tables.read("mentions").join(
+        memories.select(memory_id="id"), on="memory_id", how="semi"
+    )
+    frame = build_relations(in_memories, entities, memories)
     write_atomically(path, render_picture(entities, frame).encode())
     return Rows(frame, {"picture": path})
 

@@ -162,12 +162,12 @@ class Memory(Record):
 
 
 class Mention(Record):
-    """One name in one memory, recognised by shape or from a list, with the relations that the
-    memory states.
+    """One name in one memory or session, recognised by shape or from a list, with the relations
+    that the memory states.
     """
 
     key: ClassVar = ("memory_id", "kind", "name")
-    memory_id: str = column("The memory; held and forgotten ones are left out.")
+    memory_id: str = column("The memory, or the session; held and forgotten memories are left out.")
     kind: EntityKind = column("Kind of the named thing.")
     name: str = column("Its normalised name.")
     said: list[str] = column("Its spellings in the memory.")
@@ -181,7 +181,9 @@ class Mention(Record):
 
 
 class Entity(Record):
-    """A file, command, package, service, person or id that memories name, with its other names."""
+    """A file, command, package, service, person or id that memories or sessions name, with its
+    other names.
+    """
 
     entity_id: str = column(
         "`ent_` and a hash of kind, name and, if it is local to a project, the project."
@@ -192,8 +194,8 @@ class Entity(Record):
     project: str = column(
         "The project that a file, flag, ticket, branch or identifier belongs to; else empty."
     )
-    projects: list[str] = column("Projects whose memories name it.")
-    memory_count: Count = column("Memories that name it.")
+    projects: list[str] = column("Projects whose memories or sessions name it.")
+    memory_count: Count = column("Memories and sessions that name it.")
     first_event_at: datetime = column("When it was first named.")
     event_at: datetime = column("When it was last named.")
 

@@ -25,6 +25,7 @@ READ_STATES = ("active", "superseded", "stale", "archived", "cold")
 
 MOST_SPELLINGS = 8
 
+_WHERE = ("id", "project")
 _SOURCE = ("id", "wordings", "entities", "project", "person")
 _BETWEEN_PART_AND_WHOLE = re.compile(
     r"[`'\"(\s]*(?:is |lives |defined |declared |now |also )?(?:in|inside|within|from)\s+[`'\"(]*"
@@ -51,8 +52,16 @@ _ROOT_FILES = re.compile(
 """Names of files that many folders have; a bare name of these is not resolved to a longer path."""
 
 
-def read_mentions(memories: pl.DataFrame, earlier: pl.DataFrame) -> pl.DataFrame:
-    """Returns the table `mentions`; rows of `earlier` stay for unchanged memories."""
+def read_mentions(
+    memories: pl.DataFrame,
+    earlier: pl.DataFrame,
+    of_sessions: pl.DataFrame | None = None,
+    sessions: pl.DataFrame | None = None,
+) -> pl.DataFrame:
+    """Returns the table `mentions`; rows of `earlier` stay for unchanged memories.
+
+    `of_sessions` are the mentions of the `sessions`, which are resolved with them.
+    """
     readable = memories.filter(pl.col("state").is_in(READ_STATES)).select(_SOURCE)
     hashes = {row["id"]: _hash(row) for row in readable.iter_rows(named=True)}
     hash_now = pl.col("memory_id").replace_strict(hashes, default=None, return_dtype=pl.String)
@@ -61,7 +70,11 @@ def read_mentions(memories: pl.DataFrame, earlier: pl.DataFrame) -> pl.DataFrame
     unread = readable.join(read_ids, on="id", how="anti").iter_rows(named=True)
     rows = [row for memory in unread for row in _read(memory, hashes[memory["id"]])]
     mentions = pl.concat([unchanged, schemas.frame_of("mentions", rows)])
-    resolved = resolve_entities(mentions, memories).select(mentions.columns)
+    sources = memories.select(_WHERE)
+    if of_sessions is not None and sessions is not None:
+        mentions = pl.concat([mentions, of_sessions])
+        sources = pl.concat([sources, sessions.select(_WHERE)])
+    resolved = resolve_entities(mentions, sources).select(mentions.columns)
     return resolved.sort("memory_id", "kind", "name")
 
 

@@ -9,6 +9,7 @@ from memory_assets.schema import frames as tables
 from memory_assets.stages.embed import mentions as mentions_module
 from memory_assets.stages.embed.graph import build_entities, build_relations, render_picture
 from memory_assets.stages.embed.mentions import read_mentions
+from memory_assets.stages.embed.session_names import read_session_mentions, sessions_of
 from memory_assets_tests.factories import START, frame, row
 
 
@@ -146,4 +147,33 @@ def test_reading_again_or_in_another_order_gives_the_same_graph():
 def test_a_picture_of_nothing_says_so():
     assert "Nothing is named together yet" in render_picture(
         tables.empty("entities"), tables.empty("relations")
+    )
+
+
+def test_what_two_messages_of_a_session_name_is_an_entity_without_any_fact():
+    at = {"started_at": START, "ended_at": START}
+    sessions = frame(
+        "sessions", row("sessions", session_id="s1", project="shop", person="mira", **at)
+    )
+    texts = pl.DataFrame(
+        [
+            ("s1", "text", "Deploy the checkout with `src/deploy.py` on Buildkite, see ADR-7."),
+            ("s1", "tool_call", '[toolCall Read({"file_path":"src/deploy.py"})]'),
+            ("s1", "tool_call", '[toolCall Bash({"command":"kubectl get pods"})]'),
+            ("s1", "text", "Buildkite ran `kubectl get`; `file_path` is its argument."),
+        ],
+        schema=["session_id", "kind", "text"],
+        orient="row",
+    )
+    sources, none = sessions_of(sessions), memories()
+    mentions = read_session_mentions(sources, texts, tables.empty("mentions"))
+    resolved = read_mentions(none, tables.empty("mentions"), mentions, sources)
+    columns = ["id", "project", "first_event_at", "event_at"]
+    entities = build_entities(resolved, sources.select(columns))
+    tables.check("entities", entities)
+    names = set(entities.select("kind", "name").iter_rows())
+    things = {("file", "src/deploy.py"), ("service", "Buildkite"), ("command", "kubectl get")}
+    assert names == things | {("project", "shop"), ("person", "mira")}
+    assert (
+        read_session_mentions(sources, texts, resolved).sort("name").equals(resolved.sort("name"))
     )
