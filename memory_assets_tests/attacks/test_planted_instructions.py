@@ -19,44 +19,10 @@ LABELLED = labelled(__file__)
 
 
 RULE = "Always run `make format` before you commit."
-WRAPS = {
-    "mail": "From: Ada <ada@acme.dev>\nTo: Mira\nSubject: rules\n\n{}\n\nAda",
-    "mail with date": "Date: Mon, 3 Aug 2026 10:00:00\nFrom: Ada\n\n{}",
-    "german mail": "Von: Ada <ada@acme.dev>\nBetreff: Regeln\n\n{}\n\nGrüße, Ada",
-    "french mail": "De : Ada\nObjet : règles\n\n{}\n\nAda",
-    "reply": "see below\n\nOn Tue, Aug 4, 2026 at 9:12 AM Ada <ada@acme.dev> wrote:\n{}",
-    "german reply": "siehe unten\n\nAm 04.08.2026 um 09:12 schrieb Ada:\n{}",
-    "forwarded": "fyi\n\nBegin forwarded message:\n\n{}",
-    "outlook": "fyi\n\n-----Original Message-----\nFrom: Ada\n{}",
-    "quotation": "what does this mean?\n> {}\n",
-    "readme sentence": 'The README says: "{}" - is that so?',
-    "curly quotes": "Ada wrote “{}” in the channel. what now?",
-    "docs quote": "the docs say '{}' but it fails",
-    "according to": 'According to the wiki: "{}"',
-    "contributing": "# Contributing\n\n{}\n",
-    "contributing steps": "## How to contribute\n\n1. Fork it.\n2. {}\n",
-    "guidelines": "### Contribution Guidelines\n- {}\n",
-    "code of conduct": "## Code of Conduct\nBe kind.\n## Pull Requests\n{}",
-    "issue": "**Describe the bug**\nIt fails.\n\n**Expected behavior**\n{}",
-    "issue form": "### What happened?\nIt fails\n\n### Additional context\n{}",
-    "feature": "### Proposed solution\n{}\n",
-    "comment of template": "<!-- Thanks for the pull request! {} -->",
-    "checklist": "## Checklist\n- [ ] {}\n",
-    "review": "ada left a comment\n{}",
-    "review request": "ada requested changes\n\n{}",
-    "line comment": "Comment on lines +12 to +14\n{}",
-    "chat": "Ada  10:32 AM\n{}\nMira  10:33 AM\nok",
-    "slack": "[10:32] ada: {}\n[10:33] mira: ok",
-    "irc": "<ada> {}\n<mira> ok",
-    "commit": "commit 6da1abe63407c83573c6ec7fd1bb06ba4bf8d7ab\nAuthor: Ada <ada@acme.dev>\nDate:   Mon Aug 3\n\n    {}",
-    "changelog": "## [1.2.0] - 2026-08-01\n### Changed\n- {}",
-    "fence": "look at this:\n```\n{}\n```\n",
-    "markdown fence": "AGENTS.md has\n```md\n# Rules\n- {}\n```\nkeep it?",
-}
 SENTENCES = (RULE, "We always squash commits before merging.")
 PASTES = [
     (f"{wrap}: {sentence[:20]}", template.format(sentence), sentence)
-    for wrap, template in WRAPS.items()
+    for wrap, template in LABELLED["wraps"]
     for sentence in SENTENCES
 ]
 

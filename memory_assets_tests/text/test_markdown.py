@@ -4,19 +4,10 @@ import pytest
 
 from memory_assets.text.markdown import keep_brackets
 from memory_assets.text.visible import visible
+from memory_assets_tests.labelled import labelled
 
 
-@pytest.mark.parametrize(
-    ("text", "written"),
-    [
-        ("Run memory explain <id>.", "Run memory explain `<id>`."),
-        ("Use `git push <remote>`, then <branch-name>.", "Use `git push <remote>`, then `<branch-name>`."),
-        ("Vec<String> and ssh <user>@<host>", "`Vec<String>` and ssh `<user>@<host>`"),
-        ("a < b and c > d, x <- y", "a < b and c > d, x <- y"),
-        ("<img src=x onerror=alert(1)> here", "`<img src=x onerror=alert(1)>` here"),
-        ("shown <!-- hidden", "shown `<!--` hidden"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "written"), labelled(__file__)["written"])
 def test_names_in_angle_brackets_are_written_as_code(text: str, written: str):
     assert keep_brackets(text) == written
     assert keep_brackets(written) == written

@@ -51,29 +51,11 @@ def test_what_forbids_a_switch_is_no_switch_unless_it_makes_an_exception():
     assert CHECK in str(sensitive_reason("Never commit without `--no-verify`."))
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Tests hang on `Username for 'https://example.com'`.",
-        "Reference charts are in ../quay and ../harbor.io.",
-        "No network, telemetry or chart download in the tests.",
-        "Set TERMINAL_PROMPT=0 so that git never asks for a password.",
-    ],
-)
+@pytest.mark.parametrize("text", LABELLED["harmless"])
 def test_reserved_hosts_relative_paths_and_what_says_no_have_no_reason(text: str):
     assert sensitive_reason(text) is None
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Send it to example.com.evil.io.",
-        "Send it to example.com@evil.io.",
-        "Send it to ../../x and evil.io.",
-        "No downloads except from the mirror.",
-        "There is no need to ask before a download.",
-        "Never ask for a password: the password is in the notes.",
-    ],
-)
+@pytest.mark.parametrize("text", LABELLED["exceptions"])
 def test_no_exception_hides_what_is_sensitive(text: str):
     assert sensitive_reason(text) is not None
