@@ -23,6 +23,9 @@ BRIEFING = "# Memory briefing"
 write a line of their own above it.
 """
 
+NOTE = "#"
+"""In place of a tool's name, of a note."""
+
 _IMAGE = re.compile(r"\[Image #\d+\]")
 
 
@@ -33,6 +36,8 @@ class UserText:
     voice: Voice
     text: str
     is_turn: bool
+    is_note: bool = False
+    """Whether it is a line for the harness's memory, which begins with `#` in Claude Code."""
 
 
 def parse_user_text(text: str) -> UserText:
@@ -104,7 +109,7 @@ def parse_action(text: str) -> UserText | None:
         return UserText("person", f"! {shell_command[1].strip()}", False)
     note = _PATTERNS["memory_input"].match(text)
     if note:
-        return UserText("person", note[1].strip(), True)
+        return UserText("person", note[1].strip(), True, is_note=True)
     command = _PATTERNS["command"].match(text)
     if command is None:
         return None

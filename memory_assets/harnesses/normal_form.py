@@ -17,7 +17,7 @@ from typing import Any, Self
 
 import orjson
 
-from memory_assets.harnesses.human_words import count_images, parse_user_text, strip_memories
+from memory_assets.harnesses.human_words import NOTE, count_images, parse_user_text, strip_memories
 from memory_assets.harnesses.tool_calls import CallEffect, describe_call, render_call
 from memory_assets.schema.records import MessageKind, RecordStatus
 from memory_assets.schema.vocabulary import Author
@@ -113,6 +113,7 @@ class Parsed:
             identity=identity,
             content=text,
             is_turn=True,
+            tool_name=NOTE if words.is_note else None,
             is_user_turn=is_person and (words.is_turn or images > 0),
             image_count=max(images, count_images(text)),
         )

@@ -184,7 +184,7 @@ class Message(Record):
     resource_id: str = column("The archived range that contains the record.")
     author: Author = column("Who said it.")
     kind: MessageKind = column("What sort of message it is.")
-    tool_name: str | None = column("Tool that was called or answered.")
+    tool_name: str | None = column("Tool that was called or answered; `#` of a note.")
     is_error: bool = column("The tool reported an error.")
     is_user_turn: bool = column("A turn typed by the human of the main thread.")
     event_at: datetime = column("When it was said.")

@@ -161,9 +161,7 @@ def composed(
     plain_texts = {row["message_id"]: plain_words(row["text"]) for row in rows}
     for fact in day["observations"].to_dicts():
         told = [plain_texts[id] for id in fact["message_ids"]]
-        words = plain_words(
-            fact["text"].removeprefix("The owner said: ").partition(" (approved by the owner")[0]
-        )
+        words = plain_words(fact["text"].removeprefix("The owner said: "))
         cuts = range(len(words) + 1) if fact["tags"] == ["answer"] else (len(words),)
         if not any(
             all(any(part in text for text in told) for part in (words[:n], words[n:])) for n in cuts

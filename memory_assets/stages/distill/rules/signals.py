@@ -10,10 +10,12 @@ is found as in a turn.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 
 import orjson
 
 from memory_assets.harnesses.asking import ASKING, labels_in
+from memory_assets.harnesses.human_words import NOTE
 from memory_assets.harnesses.tool_calls import calls_in
 from memory_assets.stages.distill.rules.candidates import FACT_CHARS, Candidate, candidate_of
 from memory_assets.stages.distill.rules.exchanges import Row, parse_exchanges
@@ -59,7 +61,7 @@ def find_signals(messages: Sequence[Row]) -> Iterator[Candidate]:
 
 
 def _answers(question: Row, answer: Row) -> Iterator[Candidate]:
-    """Yields each question with its answer, and the standing orders in the owner's own words."""
+    """Yields each question with its answer, or the standing order in the owner's own words."""
     asked = question["text"].partition(CALL)[0].strip().splitlines()
     given = answer["text"].splitlines()
     labels = labels_in(question["text"])
@@ -69,9 +71,8 @@ def _answers(question: Row, answer: Row) -> Iterator[Candidate]:
         if choice.endswith("?"):
             continue
         chosen = choice.removesuffix(RECOMMENDED)
-        yield _record(f"{words} {chosen}", chosen, answer, question)
-        if choice not in labels:
-            yield from _stated(answer, choice)
+        record = _record(f"{words} {chosen}", chosen, answer, question)
+        yield from (choice not in labels and _stated(answer, choice)) or [record]
 
 
 def _record(text: str, quote: str, *evidence: Row) -> Candidate:
@@ -89,8 +90,12 @@ def _remembered(turn: Row) -> Iterator[Candidate]:
     """Yields what the turn wants remembered: as an order or a statement, else as it is."""
     text = turn["text"].strip()
     exchanges = parse_exchanges([turn])
-    sentences = [sentence for exchange in exchanges for sentence in exchange.owner_sentences]
-    for request in map(_REMEMBER.match, [text] if text.startswith("# ") else sentences):
+    sentences = [*chain.from_iterable(exchange.owner_sentences for exchange in exchanges)]
+    if turn["tool_name"] == NOTE:
+        sentences = [f"# {text}"]
+    elif text.startswith("# "):
+        sentences = [text]
+    for request in map(_REMEMBER.match, sentences):
         if request and not request["note"].endswith("?"):
             note = request["note"]
             verbatim = candidate_of("fact", REMEMBERED, note, note, turn)

@@ -42,7 +42,7 @@ def test_a_question_back_and_an_answer_without_its_question_are_none(turns: tupl
 def test_an_order_in_the_owners_own_answer_is_a_rule_and_in_an_option_it_is_none():
     order = "never write to the tide table from a trigger"
     kinds = [fact.kind for fact in signals(TURN, ASKS, answer(order))]
-    assert kinds == ["answer", "rule"]
+    assert kinds == ["rule"]
     offered = {**ASKS, "text": ASKS["text"].replace("A table in Postgres", order)}
     assert [fact.kind for fact in signals(TURN, offered, answer(order))] == ["answer"]
 
@@ -88,6 +88,12 @@ def test_what_is_written_into_a_file_of_instructions_that_the_owner_named_is_the
     assert (fact.text, fact.author) == (RULE, "assistant")
     assert fact.quote in call["text"]
     assert signals(TURN, call) == []
+
+
+def test_a_note_for_the_harness_is_kept_as_it_is():
+    note = {"author": "owner", "tool_name": "#", "text": "the gauge at Leith is late"}
+    (fact,) = signals(note)
+    assert fact.quote == "the gauge at Leith is late"
 
 
 def test_a_file_of_memories_is_one_of_instructions():
