@@ -39,6 +39,13 @@ _PLACE = (
     r"(?:this|the (?:whole|entire)|every|all|any|each|our|my)\b(?: \w+){0,3}? "
     r"(?:repo|project|codebase|package|service|machine)"
 )
+_ELSEWHERE = re.compile(
+    r"(?i)\b(?:immer|nie(?:mals)?|ab jetzt|toujours|jamais|d[eé]sormais|siempre|nunca|a partir de "
+    r"ahora|sempre|d'ora in poi|altijd"
+    r"|nooit)\b|всегда|никогда|отныне|必须|必須|始终|从现在|絕不|绝不|必ず|禁止|今後"
+)
+"""Always, never and from now on in other languages."""
+
 _IN_SO_MANY_WORDS = re.compile(
     rf"(?i){LASTS}|\b(?:hard|house|standing|general) rule\b"
     r"|\bi(?:'ve| have)?(?: already)? (?:told|asked) you\b"
@@ -78,3 +85,8 @@ def is_standing_order(sentence: str) -> bool:
     be repeated.
     """
     return _IN_SO_MANY_WORDS.search(sentence.replace("’", "'")) is not None
+
+
+def orders_elsewhere(words: str) -> bool:
+    """Returns whether the words may be a standing order in another language than English."""
+    return _ELSEWHERE.search(words) is not None

@@ -14,6 +14,7 @@ from typing import get_args
 
 import polars as pl
 
+from memory_assets.english.languages import language_of
 from memory_assets.services.models.model_questions import CAME_TO_NOTHING
 from memory_assets.services.models.open_models import projects_of, waiting_projects
 from memory_assets.services.sources.transcripts import find_ignored, find_left_out, find_unread
@@ -32,6 +33,13 @@ from memory_assets.text.words import counted
 
 NAME_WIDTH = 12
 SHOWN_PROJECTS = 8
+TURNS_READ = 2_000
+CHARS_READ = 400
+"""Latest turns of all sessions, and characters of each, by which languages are recognised."""
+
+ENGLISH = ("", "en")
+"""English, and turns that are too short to tell."""
+
 SHOWN_FILES = 5
 """Files in the status that are not taken in."""
 
@@ -77,6 +85,8 @@ class Status:
     """Projects with sessions that the configured models may not be sent."""
     uses_models: bool = False
     """Whether a model is configured."""
+    not_english: int = 0
+    """Sessions with turns in other languages, if no model reads them."""
     unanswered: str = ""
     """How many questions to a model came to nothing, the latest reason, and what to do; empty if
     none did.
@@ -129,6 +139,7 @@ def status_of(store: Store, *, is_sample: bool = False) -> Status:
         sent_projects=tuple(name for name in projects_of(store) if store.settings.may_send(name)),
         waiting_projects=waiting_projects(store),
         uses_models=store.settings.uses_models,
+        not_english=0 if store.settings.uses_models else _sessions_not_in_english(tables),
         unanswered=_unanswered(store.tables),
         too_long=too_long_files(store.workspace),
         damaged_lines=len(store.ledger.damaged()) + len(store.archive.damaged_lines()),
@@ -172,6 +183,7 @@ def render_status(status: Status) -> str:
         "updated": f"{status.updated_at:%Y-%m-%d %H:%M} UTC" if status.updated_at else "never",
         "model": _model_use(status),
         "not sent": unsent if status.waiting_projects else "",
+        "language": _language(status) if status.not_english else "",
         "no answer": status.unanswered,
         "MEMORY.md": status.memory_md,
         "REVIEW.md": status.review_md,
@@ -254,6 +266,21 @@ def _rows(tables: ParquetTables, name: str) -> int:
     if name in FACTS:
         return sum(_count(tables, FACTS[name], "kind", pl.col("kind") == "fact").values())
     return sum(info.rows for info in tables.parts(name).values())
+
+
+def _sessions_not_in_english(tables: ParquetTables) -> int:
+    """Returns in how many sessions one of the owner's latest turns is in another language."""
+    turns = tables.scan("messages").filter("is_user_turn", author="owner").sort("event_at")
+    texts = turns.select("session_id", pl.col("text").str.head(CHARS_READ)).tail(TURNS_READ)
+    return len({id for id, text in texts.collect().iter_rows() if language_of(text) not in ENGLISH})
+
+
+def _language(status: Status) -> str:
+    sessions = counted(status.not_english, "session")
+    return (
+        f"{sessions} not only in English, which is all that rules without a model understand; "
+        "recall works in all languages (`memory model`)"
+    )
 
 
 def _unanswered(tables: ParquetTables) -> str:

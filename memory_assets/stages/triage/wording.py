@@ -190,4 +190,4 @@ def _as_sentence(words: str) -> str:
     shown = capitalised(words.strip())
     if not shown:
         return ""
-    return shown if re.search(r"[.!?…][”\")]?$", shown) else f"{shown.rstrip(' ,;:')}."
+    return shown if re.search(r"[.!?…。][”\")]?$", shown) else f"{shown.rstrip(' ,;:')}."

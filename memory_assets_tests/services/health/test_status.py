@@ -35,6 +35,19 @@ def test_facts_are_counted_and_narratives_are_not():
     assert claude.facts == {"allow": 1}
 
 
+def test_sessions_in_other_languages_are_counted_while_no_model_reads_them():
+    store = small_store()
+    turns = {"de": "Benutze immer pnpm, niemals npm.", "en": "Always use pnpm, never npm."}
+    rows = [
+        row("messages", message_id=id, session_id=id, text=text, author="owner", is_user_turn=True)
+        for id, text in turns.items()
+    ]
+    write(store, "messages", "2026-07-30", *rows)
+    status = status_of(store)
+    assert status.not_english == 1
+    assert "1 session not only in English" in render_status(status)
+
+
 def test_files_that_are_not_taken_in_are_listed_with_the_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

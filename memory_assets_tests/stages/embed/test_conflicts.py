@@ -90,6 +90,18 @@ def test_one_statement_in_two_wordings_merges(embedder: LocalEmbedder, newer: Sa
     ("newer", "older", "how"),
     [
         ("The api uses Redis, not Memcached.", "The api caches in Memcached.", "replaced"),
+        (
+            "We no longer store amounts as integer cents; since today we use Decimal.",
+            "We decided to store amounts as integer cents.",
+            "replaced",
+        ),
+        (
+            "we switched staging from port 5432 to 5433",
+            "Staging Postgres listens on 5432.",
+            "replaced",
+        ),
+        ("The retry workaround is no longer needed.", "Use the retry workaround.", "replaced"),
+        ("You may push to main again.", "Never push to main.", "replaced"),
         ("We're moving from Fly to Hetzner.", "We deploy the shop to Fly.", "replaced"),
         ("We moved back from Hetzner to Fly.", "We're moving from Fly to Hetzner.", "reversed"),
         ("We're back on Jenkins.", "Jenkins is gone.", "reversed"),

@@ -10,6 +10,8 @@ import binascii
 import re
 import unicodedata
 
+from memory_assets.english.standing import orders_elsewhere
+
 _ALIKE = str.maketrans(
     "\u0430\u0435\u043e\u0441\u0440\u0445\u0443\u0456\u0458\u0455\u04bb\u0501\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420"
     "\u0421\u0422\u0425\u0391\u0392\u0395\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u03bf\u03b1\u03c1\u03bd",
@@ -48,11 +50,6 @@ _ORDERS = re.compile(
     r"|need)|\b(?:is"
     rf"|are) (?:now )?(?:mandatory|forbidden|prohibited|compulsory)\b|\b(?:hard rule|is the rule)\b"
 )
-_FOREIGN_ORDERS = re.compile(
-    r"(?i)\b(?:immer|niemals|ab jetzt|toujours|jamais|desormais|siempre|nunca|a partir de "
-    r"ahora|sempre|d'ora in poi|altijd"
-    r"|nooit)\b|всегда|никогда|отныне|必须|必須|始终|从现在|絕不|绝不|必ず|禁止|今後"
-)
 _ATTRIBUTED = re.compile(
     r"(?i)\b(?:the )?(?:user|owner|developer)(?:'s)? (?:has |have |had |also |really "
     r")?(?:said|says|stated|states|wants?"
@@ -76,7 +73,7 @@ _MAY_BE_INSTRUCTION = re.compile(
 def gives_order(text: str) -> bool:
     """Returns whether the text gives an order or sets a rule."""
     shown = fold_confusables(text)
-    return bool(_ORDERS.search(shown) or _FOREIGN_ORDERS.search(shown))
+    return bool(_ORDERS.search(shown) or orders_elsewhere(shown))
 
 
 def attributes_to_owner(text: str) -> bool:
@@ -103,7 +100,7 @@ def is_directive(text: str) -> bool:
 
 def may_be_instruction(line: str) -> bool:
     """Returns whether a folded line may be part of an instruction; prefers false positives."""
-    return bool(_MAY_BE_INSTRUCTION.search(line) or _FOREIGN_ORDERS.search(line))
+    return bool(_MAY_BE_INSTRUCTION.search(line) or orders_elsewhere(line))
 
 
 def has_invisible_characters(text: str) -> bool:

@@ -12,8 +12,10 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
 from memory_assets.english.errands import is_errand
+from memory_assets.english.languages import language_of
 from memory_assets.english.openings import strip_opening
 from memory_assets.english.pointers import stands_alone
+from memory_assets.english.standing import orders_elsewhere
 from memory_assets.stages.distill.rules.candidates import FACT_CHARS, Candidate, candidate_of
 from memory_assets.stages.distill.rules.exchanges import Exchange, Row
 from memory_assets.stages.distill.rules.grammar import LEAST_NAMED, SpeechAct, acts_in, is_clear
@@ -23,7 +25,10 @@ from memory_assets.text.words import squeezed, stems_of
 PERHAPS_PASTED = "perhaps pasted"
 """Doubt about a rule in a part of a turn that somebody else may have written."""
 
+NOT_ENGLISH = "it is not in English, which is all that rules understand"
+
 _WORTH_OF_PASTED = 0.4
+_WORTH_ELSEWHERE = 0.6
 _EXCEPTION = re.compile(r"(?i)^(?:unless|except|only (?:if|when)|but (?:not|only)|if|when) ")
 """Begins a sentence that limits the rule before it."""
 
@@ -36,7 +41,9 @@ def find_owner_facts(exchanges: Sequence[Exchange]) -> list[Candidate]:
             continue
         replies = previous.replies if previous else ()
         shown = [plain(squeezed(reply.message["text"])) for reply in replies]
-        for candidate in (*_laid_down(exchange, exchange.message), *_pasted(exchange)):
+        turn = exchange.message
+        own = (*_laid_down(exchange, turn), *_not_in_english(exchange, turn))
+        for candidate in (*own, *_pasted(exchange)):
             is_repeated = any(candidate.quote in text for text in shown)
             if len(candidate.text) <= FACT_CHARS and not is_repeated:
                 candidates.append(candidate)
@@ -55,6 +62,18 @@ def _laid_down(exchange: Exchange, turn: Row) -> Iterator[Candidate]:
                 whole = f"{text} {following}" if is_limited else text
                 yield candidate_of(act.kind, act.worth, whole, act.words, turn, doubt=act.doubt)
         previous = "" if sentence.endswith("?") else sentence
+
+
+def _not_in_english(exchange: Exchange, turn: Row) -> Iterator[Candidate]:
+    """Yields the sentences in other languages that say always or never."""
+    for sentence in exchange.owner_sentences:
+        is_asked = sentence.endswith(("?", "？"))
+        is_foreign = language_of(sentence) != "en"
+        if is_foreign and orders_elsewhere(sentence) and not is_asked:
+            words = strip_opening(sentence)
+            yield candidate_of(
+                "rule", _WORTH_ELSEWHERE, phrase(words), words, turn, doubt=NOT_ENGLISH
+            )
 
 
 def _text_of(act: SpeechAct, sentence: str, previous: str, *, is_task: bool) -> str:
@@ -84,4 +103,6 @@ def phrase(words: str) -> str:
     bare = words.rstrip(" .,;:!")
     shown = f"{bare[:1].upper()}{bare[1:]}" if re.match(r"[a-z']+[:, ]", bare) else bare
     is_quoted = len(stems_of(bare)) < LEAST_NAMED or re.match(r"(?i)i\b", bare)
-    return f"The owner said: “{bare}”." if is_quoted else f"{shown}."
+    if is_quoted:
+        return f"The owner said: “{bare}”."
+    return shown if shown.endswith("。") else f"{shown}."

@@ -6,6 +6,7 @@ import pytest
 
 from memory_assets.stages.distill.rules.candidates import Candidate
 from memory_assets.stages.distill.rules.exchanges import Row
+from memory_assets.stages.distill.rules.owner_says import NOT_ENGLISH
 from memory_assets.stages.distill.rules.rules import MOST_CANDIDATES, find_candidates
 from memory_assets.stages.distill.write_gate import NO_SHARE, PERHAPS, judge
 from memory_assets_tests.labelled import labelled
@@ -114,6 +115,19 @@ def test_a_session_offers_its_three_likeliest_rules():
 def test_an_option_that_is_picked_is_no_rule(turn: str):
     offered = "Which do you want?\n1. Keep `setup.py` in git.\n2. Always build with `uv`."
     assert of_owner(ASKED, ("assistant", offered), ("owner", turn), ("assistant", "Done.")) == []
+
+
+@pytest.mark.parametrize(
+    "turn",
+    [
+        "Benutze immer pnpm, niemals npm.",
+        "Usa siempre pnpm, nunca npm.",
+        "必ずpnpmを使ってください。",
+    ],
+)
+def test_a_standing_order_in_another_language_is_offered(turn: str):
+    (fact,) = of_owner(ASKED, WITH_PIP, ("owner", turn))
+    assert (fact.quote, fact.doubt) == (turn, NOT_ENGLISH)
 
 
 def test_a_condition_stays_with_its_rule():
