@@ -100,10 +100,10 @@ class CodexModel(HarnessModel):
 
 def _configuration() -> Mapping[str, Any]:
     """Returns the person's configuration of Codex; empty where it is missing or cannot be read."""
-    home = Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex").expanduser()
     try:
+        home = Path(os.environ.get("CODEX_HOME") or "~/.codex").expanduser()
         return tomllib.loads((home / "config.toml").read_text("utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RuntimeError):  # the last of an unknown home
         return {}
 
 

@@ -332,9 +332,8 @@ def _reset(message: str, reset_at: datetime | None) -> str:
 
 def find_program(name: str) -> str | None:
     """Returns the path of the client: on the search path, or in a folder of its installers."""
-    folders = os.pathsep.join(
-        [*(str(Path.home() / folder) for folder in HOME_FOLDERS), *SYSTEM_FOLDERS]
-    )
+    home = os.path.expanduser("~")  # noqa: PTH111 (pathlib raises an error if it is unknown)
+    folders = os.pathsep.join([*(f"{home}/{folder}" for folder in HOME_FOLDERS), *SYSTEM_FOLDERS])
     return shutil.which(name) or shutil.which(name, path=folders)
 
 

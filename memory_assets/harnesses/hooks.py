@@ -13,6 +13,7 @@ from memory_assets.harnesses.hook_commands import HookTarget
 from memory_assets.harnesses.hook_parts import HookPart
 from memory_assets.harnesses.pi import hooks as pi
 from memory_assets.schema.vocabulary import Harness
+from memory_assets.store.places import home_folder
 
 HOOKED: tuple[tuple[Harness, str, str, Callable[[HookTarget], tuple[HookPart, ...]]], ...] = (
     ("claude_code", "Claude Code", "claude", claude_code.hook_parts),
@@ -48,7 +49,7 @@ def harnesses(
     `tools` are those that only read: Claude Code may call them without asking. `recalling` are the
     harnesses that recall at each prompt.
     """
-    home = home or Path.home()
+    home = home or Path(home_folder())
     homes = harness_homes(home, environ)
     search_path = environ.get("PATH", "")
     settings = []

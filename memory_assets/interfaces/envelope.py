@@ -28,6 +28,9 @@ DISK_ERRORS = {
 }
 """Number of an error of the disk → what happened, and what to do."""
 
+NO_HOME = "Could not determine home directory"
+"""Beginning of pathlib's message about a user without HOME and without an entry of passwd."""
+
 JSON_OPTIONS = orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_DATACLASS
 
 
@@ -70,6 +73,8 @@ def message_of(error: BaseException) -> str:
         problem, remedy = DISK_ERRORS[cause.errno]
         again = "then run the same command again; it continues where it stopped"
         return f"{problem}: {cause}. {remedy}, {again}."
+    if str(error).startswith(NO_HOME):
+        return "The home folder of this user is not known. Set HOME to a folder, and run it again."
     bug = f"{type(error).__name__}: {error}. This is a bug in memory_assets"
     return f"{bug}; --debug shows where it happened."
 

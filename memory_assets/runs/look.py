@@ -19,7 +19,7 @@ from memory_assets.services.settings.which_store import is_sample
 from memory_assets.services.sources import harness_files
 from memory_assets.services.sources.ignoring import ignore_paths
 from memory_assets.stages.capture.intake import QUIET
-from memory_assets.store.places import data_settings_file, user_settings_file
+from memory_assets.store.places import data_settings_file, home_folder, user_settings_file
 from memory_assets.store.store import Store
 from memory_assets.store.unchanged import NOTE_FILE, fingerprint
 from memory_assets.text.files import write_json
@@ -60,7 +60,7 @@ class Look:
 def _watched(store: Store) -> Iterator[Path]:
     """Yields the files and folders outside the store that an ingest reads, present or not."""
     settings = store.settings
-    home = Path.home()
+    home = Path(home_folder())
     yield from (Path(user_settings_file()), Path(data_settings_file()), *ignore_paths())
     everywhere = (*transcript_places(home, os.environ), *unread_places(home, os.environ))
     yield from settings.source_folders() or everywhere

@@ -52,7 +52,7 @@ def default_data() -> str:
     files = ("pyproject.toml", "workspace.yaml")
     if all(os.path.isfile(os.path.join(CHECKOUT, name)) for name in files):
         return os.path.join(CHECKOUT, "data", "store")
-    folder = application_folder("data", sys.platform, os.environ, _home())
+    folder = application_folder("data", sys.platform, os.environ, home_folder())
     return os.path.join(folder, "memory_assets")
 
 
@@ -60,7 +60,7 @@ def user_settings_file(environ: "Mapping[str, str]" = os.environ) -> str:
     """Returns the path of `memory.toml` in the user's configuration folder, whether or not it
     exists.
     """
-    folder = application_folder("settings", sys.platform, environ, _home())
+    folder = application_folder("settings", sys.platform, environ, home_folder())
     return os.path.join(folder, "memory_assets", SETTINGS_FILE)
 
 
@@ -111,7 +111,7 @@ def present_root(data: str) -> str:
     return sample if os.path.isfile(os.path.join(sample, "VERSION")) else data
 
 
-def _home() -> str:
+def home_folder() -> str:
     """Returns the user's home as an absolute path. An unknown home is `/~`: it must not become a
     folder below the working folder.
     """

@@ -102,6 +102,14 @@ not make a store stale.
 """
 
 
+def _user_name() -> str:
+    """Returns the user's name; `owner` for a user id that the system has no name for."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "owner"
+
+
 def local_zone() -> str:
     """Returns the name of the system's time zone."""
     from tzlocal import get_localzone_name
@@ -209,7 +217,7 @@ class CoreSettings(BaseSettings):
     )
     owner: str = setting(
         "The person MEMORY.md is written for; sessions of this machine are theirs.",
-        default_factory=getpass.getuser,
+        default_factory=_user_name,
     )
     people: dict[str, str] = setting(
         "Home folder name → person, for sessions from elsewhere.", default_factory=dict

@@ -23,6 +23,7 @@ from memory_assets.stages.embed.conflicts import find_conflict
 from memory_assets.stages.embed.harness_memories import row_of_document
 from memory_assets.stages.embed.present import read_present
 from memory_assets.stages.triage.contradictions import AdrContradiction
+from memory_assets.store.places import home_folder
 from memory_assets.store.projects import find_repository, project_of
 from memory_assets.store.store import Store
 from memory_assets.text.terms import text_terms
@@ -209,7 +210,7 @@ def _configured_paths(store: Store) -> list[Path]:
 
 def _configured_folders(store: Store) -> Iterator[tuple[Path, str]]:
     """Yields each folder of the setting with its project."""
-    home = str(Path.home())
+    home = home_folder()
     for path in _configured_paths(store):
         yield path, project_of(find_repository(str(path), home), str(path))
 
@@ -247,7 +248,7 @@ def _root_of(folder: Path) -> Path | None:
     """
     if not folder.is_absolute():
         return None
-    home = Path.home()
+    home = Path(home_folder())
     for place in (folder, *folder.parents):
         try:
             if place not in (home, *home.parents) and (place / ".git").exists():

@@ -39,6 +39,7 @@ from memory_assets.stages.triage.file_sizes import too_long_files
 from memory_assets.store.archive import Archive
 from memory_assets.store.damage import list_damage, missing_parts
 from memory_assets.store.ledger import CORRECTED, NOTED, NOTES, WORDS_ERASED, WORDS_FORGOTTEN
+from memory_assets.store.places import home_folder
 from memory_assets.store.store import Store
 
 SHOWN = 3
@@ -262,7 +263,7 @@ def _place_of(record: Mapping[str, Any], archive: Archive) -> str:
 
 def _check_identity(store: Store, now: datetime) -> Check:
     log = store.workspace / "memory" / f"{now.astimezone(store.settings.zone):%Y-%m-%d}.md"
-    home = Path.home()
+    home = Path(home_folder())
     return check_identity(home, harness_homes(home), store.workspace / "MEMORY.md", log)
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from memory_assets.adapters.harness_model import find_program
 from memory_assets.harnesses.homes import harness_homes
 from memory_assets.schema.vocabulary import Harness
+from memory_assets.store.places import home_folder
 
 
 class Client(NamedTuple):
@@ -53,7 +54,7 @@ def login_of(name: str, home: Path | None = None, environ: Mapping[str, str] = o
     if none is found.
     """
     client = CLIENTS[name]
-    folder = harness_homes(home or Path.home(), environ)[client.home]
+    folder = harness_homes(home or Path(home_folder()), environ)[client.home]
     if environ.get(client.login_variable):
         return client.login_variable
     login_file = folder / client.login_file

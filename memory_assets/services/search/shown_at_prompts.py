@@ -7,12 +7,12 @@ about which nothing is known, nothing is shown.
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from pathlib import Path
 
 from memory_assets.schema.requests import RecallRequest
 from memory_assets.schema.vocabulary import MEMORY_KINDS
 from memory_assets.stages.deliver.shown_context import add_ids, read_shown_ids
 from memory_assets.stages.recall.results import Answer, Recalled, render_block
+from memory_assets.store.places import home_folder
 from memory_assets.store.projects import find_repository, project_of
 from memory_assets.store.ready import read_briefing
 
@@ -49,7 +49,7 @@ def request_of(prompt: str, folder: str) -> RecallRequest | None:
     question = " ".join(prompt.split())
     if len(question.split()) < LEAST_WORDS:
         return None
-    project = project_of(find_repository(folder, str(Path.home())), folder) if folder else None
+    project = project_of(find_repository(folder, home_folder()), folder) if folder else None
     return RecallRequest.of(question, profile="lean", budget=True, probe=True, project=project)
 
 

@@ -28,6 +28,7 @@ from memory_assets.stages.embed.harness_memories import (
     frame_of,
     rows_of,
 )
+from memory_assets.store.places import home_folder
 from memory_assets.store.settings import Settings
 from memory_assets.store.store import Store
 
@@ -159,7 +160,7 @@ def _homes(harness: Harness, settings: Settings) -> list[Path]:
     for folder in settings.source_folders():
         # Variables name the homes of this machine's user, not those in a folder of the settings.
         homes += [folder, harness_homes(folder, environ={})[harness]]
-    return homes or [harness_homes(Path.home())[harness]]
+    return homes or [harness_homes(Path(home_folder()))[harness]]
 
 
 def _claude_files(home: Path) -> Iterator[MemoryFile]:

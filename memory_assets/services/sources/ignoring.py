@@ -19,7 +19,7 @@ from memory_assets.errors import SettingsError
 from memory_assets.harnesses.damaged_lines import records_in
 from memory_assets.harnesses.readers import HEADER_LINES
 from memory_assets.stages.capture.discover import TranscriptFile, harness_of
-from memory_assets.store.places import user_settings_file
+from memory_assets.store.places import home_folder, user_settings_file
 from memory_assets.store.settings import Settings
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def read_ignore_rules(settings: Settings) -> IgnoreRules:
     """Returns the rules; raises `SettingsError` for a file that cannot be read or has an invalid
     pattern.
     """
-    home = str(Path.home())
+    home = home_folder()
     homes = tuple(dict.fromkeys((home, os.path.realpath(home))))
     files = tuple(filter(None, map(_read, ignore_paths())))
     return IgnoreRules(files, homes, settings.harness_opt_outs)
@@ -114,7 +114,7 @@ def read_ignore_rules(settings: Settings) -> IgnoreRules:
 
 def ignore_paths() -> tuple[Path, Path]:
     """Returns the places of the file, whether or not it exists."""
-    return Path.home() / FILE, Path(user_settings_file()).with_name(FILE)
+    return Path(home_folder()) / FILE, Path(user_settings_file()).with_name(FILE)
 
 
 def _read(path: Path) -> IgnoreFile | None:

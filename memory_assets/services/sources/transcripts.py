@@ -31,6 +31,7 @@ from memory_assets.stages.capture.discover import (
     find_files,
 )
 from memory_assets.stages.capture.intake import Machine, masked_paths
+from memory_assets.store.places import home_folder
 from memory_assets.store.settings import Settings, read_settings
 from memory_assets.store.store import Store
 from memory_assets.text.files import write_json
@@ -82,7 +83,7 @@ def find_foreign(settings: Settings, files: FoundFiles) -> list[str]:
     """Returns how many files of each harness without a reader there are, one line each."""
     counts = Counter(files.unread)
     if not settings.source_folders():
-        candidates = unread_places(Path.home(), os.environ)
+        candidates = unread_places(Path(home_folder()), os.environ)
         counts.update(find_files([place for place in candidates if place.exists()]).unread)
     return [
         f"{count:,} {'file' if count == 1 else 'files'} of {title}: not read yet"
@@ -167,12 +168,12 @@ def _age(settings: Settings) -> str:
 
 def this_machine() -> Machine:
     """Returns the folders of this machine, by which the owner's transcripts are recognised."""
-    return Machine(Path.home(), tuple(places()))
+    return Machine(Path(home_folder()), tuple(places()))
 
 
 def places() -> list[Path]:
     """Returns the harnesses' usual places on this machine that exist."""
-    return usual_places(Path.home(), os.environ)
+    return usual_places(Path(home_folder()), os.environ)
 
 
 def read_since(settings: Settings) -> datetime:

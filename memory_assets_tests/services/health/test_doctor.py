@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from memory_assets.errors import IndexFailedError, ModelError
+from memory_assets.interfaces.envelope import message_of
 from memory_assets.memory import MemoryAgent
 from memory_assets.runs.freshness import check_deadlines
 from memory_assets.services.health.doctor import Health, Projections, examine
@@ -72,6 +73,21 @@ def test_a_damaged_line_is_named_with_its_file_line_and_bytes(tmp_path: Path):
     start = len(first + second) - 1
     place = f"{path}, line 2, bytes {start:,} to {start + 1500:,}"
     assert (check.is_advice, check.found) == (True, f"1 damaged, 1,500 bytes\n    {place}")
+
+
+def test_a_user_without_a_home_or_a_name_works_by_settings(monkeypatch: pytest.MonkeyPatch):
+    def unknown(_: object) -> None:
+        raise KeyError("uid not found")
+
+    store = small_store()
+    for name in ("HOME", "USER", "LOGNAME", "LNAME", "USERNAME", "MEMORY_OWNER"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("pwd.getpwuid", unknown)
+    assert read_settings().owner == "owner"
+    assert examine(store, WHOLE).broken == ()
+    with pytest.raises(RuntimeError) as raised:
+        Path.home()
+    assert message_of(raised.value).endswith("Set HOME to a folder, and run it again.")
 
 
 def _a_line_without_a_record(store: Store) -> None:
