@@ -21,8 +21,6 @@ from memory_assets.text.words import squeezed
 CREDENTIAL = "touches a credential"
 HOST = "names a host or address"
 CHECK = "switches a check off"
-SCRIPT = "runs a script by its path"
-PACKAGE = "adds a package"
 
 _ALWAYS = patterns_beside(__file__, "always")
 _ORDERS = patterns_beside(__file__, "orders")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory_assets.stages.triage.sensitive import PACKAGE, SCRIPT, sensitive_reason
+from memory_assets.stages.triage.sensitive import sensitive_reason
 from memory_assets_tests.labelled import labelled
 
 LABELLED = labelled(__file__)
@@ -10,12 +10,12 @@ LABELLED = labelled(__file__)
 
 @pytest.mark.parametrize("text", LABELLED["scripts"])
 def test_an_order_to_run_a_script_waits(text: str):
-    assert SCRIPT in str(sensitive_reason(text))
+    assert "runs a script by its path" in str(sensitive_reason(text))
 
 
 @pytest.mark.parametrize("text", LABELLED["packages"])
 def test_an_order_to_add_a_package_waits(text: str):
-    assert PACKAGE in str(sensitive_reason(text))
+    assert "adds a package" in str(sensitive_reason(text))
 
 
 @pytest.mark.parametrize("text", LABELLED["ordinary"])
