@@ -42,8 +42,10 @@ def answers_in(outcome: Any, keys: Iterable[str]) -> str:
     if not isinstance(answers, Mapping):
         return ""
     notes = outcome.get("annotations") or {}
-    given = ((answers.get(key), notes.get(key)) for key in keys)
-    return "\n".join(_line(_texts(answer, note)) for answer, note in given if answer)
+    answered = [key for key in keys if key in answers]
+    # Where the call is unknown, the texts that Claude Code notes are answers all the same.
+    answered = answered or [key for key, answer in answers.items() if isinstance(answer, str)]
+    return "\n".join(_line(_texts(answers[key], notes.get(key))) for key in answered)
 
 
 def _texts(answer: Any, note: Any) -> list[Any]:
