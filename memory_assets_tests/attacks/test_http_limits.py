@@ -71,8 +71,11 @@ async def ask(
         ({}, 200),
         ({"host": "["}, 400),
         ({"host": "[::1"}, 400),
-        ({"host": "evil.example"}, 403),
-        ({"origin": "https://evil.example"}, 403),
+        *(({"host": f"{name}evil.example"}, 403) for name in ("", "127.0.0.1.", "localhost.")),
+        *(
+            ({"origin": page}, 403)
+            for page in ("https://evil.example", "http://[broken", "file://")
+        ),
         ({"sec_fetch_site": "cross-site"}, 403),
         ({"sec_fetch_site": "same-site"}, 403),
     ],

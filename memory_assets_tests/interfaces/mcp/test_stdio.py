@@ -11,7 +11,7 @@ import pytest
 
 from memory_assets.interfaces.mcp.protocol import SAMPLE, VERSIONS, Protocol
 from memory_assets_tests.mcp_process import PATIENCE, STARTED, McpProcess
-from memory_assets_tests.small_store import FACT, PROPOSAL, index, made_the_sample, small_store
+from memory_assets_tests.small_store import PROPOSAL, index, made_the_sample, small_store
 
 HELLO = {
     "protocolVersion": "2025-06-18",
@@ -24,14 +24,6 @@ HELLO = {
 def server() -> Iterator[McpProcess]:
     index(small_store())
     with McpProcess() as process:
-        yield process
-
-
-@pytest.fixture
-def structured() -> Iterator[McpProcess]:
-    """A server that answers programs."""
-    index(small_store())
-    with McpProcess("--structured") as process:
         yield process
 
 
@@ -105,18 +97,6 @@ def test_only_tools_that_read_are_offered_unless_asked_for(server: McpProcess):
     refused = server.call("memory_decide", decision="approve", proposals=[PROPOSAL])["result"]
     assert refused["isError"] is True
     assert "`memory serve mcp --write`" in refused["content"][0]["text"]
-
-
-def test_for_programs_a_call_also_answers_as_the_envelope(structured: McpProcess):
-    said = structured.call("memory_recall", question="how do we install packages")["result"]
-    assert said["content"][0]["text"].startswith(f"1. {FACT}\n   ")
-    assert (
-        said["structuredContent"]["ok"],
-        said["structuredContent"]["data"]["results"][0]["text"],
-    ) == (True, FACT)
-    assert all(
-        tool["outputSchema"]["required"] for tool in structured.ask("tools/list")["result"]["tools"]
-    )
 
 
 @pytest.mark.parametrize(
