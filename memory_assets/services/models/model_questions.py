@@ -193,8 +193,8 @@ class Consultation:
     def rows(self, day: str) -> pl.DataFrame:
         """Returns the day's rows of `observer_answers` from the stored answers."""
         statuses = self.statuses(day)
-        if self.model_name == AGENT:  # nobody was asked the others
-            statuses = [status for status in statuses if status.kept or status.attempts]
+        if self.model_name == AGENT:  # the open ones wait for an agent
+            statuses = [status for status in statuses if status.state != "open"]
         about = (date.fromisoformat(day), self.budget.price)
         rows = [answer_row(status, *about) for status in statuses]
         return frame_of("observer_answers", rows)

@@ -124,12 +124,14 @@ def test_a_continued_session_is_told_what_was_in_progress():
 
 
 def test_rules_come_first_then_the_owner_then_the_rest_then_what_is_open_and_facts():
-    text = briefing(MEMORY_MD, memory(), tasks=[{**SHIP, "state": ""}], pending=5)
+    tasks = [{**SHIP, "state": ""}]
+    text = briefing(MEMORY_MD, memory(), tasks=tasks, pending=5, undistilled=1)
     assert (
         text
         == """\
 # Memory briefing: tidewatch (known up to 2026-08-20)
 📋 5 pending memory proposals in REVIEW.md: review when ready.
+🗒 No model has read 1 session: the owner can ask for `memory_distill`.
 
 What every session should know.
 
