@@ -72,8 +72,6 @@ UNFINISHED = (
     "stages/distill/rules/",
     "stages/friction/",
     "stages/embed/claims.py",
-    "stages/embed/conflicts.py",
-    "stages/embed/merge.py",
     "stages/brief/briefing.py",
     "services/search/answers.py",
     "services/search/corpus.py",

@@ -56,11 +56,14 @@ def find_edges(
     """
     facts = observations.select(_NEEDED).sort("event_at", "id")
     present = facts["id"].implode()
-    kept = previous.filter(pl.col("newer_id").is_in(present) & pl.col("older_id").is_in(present))
+    remaining = previous.filter(
+        pl.col("newer_id").is_in(present) & pl.col("older_id").is_in(present)
+    )
     is_new = (~facts["id"].is_in(list(compared))).to_numpy()
     if not is_new.any():
-        return kept
-    rows, vectors = facts.to_dicts(), matrix_of(facts["text_hash"], embeddings)
+        return remaining
+    rows = facts.to_dicts()
+    vectors = matrix_of(facts["text_hash"], embeddings)
     judged = (
         (i, j, cosine, _judge(rows[j], rows[i], cosine))
         for i, j, cosine in _near_pairs(vectors, is_new)
@@ -69,7 +72,7 @@ def find_edges(
         (i, j, float(vectors[i] @ vectors[j]), _stated(rows[j], rows[i]))
         for i, j in _stated_pairs(facts, is_new)
     )
-    found = [
+    new_edges = [
         {
             "newer_id": rows[j]["id"],
             "older_id": rows[i]["id"],
@@ -80,7 +83,7 @@ def find_edges(
         if edge
     ]
     return (
-        pl.concat([kept, schemas.frame_of("merges", found)])
+        pl.concat([remaining, schemas.frame_of("merges", new_edges)])
         .unique(["newer_id", "older_id"])
         .sort("newer_id", "older_id")
     )
@@ -93,7 +96,8 @@ def _near_pairs(vectors: np.ndarray, is_new: np.ndarray) -> Iterator[tuple[int, 
         block = fresh[start : start + BLOCK_ROWS]
         near = vectors[block] @ vectors.T
         for row, column in zip(*np.nonzero(near >= CONSIDERED_FROM), strict=True):
-            i, j = int(block[row]), int(column)
+            i = int(block[row])
+            j = int(column)
             if i == j or (is_new[j] and j < i):
                 continue
             yield min(i, j), max(i, j), float(near[row, column])
@@ -103,13 +107,8 @@ def _stated_pairs(facts: pl.DataFrame, is_new: np.ndarray) -> Iterator[tuple[int
     """Yields (older row, newer row), at least one of them new, if the newer one changes a name that
     the older one has.
     """
-    texts, is_cued = facts["text"].to_list(), facts["text"].str.contains(CUES).to_numpy()
-    changing: dict[str, set[int]] = defaultdict(set)
-    for row in np.flatnonzero(is_cued & (facts["kind"] == "fact").to_numpy()).tolist():
-        for change in read_state_changes(texts[row]):
-            for name in (*names_of(change.gone), *names_of(change.came)):
-                for word in _words(name)[:1]:
-                    changing[word].add(row)
+    texts = facts["text"].to_list()
+    changing = _rows_by_changed_name(facts)
     has_new_change = any(is_new[row] for rows in changing.values() for row in rows)
     for older in range(len(texts)) if has_new_change else np.flatnonzero(is_new).tolist():
         newer = set[int]().union(
@@ -118,6 +117,18 @@ def _stated_pairs(facts: pl.DataFrame, is_new: np.ndarray) -> Iterator[tuple[int
         yield from (
             (older, row) for row in sorted(newer) if row > older and (is_new[older] or is_new[row])
         )
+
+
+def _rows_by_changed_name(facts: pl.DataFrame) -> dict[str, set[int]]:
+    """Returns the rows that change each name, by the first word of the name."""
+    is_cued = facts["text"].str.contains(CUES) & (facts["kind"] == "fact")
+    changing: dict[str, set[int]] = defaultdict(set)
+    for row in np.flatnonzero(is_cued.to_numpy()).tolist():
+        for change in read_state_changes(facts["text"][row]):
+            names = (*names_of(change.gone), *names_of(change.came))
+            for word in chain.from_iterable(_words(name)[:1] for name in names):
+                changing[word].add(row)
+    return changing
 
 
 def _words(text: str) -> list[str]:
@@ -146,9 +157,11 @@ def _judge(newer: Row, older: Row, cosine: float) -> dict[str, str] | None:
             if newer["text_hash"] == older["text_hash"]
             else None
         )
-    if how := _conflict_of(newer, older):
+    how = _conflict_of(newer, older)
+    if how:
         return {"relation": CONFLICT, "reason": how}
-    if why := same_claim(newer["text"], older["text"], cosine):
+    why = same_claim(newer["text"], older["text"], cosine)
+    if why:
         return {"relation": SAME, "reason": why}
     return (
         {"relation": DOUBTFUL, "reason": "near"}
@@ -175,13 +188,13 @@ def find_conflicts_of(new: Collection[str], memories: Sequence[Row]) -> dict[str
     """
     facts = [row for row in memories if row["kind"] == "fact" and row["state"] != "superseded"]
     facts.sort(key=lambda row: (row["event_at"], row["id"]))
-    found: dict[str, list[str]] = {}
+    conflicts: dict[str, list[str]] = {}
     for older, newer in combinations(facts, 2):
         is_new = newer["id"] in new or older["id"] in new
         if is_new and _share_scope(newer, older) and _conflict_of(newer, older):
-            found.setdefault(newer["id"], []).append(older["id"])
-            found.setdefault(older["id"], []).append(newer["id"])
-    return found
+            conflicts.setdefault(newer["id"], []).append(older["id"])
+            conflicts.setdefault(older["id"], []).append(newer["id"])
+    return conflicts
 
 
 def _share_scope(a: Row, b: Row) -> bool:
