@@ -77,7 +77,7 @@ def render_overview(overview: "ModelOverview") -> Parts:
         sessions = sum(share.sessions for share in more)
         yield dim(f"and {len(more)} more projects with {sessions:,} sessions")
     yield dim(
-        "Sent are messages, tool calls and results cut at 300 characters, and images; secrets "
+        "Sent are messages, tool calls and results cut at 200 characters, and images; secrets "
         "are masked (docs/model.md)."
     )
     for offer in overview.offers:

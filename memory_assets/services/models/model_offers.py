@@ -22,7 +22,7 @@ from memory_assets.services.models.model_budget import Budget
 from memory_assets.services.models.model_names import listed_models
 from memory_assets.services.models.model_questions import asked_about
 from memory_assets.stages.distill.model import questions, short_sessions
-from memory_assets.stages.distill.model.material import QUOTED_CHARS
+from memory_assets.stages.distill.model.material import CALL_CHARS, PAGE_CHARS, RESULT_CHARS
 from memory_assets.stages.distill.model.questions import STAMP_TOKENS, TOKENS_A_CALL
 from memory_assets.store.settings import AGENT, RULES, Role, Settings, harness_of
 from memory_assets.store.store import Store
@@ -242,7 +242,9 @@ def _due_calls(store: Store) -> Iterator[tuple[str, _ProjectCalls]]:
     answered = store.tables.read("observer_answers", columns=["window_id"])
     length = pl.col("text").str.len_chars()
     messages = store.tables.scan("messages")
-    quote_length = pl.min_horizontal(length, QUOTED_CHARS)
+    is_page = pl.col("author").is_in(["file", "web"])
+    limit = pl.when(pl.col("kind") == "tool_call").then(CALL_CHARS).when(is_page).then(PAGE_CHARS)
+    quote_length = pl.min_horizontal(length, limit.otherwise(RESULT_CHARS))
     long_chars = pl.when(pl.col("kind") == "text").then(length).otherwise(quote_length)
     long_tokens = (long_chars // CHARS_A_TOKEN + STAMP_TOKENS).sum()
     long = messages.group_by("window_id").agg(tokens=long_tokens)

@@ -39,13 +39,16 @@ SHOWN_TOKENS = 6_000
 
 PRESSURES = (
     "",
-    "Your last answer was too long. Aim for 8/10 of its detail: merge more, and leave out "
-    "what is merely nice to know.",
-    "It is still too long. Aim for 6/10: only 🔴, and of 🟡 what somebody will certainly need.",
+    "{size} tokens, where there is room for {room}. Aim for 8/10 of its detail: merge more, and "
+    "leave out what is merely nice to know.",
+    "{size} tokens, where there is room for {room}. Aim for 6/10: only 🔴, and of 🟡 what somebody "
+    "will certainly need.",
 )
 """What is added to the question after so many answers that were too long."""
 
 ATTEMPTS = len(PRESSURES)
+
+TOO_LONG = "Your last answer was too long:"
 
 IS_UNREADABLE = "no line of the answer holds"
 IS_NO_SMALLER = "no answer was smaller than the facts"
@@ -55,7 +58,7 @@ NO_ANSWER = pl.col("problem").is_not_null() & (pl.col("problem") != IS_NO_SMALLE
 
 ASK_AGAIN = (
     "No line of your last answer could be used. Answer with lines of the form `- TEXT [mem_…]` and "
-    "nothing else; TEXT has at most {} characters and names only what the cited observations name; "
+    "nothing else; TEXT has at most 300 characters and only names of the cited observations; "
     "every id is that of an observation."
 )
 """What is added after an answer that cannot be read."""
@@ -128,7 +131,8 @@ def open_question(question: Question, answers: AnswerStore) -> Question | None:
         fits = stored.is_whole and bullets and weigh(bullets) <= (question.subject.room or 0)
         if fits or stored.answer.stop_reason in REFUSED:
             return None
-        complaints.append(_complaint_about(stored, bullets, complaints))
+        complaint = _complaint_about(stored, bullets, complaints)
+        complaints.append(complaint.format(size=weigh(bullets), room=question.subject.room))
     return None
 
 
@@ -141,8 +145,9 @@ def _complaint_about(
     if not stored.answer.text:
         return ""
     if stored.is_whole and not bullets:
-        return ASK_AGAIN.format(LONGEST_LINE)
-    return PRESSURES[2 if PRESSURES[1] in complaints else 1]
+        return ASK_AGAIN
+    is_second = any(complaint.startswith(TOO_LONG) for complaint in complaints)
+    return f"{TOO_LONG} {PRESSURES[2 if is_second else 1]}"
 
 
 def condensed_by_model(question: Question, answers: AnswerStore, price: Price) -> Condensed | None:

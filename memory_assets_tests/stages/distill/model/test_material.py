@@ -3,6 +3,7 @@
 from zoneinfo import ZoneInfo
 
 from memory_assets.stages.distill.model.material import (
+    PAGE_CHARS,
     QUOTED_CHARS,
     content_hash,
     serialise,
@@ -30,7 +31,7 @@ def test_a_session_reads_like_a_script():
     assert middle[1] == '[18:01] ASSISTANT: [toolCall Bash({"command":"make test"})]'
     assert (
         middle[2]
-        == f"[18:02] TOOL: [toolResult Bash (error)] {'x' * 200}… [1,700 more characters] …{'x' * 100}"
+        == f"[18:02] TOOL: [toolResult Bash (error)] {'x' * 134}… [1,800 more characters] …{'x' * 66}"
     )
     assert last.splitlines()[0] == "[18:03] ASSISTANT: The mount is stale. [image 1]"
 
@@ -50,8 +51,18 @@ def test_what_neither_the_owner_nor_the_assistant_said_keeps_its_beginning_and_i
         and injected.endswith("exit code 2")
         and len(injected) < QUOTED_CHARS + 40
     )
-    assert file == f"[toolResult Read] {injected}"
+    assert file.startswith("[toolResult Read] begin ") and len(file) < PAGE_CHARS + 60
     assert "[517 more characters]" in injected
+
+
+def test_a_reminder_in_a_result_takes_no_room_and_an_empty_message_no_line():
+    reminder = "\n<system-reminder>\nThe file is short.\n</system-reminder>"
+    rows = said(
+        ("assistant", " "),
+        {"author": "tool", "text": f"3 passed{reminder * 9}", "tool_name": "Bash"},
+    )
+    assert shown(rows[1]) == "[toolResult Bash] 3 passed"
+    assert "ASSISTANT" not in serialise(rows, ZoneInfo("UTC"))
 
 
 def test_the_fence_carries_a_hash_of_what_it_encloses():
