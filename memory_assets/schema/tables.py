@@ -93,7 +93,7 @@ _CORE = (
     Table("resources", "capture", ("capture",), "6", r.Resource, every_run=True),
     Table("records", "capture", ("capture",), "records/6", r.TranscriptRecord, grain="source",
           made_from=("resources",), every_run=True, plots=("status",)),
-    Table("windows", "capture", ("capture",), "windows/5", r.Window,
+    Table("windows", "capture", ("capture",), "windows/6", r.Window,
           made_from=("records", "events"),
           settings=("idle_minutes", "short_turns", "context_tokens", "owner", "people"),
           plots=("trigger", "status", "harness")),

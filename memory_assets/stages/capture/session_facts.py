@@ -44,6 +44,10 @@ class SessionFacts:
         """Returns the first value of the fact, if its place is not after `until`."""
         return next((value for place, value in self._values[name] if place <= until), None)
 
+    def begins(self, name: str) -> Place:
+        """Returns the place that states the fact first."""
+        return next((place for place, _ in self._values[name]), FOREVER)
+
     def as_of(self, name: str, place: Place) -> str | None:
         """Returns the latest value of the fact up to and including the place."""
         count = bisect_right(self._values[name], place, key=itemgetter(0))

@@ -16,8 +16,9 @@ automated one, always counts as short.
 The key of a window is a hash of its session, trigger and first message, so later messages never
 change it. A window that was observed does not change when the session resumes. A window has the
 folder, branch, title, project and person that were valid at its end, so that later lines of the
-session change no earlier window. Everything here is a pure function of the records, the rules and
-`now`, so the order in which records arrive does not matter.
+session change no earlier window. A sub-agent is in the project of the session that spawned it.
+Everything here is a pure function of the records, the rules and `now`, so the order in which
+records arrive does not matter.
 """
 
 import hashlib
@@ -220,14 +221,18 @@ def cut_sessions(
     latest = resources.unique("source_id", keep="last", maintain_order=True)
     origins = {row["source_id"]: row for row in latest.to_dicts()}
     facts = find_facts(records)
+    rows_by_source = dict(_rows_by_source(messages))
+    spawners = {source: _spawner(rows, facts[source]) for source, rows in rows_by_source.items()}
+    source_of = {row["conversation_id"]: source for source, row in origins.items()}
     windows = []
-    for source, rows in _rows_by_source(messages):
-        spawned_by = _spawner(rows, facts[source])
-        cut_windows = list(_cut(rows, rules.of(origins[source]["conversation_id"], spawned_by)))
+    for source, rows in rows_by_source.items():
+        home = facts[_first_spawner(source, spawners, source_of)]
+        session = origins[source]["conversation_id"]
+        cut_windows = list(_cut(rows, rules.of(session, spawners[source])))
         ends = [*(window.rows[0].place for window in cut_windows[1:]), FOREVER]
         # A file without messages has no window, but one end.
         for window, until in zip(cut_windows, ends, strict=False):
-            windows.append(_window(window, until, origins[source], facts[source], rules))
+            windows.append(_window(window, until, origins[source], facts[source], home, rules))
     return schemas.frame_of("windows", windows).sort("window_id")
 
 
@@ -237,6 +242,19 @@ def _spawner(rows: Sequence[_Row], facts: SessionFacts) -> str | None:
     None if the rows have a user turn: then the session with a parent is a fork, not a sub-agent.
     """
     return None if any(row.is_user_turn for row in rows) else facts.first("parent_session_id")
+
+
+def _first_spawner(
+    source: str, spawners: Mapping[str, str | None], source_of: Mapping[str, str]
+) -> str:
+    """Returns the source of the session that spawned a sub-agent, directly or through others."""
+    path = [source]
+    while path[-1] not in path[:-1]:
+        spawner = source_of.get(spawners.get(path[-1]) or "")
+        if spawner is None:
+            break
+        path.append(spawner)
+    return path[-1]
 
 
 def window_key(session_id: str, trigger: str, first_message_id: str) -> str:
@@ -319,16 +337,23 @@ def _window(
     until: Place,
     origin: Mapping[str, Any],
     facts: SessionFacts,
+    home: SessionFacts,
     rules: WindowRules,
 ) -> dict[str, Any]:
-    """Returns the row of a window in the table; `until` is where the next window begins."""
+    """Returns the row of a window in the table; `until` is where the next window begins.
+
+    `home` are the facts of the session whose project it is in.
+    """
     rows = window.rows
     session = origin["conversation_id"]
     last = rows[-1].place
     end = (until[0], until[1] - 1)
     ended_at = max(row.at for row in rows)
     ids = [row.message_id for row in rows]
-    folder = facts.first("cwd") or ""
+    home = home if home.first("cwd") else facts
+    folder = home.first("cwd") or ""
+    # What the spawner states later must not change the windows of its sub-agents.
+    repository_until = last if home is facts else home.begins("cwd")
     window_row = {
         **{name: origin[name] for name in ("source_id", "harness", "path")},
         **{name: facts.as_of(name, last) for name in ("branch", "version")},
@@ -347,7 +372,7 @@ def _window(
         "message_count": len(rows),
         "user_turn_count": sum(row.is_user_turn for row in rows),
         "chars": sum(row.chars for row in rows),
-        "project": project_of(facts.first("repository", last), folder),
+        "project": project_of(home.first("repository", repository_until), folder),
         "folder": folder,
         "person": _person(origin["source_id"], folder, rules),
         # Harnesses write these after the last message, and again before the next one.
@@ -399,7 +424,8 @@ def plan_windows_incrementally(
     have_records = set(changed) <= set(tables.parts("records"))
     if not have_records or _lost_messages(tables, earlier_windows, changed):
         return plan_windows(tables.scan("records"), resources, rules)
-    planned = sources_to_plan(tables, earlier_windows, changed)
+    sources = sources_to_plan(tables, earlier_windows, changed)
+    planned = _with_relatives(sources, tables, resources, earlier_windows)
     if not planned:
         return earlier_windows
     planned_resources = resources.filter(pl.col("source_id").is_in(planned))
@@ -433,6 +459,27 @@ def _with_families(sources: set[str], windows: pl.DataFrame) -> set[str]:
         family |= new_sources
         queue += new_sources
     return family
+
+
+def _with_relatives(
+    sources: Sequence[str],
+    tables: ParquetTables,
+    resources: pl.DataFrame,
+    windows: pl.DataFrame,
+) -> list[str]:
+    """Returns the sources with the sub-agents that their sessions spawned, and all spawners."""
+    sessions = resources.select("source_id", "conversation_id").unique()
+    planned_sessions = sessions.filter(pl.col("source_id").is_in(list(sources)))["conversation_id"]
+    spawned = windows.filter(pl.col("parent_session_id").is_in(planned_sessions.implode()))
+    relatives = {*sources, *spawned["source_id"]}
+    new = relatives
+    while new:
+        records = tables.scan("records", new).select("parent_session_id").unique().collect()
+        parent_ids = records["parent_session_id"].drop_nulls().implode()
+        parents = sessions.filter(pl.col("conversation_id").is_in(parent_ids))["source_id"]
+        new = set(parents) - relatives
+        relatives |= new
+    return sorted(relatives)
 
 
 def _lost_messages(

@@ -99,3 +99,28 @@ def test_nothing_new_changes_nothing(store: Store, sources: Path):
     changed_sources(store, sources)
     before = everything(store, window_rules_of(store))
     assert again(store, window_rules_of(store), before, []) is before
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
+def test_a_sub_agent_is_in_the_project_of_the_session_that_spawned_it(
+    store: Store, sources: Path, order: tuple[int, ...]
+):
+    """In whatever order their files arrive; a session that nobody spawned keeps its own."""
+    agent = [{**r, "isSidechain": True, "cwd": "/tmp/tmp.Xy"} for r in dialogue("a", 2, first=50)]
+    other = [{**record, "cwd": "/home/mira/till"} for record in dialogue("f", 5, first=90)]
+    subagents = transcript(sources, "a").with_suffix("") / "subagents"
+    subagents.mkdir(parents=True)
+    files = [(transcript(sources, "a"), dialogue("a", 5)), (transcript(sources, "f"), other)]
+    files.append((subagents / "agent-0a1b2c.jsonl", agent))
+    windows = pl.DataFrame()
+    for number in order:
+        path, records = files[number]
+        path.write_bytes(lines(*records))
+        changed = changed_sources(store, sources)
+        rules = window_rules_of(store)
+        windows = again(
+            store, rules, windows if windows.height else everything(store, rules), changed
+        )
+        assert_frame_equal(windows, everything(store, rules))
+    projects = windows.select("session_id", "project").rows()
+    assert dict(projects) == {"a": "shop", "a/agent-0a1b2c": "shop", "f": "till"}
