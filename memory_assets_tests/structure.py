@@ -71,7 +71,6 @@ UNFINISHED = (
     "stages/distill/model/",
     "stages/distill/rules/",
     "stages/friction/",
-    "stages/embed/claims.py",
     "stages/brief/briefing.py",
     "services/search/answers.py",
     "services/search/corpus.py",

@@ -18,134 +18,34 @@ the disk was full" and "The download failed because the disk was full".
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from difflib import SequenceMatcher
-from functools import lru_cache
-from itertools import pairwise
 
-from memory_assets.english.changes import read_changes
 from memory_assets.english.opposites import NEGATING, opposites_by
-from memory_assets.english.word_forms import (
-    IRREGULAR,
-    LIGHT_ROOTS,
-    NUMBERS,
-    SPECIFIC,
-    family_of,
-    form_of,
-    root,
-    tokens_of,
-    value_of,
-)
-from memory_assets.text.words import squeezed, word_set
+from memory_assets.english.word_forms import LIGHT_ROOTS, root
+from memory_assets.stages.embed.claim_reading import Claim, read_claim
 
-_INTRODUCTION = re.compile(
-    r"(?i)^\W*(?:(?:(?:no|yes)(?=\s*[,:!.–—])|ok(?:ay)?|so|well|and|but|again|also|please|actually"
-    r"|sorry|hm+|(?:the |our )?(?:i|we|team|owner|user)(?:['’]ve| have)? (?:asked|decided|agreed"
-    r"|told|said)(?: (?:you|me|us|already|that|for|to)\b)*|(?:remember|note)(?: that|(?=:)))"
-    r"\b[\s,:!.–—-]+)+|\b(?:from now on|pls|thanks)\b"
-)
-"""How a statement is introduced, and politeness."""
-
-_CODE = re.compile(r"`([^`]+)`")
-_QUOTATION = re.compile(
-    r"\"[^\"]*\s[^\"]*\"|“[^”]*”|(?<!\w)'(?:[^']|(?<=\w)'(?=\w))*\s(?:[^']|(?<=\w)'(?=\w))*'(?!\w)"
-)
-_CLAUSE_END = re.compile(
-    r"[;:–—]\s|[()]|[.!?](?:\s|$)|,\s|\s(?:but|because|since|while|so|unless|and)\s", re.I
-)
-_AT_LEAST = re.compile(r"(?i)\b(?:over|above|more than|at least)\s+(?=\d)")
-_AT_MOST = re.compile(
-    r"(?i)\b(?:under|below|less than|at most|up to|not (?:be )?(?:more|longer) than)\s+(?=\d)"
-)
-_ONE = re.compile(
-    r"(?i)(?<!the )(?<!no )\b(?:one|single)(?= (?!(?:of|or|and|is|was|are|can|that|who|more"
-    r"|another|at|to)\b)[a-z])"
-)
-_UNITS = word_set("ms second minute hour day week byte kb mb gb percent character line token time")
-
-_DENIAL = re.compile(
-    r"(?i)\b(?:not|no|never|nobody|nothing|without|(?:instead of|rather than)(?= "
-    r"\w+ing\b)|cannot|nor|avoid|stop|"
-    r"forbidden|forbids?|\w+n['’]t|(?:do|does|did|ca|wo|should)nt)"
-    r"\b(?! (?:only|just)\b)"
-)
-_OF_NOUNS = frozenset({"no", "without", "nobody", "nothing", "instead of", "rather than"})
-_OF_SUBJECTS = frozenset({"forbidden"})
-_DEMAND = re.compile(r"(?i)^(?!\W*(?:need|have)\b).*\b(?:without|unless|until)\b")
-"""Behind a denial: "never deploy without a backup" demands the backup."""
-
-_TOO_EARLY = re.compile(
-    r"(?i)\b(?:never|(?:do not|don['’]?t)(?: ever)?)\s+(?P<first>[^.;:,]+?)\s+before\s+"
-    r"(?P<then>(?:i|you|we|he|she|they|it|the|all)\b[^.;:,]*)"
-)
-"""What has to wait for something: "never push before you run the tests" demands the tests before
-the push.
-"""
-
-_CONDITION = re.compile(
-    r"(?i)\b(?:if|unless|only|without|but|by default|until|when(?:ever)?|while)\b"
-)
-_LIMIT = re.compile(r"(?i)\b(?:only|unless|except)\b")
-_DIRECTION = re.compile(
-    r"(?i)\b(?:before|after|over|(?<!rather )than|from|into|to|by|depends? on|calls?"
-    r"|imports?|extends|owns|blocks)\b"
-)
 _ACROSS = {"befor": "after", "after": "befor", "from": "to", "to": "from"}
-_PASSIVE = re.compile(
-    r"(?i)\b(?:is|are|was|were|be|been|gets?)\s+(?:\w+ly\s+)?\w+(?:ed|en|wn|pt|lt|nt|ne|de)\b"
-)
-_PAST = re.compile(
-    r"(?i)\b(?:was|were|had|used to|previously|formerly|originally|earlier|yesterday|ago|until"
-    r"|last (?:week|month|year|night|time)|did)(?:n['’]?t)?\b"
-)
-_PRESENT = re.compile(r"(?i)\b(?:(?:is|are|does)(?:n['’]?t)?|now)\b")
-_NO_FINITE = word_set(
-    "is are be been being was were not get gets must should can the a an our any each every of in "
-    "to has its"
-)
-"""Words before a participle that is no verb in the past."""
 
-_MOMENT = (
-    r"(?:pass|passes|passing|fail(?:s|ed|ing)?|green|red|broken|fixed|done|running|finished|ready"
-    r"|pushed|merged|committed|open|clean|found|works?|working|needed|left|today|currently)"
-)
-_MOMENTARY = re.compile(
-    rf"(?i)\b(?:is|are|isn['’]t|be|not|still|now|tests?|ci|build|it)\s+(?:(?:not|still|all|now)\s+)?"
-    rf"{_MOMENT}\b|\b{_MOMENT}\W*$"
-)
-_MOMENT_AT_END = re.compile(
-    rf"(?i)(?<!must be )(?<!should be )\b(?:{_MOMENT}|(?:is|are) (?:in|back|made|created|staged))"
-    r"(?:\s+(?:now|again|too|cleanly))?\W*$"
-)
-_MOODS = {
-    "guess": re.compile(
-        r"(?i)\b(?:could|might|maybe|perhaps|probably|likely|seems?|wonder|must have been)\b"
-    ),
-    "request": re.compile(r"(?i)^\W*(?:can|could|would) you\b|\?[\s*\"')]*$"),
-    "introduction": re.compile(r"(?i)^\W*here(?:['’]s| is| are)\b"),
-    "intention": re.compile(
-        r"(?i)^\W*(?:now(?! we)|next|then|let me|let us|(?:i|we|they|it|you)(?: will|['’]ll)"
-        r"|i['’](?:d|m|ve)"
-        r"|i (?!(?:(?:always|never|do|not|don['’]?t|would|also) )*(?:want|prefer|like|need|use)\b)"
-        r"|[a-z]{3,}ing (?:for|on|the|that|it|a|my|your|to))\b|:[\s*\"')]*$"
-    ),
-}
-"""What is no statement: supposed, asked, announced, about to be done or reported of one's own work.
-"""
-
-NEAREST, NEAR, REWORDED, FARTHEST = 0.9, 0.85, 0.75, 0.5
+NEAREST = 0.9
+NEAR = 0.85
+REWORDED = 0.75
+FARTHEST = 0.5
 """Cosines from which the least share of words suffices; from which a word of content may be
 unshared; from which few words suffice; and of any candidate."""
 
-LEAST_COMMON, ALL_COMMON = 0.6, 0.95
+LEAST_COMMON = 0.6
+ALL_COMMON = 0.95
 """Least share of common words, by weight, in one of the two: of the nearest and of the farthest
 candidates.
 """
 
-LEAST_OF_BOTH, LEAST_OF_DETAILED = 0.7, 0.5
+LEAST_OF_BOTH = 0.7
+LEAST_OF_DETAILED = 0.5
 """Least share in both together, and where only the newer one has more detail."""
 
-LIGHT_WEIGHT, VALUE_WEIGHT, LEAST_WEIGHT = 0.3, 2.0, 1.9
+LIGHT_WEIGHT = 0.3
+VALUE_WEIGHT = 2.0
+LEAST_WEIGHT = 1.9
 """Of a word of general meaning, of a value, and of all common words together; a word weighs 1."""
 
 HALF = 0.5
@@ -162,221 +62,39 @@ LONG = 8
 is then a detail.
 """
 
-WORDS_BEHIND, DENIED_NOUNS = 3, 2
-"""Words that belong to a word of direction, and that "no" and "without" deny."""
-
-_OPPOSITES, _STATES = opposites_by(root), opposites_by(root, of_states=True)
-
-
-@dataclass(frozen=True)
-class Claim:
-    """The parts of a sentence that identify its claim; words are roots."""
-
-    normal: str
-    """Its words in lower case, without marks and introduction."""
-    content: tuple[str, ...]
-    """Its content words and values, in order."""
-    families: Mapping[str, str]
-    """The family of each of them; of a path that of the file."""
-    told: frozenset[str]
-    """Those outside of code."""
-    opening: str
-    """The verb of an order: the first word."""
-    specifics: frozenset[str]
-    """Identifiers, numbers, and numbers with their units."""
-    names: frozenset[str]
-    commands: frozenset[str]
-    """Code spans of several words."""
-    gone: frozenset[str]
-    """Names that it says were replaced or are rejected."""
-    denials: tuple[frozenset[str], ...]
-    """The words that each denial denies."""
-    conditions: frozenset[str]
-    is_limited: bool
-    mood: str
-    """A name in `_MOODS`, moment, or nothing for a plain statement or order."""
-    is_past: bool | None
-    """None if its verb does not say."""
-    finished: frozenset[str]
-    """Verbs in a past form."""
-    is_report: bool
-    """Whether it begins with one of them: "Removed the flag"."""
-    present: frozenset[str]
-    """Words that can be verbs in the present."""
-    is_passive: bool
-    behind: frozenset[tuple[str, str]]
-    """Words of direction, each with the words behind it."""
-
-    @property
-    def words(self) -> frozenset[str]:
-        """Its content words and values, without order."""
-        return frozenset(self.families)
-
-    @property
-    def denied(self) -> frozenset[str]:
-        """All words that it denies."""
-        return frozenset().union(*self.denials)
-
-    @property
-    def is_negated(self) -> bool:
-        """Whether it denies something."""
-        return len(self.denials) % 2 == 1
-
-
-@lru_cache(maxsize=65_536)
-def read_claim(text: str) -> Claim:
-    """Returns the parts of the sentence."""
-    bare = _TOO_EARLY.sub(r"\g<then> before \g<first>", without_introduction(text))
-    tokens = tokens_of(bare)
-    lower = [token.lower() for token in tokens]
-    content = tuple(filter(None, map(form_of, tokens)))
-    first = _CLAUSE_END.split(bare, maxsplit=1)[0]
-    gone = frozenset(change.gone for change in read_changes(text))
-    codes = _CODE.findall(text)
-    opening = (
-        ""
-        if not tokens or _is_finished("", lower[0]) or lower[0].endswith("ing")
-        else form_of(tokens[0])
-    )
-    return Claim(
-        normal=" ".join(word for word in lower if word not in ("please", "always")),
-        content=content,
-        families={word: family_of(word.rsplit("/", 1)[-1]) for word in content},
-        told=frozenset(filter(None, map(form_of, tokens_of(_CODE.sub(" ", text))))),
-        opening=opening,
-        specifics=frozenset(value_of(token) for token in tokens if SPECIFIC.search(token))
-        | _quantities(lower),
-        names=frozenset(token.lower() for token in tokens[1:] if _is_name(token))
-        | frozenset(form_of(code) for code in codes if code.isalpha() and form_of(code)),
-        commands=frozenset(squeezed(code) for code in codes if " " in code.strip()),
-        gone=gone,
-        denials=tuple(_denials(bare, gone)),
-        conditions=_words_behind(_CONDITION, bare),
-        is_limited=_LIMIT.search(bare) is not None,
-        mood=next(
-            (mood for mood, pattern in _MOODS.items() if pattern.search(text)), _moment(first)
-        ),
-        is_past=True if _PAST.search(first) else False if _PRESENT.search(first) else None,
-        finished=frozenset(
-            root(word) for before, word in pairwise(["", *lower]) if _is_finished(before, word)
-        ),
-        is_report=bool(lower) and _is_finished("", lower[0]),
-        present=frozenset({opening, *(root(word) for word in lower if word.endswith("s"))} - {""}),
-        is_passive=_PASSIVE.search(bare) is not None,
-        behind=frozenset(
-            (root(match[0].lower().removesuffix(" on")), word)
-            for match in _DIRECTION.finditer(bare)
-            for word in _words_of(_DIRECTION.split(bare[match.end() :], maxsplit=1)[0])[
-                :WORDS_BEHIND
-            ]
-        ),
-    )
-
-
-def without_introduction(text: str) -> str:
-    """Returns the statement without "no,", "please", "I told you:" and back-ticks, its limits in
-    one form.
-    """
-    bare = _ONE.sub("1", _INTRODUCTION.sub(" ", text).replace("`", ""))
-    return _AT_MOST.sub("below ", _AT_LEAST.sub("above ", bare))
-
-
-def is_past(text: str) -> bool:
-    """Returns whether the text is about the past."""
-    return _PAST.search(text) is not None or "no longer" in text.lower()
-
-
-def is_momentary(text: str) -> bool:
-    """Returns whether the text is about a state of the moment, which another moment does not
-    contradict.
-    """
-    return _MOMENTARY.search(text) is not None
-
-
-def _moment(clause: str) -> str:
-    return "moment" if _MOMENT_AT_END.search(_CONDITION.split(clause)[0]) else ""
-
-
-def _is_name(token: str) -> bool:
-    return token[:1].isupper() and (not token.isupper() or (len(token) == 1 and token != "I"))
-
-
-def _is_finished(before: str, word: str) -> bool:
-    is_past_form = (word.endswith("ed") and not word.endswith("eed")) or word in IRREGULAR
-    return is_past_form and before not in _NO_FINITE
-
-
-def _words_of(clause: str) -> list[str]:
-    """Returns the content words of a clause, without those of general meaning."""
-    return [
-        form for token in tokens_of(clause) if (form := form_of(token)) and form not in LIGHT_ROOTS
-    ]
-
-
-def _denials(text: str, rejected: frozenset[str]) -> Iterator[frozenset[str]]:
-    """Yields the words of each denial: of its clause, or what follows "no" and "without".
-
-    "Use uv, not pip" rejects a name and denies nothing, and "never without" demands.
-    """
-    for clause in _CLAUSE_END.split(_QUOTATION.sub(" ", text)):
-        for match in _DENIAL.finditer(clause):
-            word, follow, whole = (
-                match[0].lower(),
-                _words_of(clause[match.end() :]),
-                _words_of(clause),
-            )
-            if _DEMAND.search(clause[match.end() :]):
-                return
-            denied = follow[:DENIED_NOUNS] if word in _OF_NOUNS else whole
-            is_rejection = (
-                any(root(name.split()[0]) == follow[0] for name in rejected)
-                if follow
-                else word not in _OF_SUBJECTS
-            )
-            if denied and not is_rejection:
-                yield frozenset(denied)
-
-
-def _words_behind(pattern: re.Pattern[str], text: str) -> frozenset[str]:
-    """Returns the content words between each match and the end of its clause."""
-    ends = (match.end() for match in pattern.finditer(text))
-    return frozenset(
-        word for end in ends for word in _words_of(_CLAUSE_END.split(text[end:], maxsplit=1)[0])
-    )
-
-
-def _quantities(lower: list[str]) -> set[str]:
-    """Returns number words in digits, and every number together with its unit."""
-    found = {NUMBERS[word] for word in lower if word in NUMBERS}
-    for word, after in pairwise([*lower, ""]):
-        number, unit = NUMBERS.get(word, word), after.removesuffix("s") if after != "ms" else after
-        if number[:1].isdigit() and unit in _UNITS:
-            found.add(f"{number} {unit}")
-    return found
+_OPPOSITES = opposites_by(root)
+_STATES = opposites_by(root, of_states=True)
 
 
 def same_claim(newer: str, older: str, similarity: float) -> str | None:
     """Returns why the two merge, or None; the newer wording must contain every value of the older
     one.
     """
-    a, b = read_claim(newer), read_claim(older)
+    a = read_claim(newer)
+    b = read_claim(older)
     if newer == older or (a.normal and a.normal == b.normal):
         return "same words"
-    least = _least_common(similarity)
-    common = frozenset(a.families.values()) & frozenset(b.families.values())
-    if not (a.told and b.told) or len(common) < least * min(len(a.families), len(b.families)) / 2:
-        # before the costlier comparisons; a value can be in the other claim in another form
+    if not _may_be_same(a, b, _least_common(similarity)):
         return None
-    ours, theirs = _missing(a, b), _missing(b, a)
-    if not _share_words(a, b, ours, theirs, similarity) or any(
-        differ(a, b) for differ in _DIFFERENCES
-    ):
+    ours = _missing(a, b)
+    theirs = _missing(b, a)
+    is_shared = _share_words(a, b, ours, theirs, similarity)
+    if not is_shared or any(differ(a, b) for differ in _DIFFERENCES):
         return None
     if a.words == b.words:
         return "same words in another order"
     if ours | theirs <= LIGHT_ROOTS:
         return "same words but for general ones"
     return "same claim in other words" if ours and theirs else "same claim, one with more detail"
+
+
+def _may_be_same(a: Claim, b: Claim, least: float) -> bool:
+    """Returns whether the costlier comparisons are worth it; a value can be in the other claim in
+    another form.
+    """
+    common = frozenset(a.families.values()) & frozenset(b.families.values())
+    fewest = least * min(len(a.families), len(b.families)) / 2
+    return bool(a.spoken and b.spoken) and len(common) >= fewest
 
 
 def _least_common(similarity: float) -> float:
@@ -386,24 +104,24 @@ def _least_common(similarity: float) -> float:
 
 def _missing(claim: Claim, other: Claim) -> frozenset[str]:
     """Returns the words that the other claim lacks."""
-    known = frozenset(other.families.values())
-    return frozenset(
-        word
-        for word, family in claim.families.items()
-        if family not in known and not _has(other, word)
-    )
+    others = frozenset(other.families.values())
+    missing = (word for word, family in claim.families.items() if family not in others)
+    return frozenset(word for word in missing if not _has(other, word))
 
 
 def _has(claim: Claim, value: str) -> bool:
     """Returns whether the claim has the value: itself, in a path, or in parts."""
-    if value in claim.specifics or value in claim.families or root(value) in claim.families:
+    if value in claim.families or _has_word(claim, value):
         return True
-    if any(f"/{value}/" in f"/{one}/" for one in claim.specifics if "/" in one):
+    paths = (specific for specific in claim.specifics if "/" in specific)
+    if any(f"/{value}/" in f"/{path}/" for path in paths):
         return True
     parts = [part for part in re.split(r"[/=]", value) if part]
-    return len(parts) > 1 and all(
-        part in claim.specifics or root(part) in claim.families for part in parts
-    )
+    return len(parts) > 1 and all(_has_word(claim, part) for part in parts)
+
+
+def _has_word(claim: Claim, word: str) -> bool:
+    return word in claim.specifics or root(word) in claim.families
 
 
 def _share_words(
@@ -412,24 +130,41 @@ def _share_words(
     """Returns whether the two have enough words in common for their similarity, and none that
     stands in another's place.
     """
-    size, other_size, left, other_left = map(_weight, (a.words, b.words, ours, theirs))
-    if size - left < LEAST_WEIGHT + (similarity < REWORDED) or 1 - min(
-        left / size, other_left / other_size
-    ) < _least_common(similarity):
+    size = _weight(a.words)
+    missing = _weight(ours)
+    other_size = _weight(b.words)
+    other_missing = _weight(theirs)
+    least_shared = min(missing / size, other_missing / other_size)
+    is_light = size - missing < LEAST_WEIGHT + (similarity < REWORDED)
+    if is_light or 1 - least_shared < _least_common(similarity):
         return False
-    ours, theirs = ours - LIGHT_ROOTS, theirs - LIGHT_ROOTS
+    of_both = 1 - (missing + other_missing) / (size + other_size)
+    return _share_content(a, b, ours - LIGHT_ROOTS, theirs - LIGHT_ROOTS, similarity, of_both)
+
+
+def _share_content(
+    a: Claim,
+    b: Claim,
+    ours: frozenset[str],
+    theirs: frozenset[str],
+    similarity: float,
+    of_both: float,
+) -> bool:
+    """Returns the same for the words without those of general meaning."""
     if not (ours or theirs):
         return True
     if similarity < NEAR or a.opening in ours or b.opening in theirs:
         return False
-    told, other_told = ({claim.families.get(word, word) for word in claim.told} for claim in (a, b))
-    if len(told & other_told) < HALF * min(len(told), len(other_told)):
+    spoken = _spoken_families(a)
+    other_spoken = _spoken_families(b)
+    if len(spoken & other_spoken) < HALF * min(len(spoken), len(other_spoken)):
         return False
-    of_both = 1 - (left + other_left) / (size + other_size)
-    return (
-        of_both >= (LEAST_OF_BOTH if theirs else LEAST_OF_DETAILED)
-        and _exchanged(a, b, ours | theirs) <= MOST_EXCHANGED
-    )
+    least = LEAST_OF_BOTH if theirs else LEAST_OF_DETAILED
+    return of_both >= least and _exchanged(a, b, ours | theirs) <= MOST_EXCHANGED
+
+
+def _spoken_families(claim: Claim) -> set[str]:
+    return {claim.families.get(word, word) for word in claim.spoken}
 
 
 def _weight(words: Iterable[str]) -> float:
@@ -443,26 +178,36 @@ def _exchanged(a: Claim, b: Claim, unshared: frozenset[str]) -> float:
     """Returns the share of unshared words that stand in the place of another one, in one
     construction; 1 for the subject.
     """
-    families = [[claim.families[word] for word in claim.content] for claim in (a, b)]
-    steps = SequenceMatcher(None, *families, autojunk=False).get_opcodes()
-    spans = [
-        (i1, a.content[i1:i2], b.content[j1:j2])
-        for what, i1, i2, j1, j2 in steps
-        if what == "replace"
-    ]
     least = 2 if min(len(a.families), len(b.families)) >= LONG else 1
-    contrasts = [
+    starts = [
         start
-        for start, one, other in spans
-        if max(len(one), len(other)) <= 2
-        and not (LIGHT_ROOTS.issuperset(one) or LIGHT_ROOTS.issuperset(other))
-        and sum(not unshared.isdisjoint(side) for side in (one, other)) >= least
+        for start, first, second in _exchanges(a, b)
+        if _is_contrast(first, second) and _count_unshared(first, second, unshared) >= least
     ]
-    return (
-        1.0
-        if any(start < FIRST for start in contrasts)
-        else len(contrasts) / min(len(a.told), len(b.told))
-    )
+    if any(start < FIRST for start in starts):
+        return 1.0
+    return len(starts) / min(len(a.spoken), len(b.spoken))
+
+
+def _exchanges(a: Claim, b: Claim) -> Iterator[tuple[int, tuple[str, ...], tuple[str, ...]]]:
+    """Yields where words stand in the place of others, and both."""
+    families = [a.families[word] for word in a.content]
+    other_families = [b.families[word] for word in b.content]
+    matcher = SequenceMatcher(None, families, other_families, autojunk=False)
+    for what, start, end, other_start, other_end in matcher.get_opcodes():
+        if what == "replace":
+            yield start, a.content[start:end], b.content[other_start:other_end]
+
+
+def _is_contrast(first: tuple[str, ...], second: tuple[str, ...]) -> bool:
+    is_general = LIGHT_ROOTS.issuperset(first) or LIGHT_ROOTS.issuperset(second)
+    return max(len(first), len(second)) <= 2 and not is_general
+
+
+def _count_unshared(
+    first: tuple[str, ...], second: tuple[str, ...], unshared: frozenset[str]
+) -> int:
+    return sum(not unshared.isdisjoint(side) for side in (first, second))
 
 
 def _differ_in_values(a: Claim, b: Claim) -> bool:
@@ -471,23 +216,31 @@ def _differ_in_values(a: Claim, b: Claim) -> bool:
     """
     numbers = {value for value in a.specifics if any(map(str.isdigit, value))}
     is_detail = min(len(a.words), len(b.words)) >= LONG or _missing(b, a) <= LIGHT_ROOTS
-    if not all(_has(a, value) for value in b.specifics | b.names) or not (
-        is_detail or numbers <= b.specifics
-    ):
+    if not all(_has(a, value) for value in b.specifics | b.names):
         return True
-    if any(
-        one != other and one.split()[0] == other.split()[0]
-        for one in a.commands
-        for other in b.commands
-    ):
+    if not (is_detail or numbers <= b.specifics) or _differ_in_commands(a, b):
         return True
-    flags, others = ({word for word in claim.content if word.startswith("-")} for claim in (a, b))
-    return flags != others and bool(flags and others)
+    flags = _flags(a)
+    other_flags = _flags(b)
+    return flags != other_flags and bool(flags and other_flags)
+
+
+def _differ_in_commands(a: Claim, b: Claim) -> bool:
+    """Returns whether both have the same program with other arguments."""
+    for command in a.commands:
+        program = command.split()[0]
+        if any(other != command and other.split()[0] == program for other in b.commands):
+            return True
+    return False
+
+
+def _flags(claim: Claim) -> set[str]:
+    return {word for word in claim.content if word.startswith("-")}
 
 
 def _differ_in_polarity(a: Claim, b: Claim) -> bool:
     """Returns whether the one denies or replaces what the other one asserts."""
-    return bool(opposition(a, b)) or any(name in b.normal for name in a.gone - b.gone)
+    return bool(opposition(a, b)) or any(name in b.normal for name in a.replaced - b.replaced)
 
 
 def opposition(a: Claim, b: Claim, *, of_states: bool = False) -> list[frozenset[str]]:
@@ -495,21 +248,26 @@ def opposition(a: Claim, b: Claim, *, of_states: bool = False) -> list[frozenset
     one of them denies.
     """
     table = _STATES if of_states else _OPPOSITES
-    only_a, only_b = a.words - b.words, b.words - a.words
-    pairs = [
-        frozenset({one, other})
-        for one in only_a
-        for other in _opposites(one, table) & only_b
-        if (one == a.opening) == (other == b.opening)
-    ]
-    found = [pair for pair in pairs if bool(pair & a.denied) == bool(pair & b.denied)]
-    for one, other in ((a, b), (b, a)):
-        found += [
-            denied
-            for denied in one.denials
-            if 2 * len(denied & (other.words - other.denied)) > len(denied)
-        ]
-    return found
+    pairs = [pair for pair in _opposed_pairs(a, b, table) if _is_asserted_alike(pair, a, b)]
+    for claim, other in ((a, b), (b, a)):
+        asserted = other.words - other.denied
+        pairs += [words for words in claim.denials if 2 * len(words & asserted) > len(words)]
+    return pairs
+
+
+def _is_asserted_alike(pair: frozenset[str], a: Claim, b: Claim) -> bool:
+    return bool(pair & a.denied) == bool(pair & b.denied)
+
+
+def _opposed_pairs(
+    a: Claim, b: Claim, table: Mapping[str, frozenset[str]]
+) -> Iterator[frozenset[str]]:
+    """Yields a word of the one with its opposite in the other, both or none at the beginning."""
+    only_b = b.words - a.words
+    for word in a.words - b.words:
+        for opposite in _opposites(word, table) & only_b:
+            if (word == a.opening) == (opposite == b.opening):
+                yield frozenset({word, opposite})
 
 
 def _opposites(word: str, table: Mapping[str, frozenset[str]]) -> frozenset[str]:
@@ -533,14 +291,16 @@ def _differ_in_time(a: Claim, b: Claim) -> bool:
     """Returns whether one is about the past and the other about the present: was and is, used and
     uses, report and order.
     """
-    if any(
-        one.is_report and not (other.finished or other.is_past or other.is_passive)
-        for one, other in ((a, b), (b, a))
-    ):
+    if _only_reports(a, b) or _only_reports(b, a):
         return True
     if None not in (a.is_past, b.is_past):
         return a.is_past != b.is_past
     return not (a.finished.isdisjoint(b.present) and b.finished.isdisjoint(a.present))
+
+
+def _only_reports(claim: Claim, other: Claim) -> bool:
+    """Returns whether the one is a report, and nothing in the other is in the past."""
+    return claim.is_report and not (other.finished or other.is_past or other.is_passive)
 
 
 def _differ_in_conditions(a: Claim, b: Claim) -> bool:
@@ -549,15 +309,15 @@ def _differ_in_conditions(a: Claim, b: Claim) -> bool:
     """
     is_long = min(len(a.words), len(b.words)) >= LONG
     pairs = [(b, a)] if is_long else [(a, b), (b, a)]
-    if any(
-        2 * len(one.conditions & _missing(one, other)) > len(one.conditions)
-        for one, other in pairs
-        if one.conditions
-    ):
+    return any(_lacks_condition(claim, other) for claim, other in pairs)
+
+
+def _lacks_condition(claim: Claim, other: Claim) -> bool:
+    """Returns whether the other claim lacks most of a condition of this one, or its limit."""
+    missing = claim.conditions & _missing(claim, other)
+    if 2 * len(missing) > len(claim.conditions):
         return True
-    return any(
-        one.is_limited and not (other.is_limited or other.conditions) for one, other in pairs
-    )
+    return claim.is_limited and not (other.is_limited or other.conditions)
 
 
 def _differ_in_roles(a: Claim, b: Claim) -> bool:
@@ -568,13 +328,15 @@ def _differ_in_roles(a: Claim, b: Claim) -> bool:
     """
     if any((_ACROSS.get(way), word) in b.behind for way, word in a.behind - b.behind):
         return True
-    if a.is_passive == b.is_passive and _triples(a) & {triple[::-1] for triple in _triples(b)}:
+    reversed_triples = {triple[::-1] for triple in _triples(b)}
+    if a.is_passive == b.is_passive and not reversed_triples.isdisjoint(_triples(a)):
         return True
     ways = {way for way, _ in a.behind} & {way for way, _ in b.behind} - {"to"}
-    return any(
-        {w for d, w in a.behind if d == one}.isdisjoint(w for d, w in b.behind if d == one)
-        for one in ways
-    )
+    return any(_behind(a, way).isdisjoint(_behind(b, way)) for way in ways)
+
+
+def _behind(claim: Claim, way: str) -> set[str]:
+    return {word for direction, word in claim.behind if direction == way}
 
 
 def _triples(claim: Claim) -> frozenset[tuple[str, ...]]:

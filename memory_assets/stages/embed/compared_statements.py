@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from memory_assets.english.changes import Change, clauses, read_changes, read_state_changes
 from memory_assets.english.word_forms import LIGHT, LIGHT_ROOTS, form_of, root, tokens_of
-from memory_assets.stages.embed.claims import (
+from memory_assets.stages.embed.claim_reading import (
     Claim,
     is_momentary,
     is_past,

@@ -18,7 +18,8 @@ conflict with nothing. Who said it, and which of the two holds, is decided in `m
 
 from memory_assets.english.changes import withdraws
 from memory_assets.english.word_forms import root
-from memory_assets.stages.embed.claims import Claim, opposition
+from memory_assets.stages.embed.claim_reading import Claim
+from memory_assets.stages.embed.claims import opposition
 from memory_assets.stages.embed.compared_statements import ComparedStatement, read_statement
 from memory_assets.stages.embed.other_values import differ_in_a_value
 from memory_assets.stages.embed.replacements import GENERAL, replaces, reverses, roots_of

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from memory_assets.stages.embed.claims import read_claim, same_claim
+from memory_assets.stages.embed.claim_reading import read_claim
+from memory_assets.stages.embed.claims import same_claim
 from memory_assets.stages.embed.conflicts import CONSIDERED_FROM, find_conflict
 
 SIMILAR_WORDS = 0.8
