@@ -9,7 +9,10 @@ from memory_assets.stages.distill.grounding.fact_evidence import Grounding
 from memory_assets.stages.distill.grounding.narratives import without_orders, without_quoted
 from memory_assets.stages.distill.grounding.window_index import Stamp
 from memory_assets_tests.factories import START, WordEmbedder
+from memory_assets_tests.labelled import labelled
 from memory_assets_tests.stages.distill.sessions import said
+
+LABELLED = labelled(__file__)
 
 ROWS = said(
     ("owner", "no, use uv for the packages here, never pip"),
@@ -66,15 +69,7 @@ def test_a_paraphrase_is_supported_if_the_names_are_there():
     assert fault("Dependencies listed in `uv.lock` get set up by running `uv sync`") == ""
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "`uv sync` installs every package of `poetry.lock`",
-        "`uv sync --frozen` installs every package of `uv.lock`",
-        "`uv sync` installs all 47 packages of `uv.lock`",
-        'The assistant said "uv replaces poetry entirely" about packages of `uv.lock`',
-    ],
-)
+@pytest.mark.parametrize("text", LABELLED["unknown names"])
 def test_names_numbers_and_quoted_words_must_be_there(text: str):
     assert fault(text) == "unknown name"
 
@@ -160,16 +155,7 @@ def test_what_quoted_material_asks_for_is_no_open_work():
     assert without_quoted(text, ROWS) == "Move the packages to uv. Write the release notes."
 
 
-@pytest.mark.parametrize(
-    ("turns", "speaker"),
-    [
-        ("owner: why do failed uploads retry|assistant: Failed uploads retry thrice.", "assistant"),
-        ("assistant: Failed uploads retry thrice.|owner: is that so for uploads?", "assistant"),
-        ("assistant: Failed uploads could retry thrice.|owner: ok do it", "assistant"),
-        ("owner: could you let failed uploads retry thrice?|assistant: Done.", "owner"),
-        ("owner: failed uploads retry thrice|assistant: Now failed uploads retry thrice.", "owner"),
-    ],
-)
+@pytest.mark.parametrize(("turns", "speaker"), LABELLED["speakers"])
 def test_a_statement_is_whose_own_sentences_carry_it(turns: str, speaker: str):
     rows = said(*(tuple(turn.split(": ", 1)) for turn in turns.split("|")))
     found = Grounding(rows, UTC).find("Failed uploads retry thrice", Stamp(START.hour, 0))

@@ -37,14 +37,7 @@ def test_a_repetition_in_other_words_is_the_same_claim(
     assert same_claim(newer, older, cosine(embedder, newer, older)) is not None
 
 
-@pytest.mark.parametrize(
-    "lost",
-    [
-        "Use port 5432 for `payments-db`.",
-        "Deploys to `payments-db` use 5432.",
-        "Use 5432 as Alice does for the db.",
-    ],
-)
+@pytest.mark.parametrize("lost", PAIRS["lost values"])
 def test_a_newer_wording_without_a_specific_of_the_older_one_does_not_absorb_it(lost: str):
     assert same_claim("Use port for the db.", lost, 0.99) is None
 
