@@ -7,12 +7,14 @@ _MOMENT = re.compile(
     r"|yesterday|immediately|yet|until (?:i|we)|at the moment|temporarily|again)\b"
 )
 _STATE = re.compile(
-    r"(?i)\b(?:uncommitted|untracked|working tree|force-push\w*|in progress|awaiting|all green"
-    r"|ready to (?:push|commit|merge)|(?:pushed|committed|opened) (?:to|as|it|an?)\b"
-    r"|commits? (?:ahead|behind|past)|(?:branch|commit|work|fix|it|pr|tag)s? (?:is|are"
-    r"|has) (?:now )?"
+    r"(?i)\b(?:uncommitted|untracked|working tree|force-push\w*|fast-forward\w*|in progress"
+    r"|awaiting"
+    r"|all green|0 issues|commits? (?:ahead|behind|past)|ready to (?:push|commit|merge)"
+    r"|(?:pushed|committed|opened) (?:to|as|it|an?)"
+    r"|(?:branch|commit|work|fix|it|pr|tag)s?(?: #\d+)? (?:is|are|has) (?:now )?"
     r"(?:pushed|clean|open|ready|up|advanced|moved)|(?:tests?|suites?|lint|all) pass\w*"
-    r"|(?:is|are) (?:now )?green|now (?:works|fails|passes)|still (?:fail\w*|broken|the same))\b"
+    r"|(?:is|are) (?:now )?green|now (?:works|fails|passes)"
+    r"|still (?:nothing|fail\w*|broken|the same))\b"
     r"|^\W*(?:pushed|committed|merged|opened|rebased)\b[.:!]"
 )
 

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from memory_assets.english.passing import is_passing_state
 from memory_assets.schema.protocols import Embedder
 from memory_assets.schema.records import Verdict
 from memory_assets.schema.vocabulary import Category
@@ -61,11 +62,10 @@ _CUT = _PATTERNS["cut"]
 _NAME = re.compile(r"`[^`]*`s?|\S*[/_(]\S*|\S+\.\w{1,4}\b")
 ADR = re.compile(r"\bADR[-_ ]?\d+\b", re.I)
 PATH_OR_COMMAND = _PATTERNS["path_or_command"]
-_HEDGE = _PATTERNS["hedge"]
-
-SIGNALS = ((ADR, 0.4), (PATH_OR_COMMAND, 0.3), (_PATTERNS["opinion"], -0.3), (_HEDGE, -0.1))
-"""Patterns and their effects on verifiability. An opinion alone is below `least_verifiable`, a
-hedge alone is not. A path offsets an opinion."""
+SIGNALS = ((ADR, 0.4), (PATH_OR_COMMAND, 0.3), (_PATTERNS["opinion"], -0.3))
+"""Patterns and their effects on verifiability. An opinion alone is below `least_verifiable`; a path
+offsets it.
+"""
 
 
 GateRule = tuple[bool, Verdict, float, str]
@@ -154,7 +154,7 @@ def _usefulness_rules(candidate: Candidate, limits: GateLimits) -> Iterator[Gate
     text = candidate.text
     is_ruled = candidate.hint is None
     is_ruled_by_others = is_ruled and candidate.author != "owner"
-    is_transient = bool(_PATTERNS["transient"].search(text)) and not ADR.search(text)
+    is_transient = is_passing_state(text) and not ADR.search(text)
     yield is_ruled_by_others and is_transient, "hold", 0.7, "a passing state"
     is_opinion = is_ruled_by_others and verifiability_of(text) < limits.least_verifiable
     yield is_opinion, "hold", 0.6, "an opinion"

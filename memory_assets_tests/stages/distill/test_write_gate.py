@@ -161,7 +161,6 @@ def test_only_the_most_useful_of_a_window_are_allowed_and_order_is_kept():
         ("The worker reads events from Redis.", 0.5),
         ("`make lint` reads docs/usage.md.", 0.8),
         ("ADR-14 says so in docs/adr.md.", 1.0),
-        ("It is probably the cache.", 0.4),
         ("A genuinely elegant solution.", 0.2),
         ("`make lint` is the best way.", 0.5),
     ],

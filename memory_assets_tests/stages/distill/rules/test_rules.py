@@ -139,22 +139,6 @@ def test_a_condition_stays_with_its_rule():
     assert [fact.text for fact in of_owner(("owner", trailing))] == [trailing]
 
 
-OFFERED = "I'd retry twice with `backoff`, because the proxy drops idle connections. Want me to make the change?"
-RECOMMENDED = "I'd recommend keeping `uv.lock` in git, because CI installs from it."
-
-
-@pytest.mark.parametrize(
-    ("offered", "turn"),
-    [
-        (RECOMMENDED, "hmm ok but why"), (RECOMMENDED, "ok, continue"), (RECOMMENDED, "yes, do that"), (OFFERED, "yes, do it"),
-        (f"{RECOMMENDED} Should I drop `requirements.txt`?", "yes"), ("The lint error is gone. Want me to commit and push this?", "yes"),
-        ("Should I add a test for the parser?", "yes"), ("I kept `uv.lock` in git.", "yes"),
-    ],
-)  # fmt: skip
-def test_a_yes_to_an_offer_is_an_errand(offered: str, turn: str):
-    assert of_owner(ASKED, ("assistant", offered), ("owner", turn), ("assistant", "Done.")) == []
-
-
 @pytest.mark.parametrize(
     "turn",
     LABELLED["tasks and words without their referent are dropped"]
