@@ -209,7 +209,7 @@ def _take(store: Store, status: QuestionStatus, text: str, client: str) -> Disti
     plain = masked(AgentModel(), store)
     model = replace(plain, model=AgentModel(client, plain.mask(text)))
     name = status.question.key.name
-    with filelock.FileLock(store.answers / AGENT_QUESTIONS / "lock", mode=0o600):
+    with filelock.FileLock(store.answers / "agents.lock", mode=0o600):
         status = _asked(store, name)
         if status.state != "open":
             return Distilled("known", name, status.question.project)

@@ -209,12 +209,13 @@ def observer_answers(store: Store, table: Table) -> dict[str, str]:
 
 def answers_of_agents(store: Store) -> dict[str, list[str]]:
     """Returns the names of the stored answers to questions that agents were given, by day."""
+    markers = (store.answers / AGENT_QUESTIONS).glob("*/*")
+    day_of = {marker.name.partition("-")[0]: marker.parent.name for marker in markers}
     days: dict[str, list[str]] = {}
-    for marker in sorted((store.answers / AGENT_QUESTIONS).glob("*/*")):
-        content = marker.name.partition("-")[0]
-        names = [path.name for path in sorted(store.answers.glob(f"{content}-*.json"))]
-        if names:
-            days.setdefault(marker.parent.name, []).extend(names)
+    for path in sorted(store.answers.glob("*.json")) if day_of else ():
+        day = day_of.get(path.name.partition("-")[0])
+        if day:
+            days.setdefault(day, []).append(path.name)
     return days
 
 

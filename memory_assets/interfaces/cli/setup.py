@@ -160,7 +160,8 @@ def model_use(
     name: Annotated[
         str,
         typer.Argument(
-            help="claude-code, codex, a model's name, or `rules`: no model, nothing is sent."
+            help="claude-code, codex, a model's name; `agent`: agents that you ask; or `rules`: no "
+            "model, nothing is sent."
         ),
     ],
     reflector: Reflector = None,
