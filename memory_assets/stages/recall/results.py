@@ -45,36 +45,30 @@ def condition(filters: Filters, columns: Sequence[str]) -> pl.Expr:
     """Returns what the rows of a frame with these columns must fulfil; a filter on a column that is
     missing is left out.
     """
-    chosen = {
+    allowed = {
+        "state": filters.states,
         "category": filters.category,
         "priority": filters.priority,
         "kind": filters.kind,
         "trigger": filters.trigger,
+        "project": filters.only_project and [filters.only_project],
+        "person": filters.person and [filters.person],
+        "session_id": filters.session and [filters.session],
     }
-    named = {
-        "project": filters.only_project,
-        "person": filters.person,
-        "session_id": filters.session,
-    }
-    wanted: list[tuple[str, pl.Expr | None]] = [
-        ("state", pl.col("state").is_in(list(filters.states))),
-        *(
-            (name, pl.col(name).is_in(list(words)) if words else None)
-            for name, words in chosen.items()
-        ),
-        (
-            "tags",
-            pl.any_horizontal(pl.col("tags").list.contains(tag) for tag in filters.tag)
-            if filters.tag
-            else None,
-        ),
-        *((name, pl.col(name) == word if word else None) for name, word in named.items()),
-        ("event_at", pl.col("event_at") >= filters.since if filters.since else None),
-        ("event_at", pl.col("event_at") < filters.until if filters.until else None),
+    conditions = [
+        pl.col(name).is_in(list(values))
+        for name, values in allowed.items()
+        if values and name in columns
     ]
-    return pl.all_horizontal(
-        pl.lit(True), *(one for name, one in wanted if one is not None and name in columns)
-    )
+    if filters.tag and "tags" in columns:
+        conditions.append(
+            pl.any_horizontal(pl.col("tags").list.contains(tag) for tag in filters.tag)
+        )
+    if filters.since:
+        conditions.append(pl.col("event_at") >= filters.since)
+    if filters.until:
+        conditions.append(pl.col("event_at") < filters.until)
+    return pl.all_horizontal(pl.lit(True), *conditions)
 
 
 @dataclass(frozen=True)
@@ -92,11 +86,7 @@ class Asker:
 
     def __post_init__(self) -> None:
         # No known name can have a lone surrogate, which cannot be encoded.
-        for name in (
-            "project",
-            "person",
-            "session",
-        ):
+        for name in ("project", "person", "session"):
             if value := getattr(self, name):
                 object.__setattr__(self, name, value.encode("utf-8", "replace").decode())
         if self.now.tzinfo is None:
