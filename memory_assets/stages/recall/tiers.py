@@ -29,9 +29,9 @@ MOST_TOPICS = 2
 """A question with more topics, beside a category and a project, is not broad."""
 
 _OPEN = re.compile(
-    r"\b(?:what(?:'s| is| are| do| should| have)|(?:what|which) (?:rules|conventions|guidelines)"
-    r"|how is|who(?:'s| is)|tell me|list|show|give|everything|overview|summar\w+|gist|rundown"
-    r"|recap|outline|digest|(?:catch|bring|fill) me)\b",
+    r"\b(?:what(?:'s| is| are)|what (?:do|have|should) (?:i|we|you) (?:know|learn\w*)"
+    r"|(?:what|which) (?:rules|conventions|guidelines)|how is|who(?:'s| is)|tell me|list|show|give"
+    r"|everything|overview|summar\w+|gist|rundown|recap|outline|digest|(?:catch|bring|fill) me)\b",
     re.I,
 )
 """Asks for what there is, not for a place, a reason or a number."""
