@@ -44,11 +44,10 @@ _TICKET = re.compile(
 )
 _KEY = re.compile(r"(?<![\w-])([A-Z][A-Z0-9]{1,9})-(\d{1,6})\b(?![-\w]|\.\w)")
 _EXTENSIONS = (
-    "go|py|pyi|ts|tsx|js|jsx|mjs|cjs|rs|rb|java|kt|kts|swift|cpp|hpp|cc|cs|php|scala|lua|ex"
-    "|exs|md|mdx|rst|adoc|txt|toml|yaml|yml|json"
-    "|jsonl|lock|sh|bash|zsh|fish|ps1|sql|html|css|scss|vue|svelte|proto|cfg|ini|conf|mod"
-    "|sum|xml|csv|tsv|parquet|ipynb|tf|tfvars|hcl"
-    "|plist|service|log|zip|svg|png|jpg|pdf|patch|diff|dockerfile|graphql|gradle|tmpl|env"
+    "go|pyi?|[cm]?[jt]sx?|rs|rb|java|kts?|swift|[ch]pp|cc|cs|php|scala|lua|exs?|mdx?|rst|adoc|txt"
+    "|toml|ya?ml|jsonl?|lock|[bz]?a?sh|ps1|sql|html|s?css|vue|svelte|proto|cfg|ini|conf|mod|sum|xml"
+    "|[ct]sv|parquet|ipynb|tf|tfvars|plist|service|log|zip|svg|png|jpg|pdf|patch|diff|graphql|gradle"
+    "|tmpl|env"
 )
 _FILE = re.compile(
     rf"(?<![\w/.@<>*$}}~-])((?:~"
@@ -56,19 +55,15 @@ _FILE = re.compile(
 )
 _FILE_IN_C = re.compile(r"(?<![\w/.@<>*$~-])((?:[\w.@+-]+/)+[\w-]+\.[ch])\b(?!\w|/)")
 _DOTFILE = re.compile(
-    r"(?<![\w/.])(\.(?:gitignore|gitattributes|gitmodules|dockerignore|editorconfig|npmrc"
-    r"|nvmrc|bashrc|zshrc|profile|env|envrc|netrc"
-    r"|mailmap|prettierrc|eslintrc)(?:\.\w+)?)\b(?![\w/])"
+    r"(?<![\w/.])(\.(?:git[a-z]+|[a-z]+(?:rc|ignore)|editorconfig|profile|env|mailmap)(?:\.\w+)?)\b"
+    r"(?![\w/])"
 )
 _FOLDER = re.compile(
     r"(?<![\w/.@<>*$}:~-])((?:~|\.{1,2})/[\w.@+-]+(?:/[\w.@+-]+)*/?|/(?:usr|etc|var|home|opt"
     r"|Users|mnt|srv|tmp|Library)(?:/[\w.@+-]+)+/?"
     r"|\.[a-z][\w-]+/(?:[\w.@+-]+/?)*"
-    r"|(?:src|cmd|internal|pkg|lib|libs|docs?|tests?|scripts?|bin|config|apps?|packages"
-    r"|bench|examples?|tools?|assets|plugins|skills"
-    r"|migrations|templates|components|hooks|services|modules|api|web|frontend|backend"
-    r"|server|client|deploy|infra|helm|charts"
-    r"|k8s)(?:/[\w.@+-]+)+/?|[\w.-]+(?:/[\w.-]+)*/(?=`))(?![\w<*{(])"
+    r"|(?:src|cmd|internal|pkg|libs?|docs?|tests?|scripts?|bin|config|apps?|packages|examples?"
+    r"|tools?|assets|plugins|templates|components|services|modules|api|web|server|client|deploy)(?:/[\w.@+-]+)+/?|[\w.-]+(?:/[\w.-]+)*/(?=`))(?![\w<*{(])"
 )
 _FILE_AT_LAST = re.compile(
     r"/(?:config|known_hosts|authorized_keys|id_\w+|hosts|passwd|credentials|Makefile"
@@ -76,7 +71,7 @@ _FILE_AT_LAST = re.compile(
 )
 _REFERENCE = re.compile(r"(?<![\w/.-])refs/(?:heads|remotes)/([\w-][\w./-]*\w)(?![\w*/<])")
 _BRANCH = re.compile(
-    r"(?<![\w/.-])(?:origin/|upstream/)?((?:feat|feature|fix|bugfix|hotfix|chore|refactor"
+    r"(?<![\w/.-])(?:origin/|upstream/)?((?:feat(?:ure)?|(?:bug|hot)?fix|chore|refactor"
     r"|docs|release|perf|test|user)/[\w.-]*[-\d][\w.-]*\w"
     r"|(?<=origin/)[\w][\w./-]*\w)(?![\w*/<])"
 )
@@ -87,9 +82,8 @@ _FLAG = re.compile(r"(?<![\w-])(--[a-z][a-z0-9]*(?:-[a-z0-9]+)*)(?![\w*-])")
 _VARIABLE = re.compile(r"(?<![\w.$-])\$?\{?([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b(?![*(]|\.\w)")
 _PACKAGE = re.compile(r"(?<![\w/@.])(@[a-z][a-z0-9-]+/[a-z][a-z0-9.-]*[a-z0-9])(?![\w/])")
 _INSTALLED = re.compile(
-    r"\b(?:pip3? install|uv add|uv pip install|poetry add|npm (?:i|install|add)|pnpm add"
-    r"|yarn add|cargo add|go get|brew install"
-    r"|apt(?:-get)? install|gem install)\s+(?:-[\w-]+\s+)*([\w@][\w./@-]*\w)"
+    r"\b(?:pip3? install|uv (?:pip install|add)|p?npm (?:i|install|add)|(?:poetry|yarn|cargo) add"
+    r"|go get|(?:brew|gem|apt|apt-get) install)\s+(?:-[\w-]+\s+)*([\w@][\w./@-]*\w)"
 )
 _HANDLE = re.compile(r"(?<![\w./@`])@([a-zA-Z][a-zA-Z0-9]*(?:-[a-zA-Z0-9]+)*)(?![\w/.(:-])")
 _NAME_PART = r"[A-Za-z_][A-Za-z0-9_]"
