@@ -350,10 +350,7 @@ def _window(
     end = (until[0], until[1] - 1)
     ended_at = max(row.at for row in rows)
     ids = [row.message_id for row in rows]
-    home = home if home.first("cwd") else facts
-    folder = home.first("cwd") or ""
-    # What the spawner states later must not change the windows of its sub-agents.
-    repository_until = last if home is facts else home.begins("cwd")
+    folder, repository = _place_of(facts, home, last)
     window_row = {
         **{name: origin[name] for name in ("source_id", "harness", "path")},
         **{name: facts.as_of(name, last) for name in ("branch", "version")},
@@ -372,7 +369,7 @@ def _window(
         "message_count": len(rows),
         "user_turn_count": sum(row.is_user_turn for row in rows),
         "chars": sum(row.chars for row in rows),
-        "project": project_of(home.first("repository", repository_until), folder),
+        "project": project_of(repository, folder),
         "folder": folder,
         "person": _person(origin["source_id"], folder, rules),
         # Harnesses write these after the last message, and again before the next one.
@@ -384,6 +381,15 @@ def _window(
         "shared_with": [],
     }
     return {**window_row, "fingerprint": _fingerprint(window_row, rows)}
+
+
+def _place_of(facts: SessionFacts, home: SessionFacts, last: Place) -> tuple[str, str | None]:
+    """Returns the folder and repository of a window with that last place."""
+    spawner_folder = None if home is facts else home.first("cwd")
+    if spawner_folder is None:
+        return facts.first("cwd") or "", facts.first("repository", last)
+    # What the spawner states later must not change the windows of its sub-agents.
+    return spawner_folder, home.first("repository", home.begins("cwd"))
 
 
 def _person(source: str, folder: str, rules: WindowRules) -> str:
