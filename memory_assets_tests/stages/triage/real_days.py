@@ -19,6 +19,7 @@ from memory_assets.stages.triage.human import REFUSED
 from memory_assets.stages.triage.run import read_settled_review
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
+from memory_assets_tests.factories import frame_of_part, row
 
 ACTIONS = ("approve", "strike", "edit", "ignore")
 """What people do, in turn; of the struck ones some lines are deleted."""
@@ -64,10 +65,25 @@ class Days:
             triage(store)
             self._review(store)
             triage(self.at(datetime.combine(day + timedelta(days=1), MORNING) + timedelta(hours=3)))
+        self._work_on(days[-1])
         for days_later in (4, 9):
             last = self.at(datetime.combine(days[-1] + timedelta(days=days_later), MORNING))
             triage(last)
         return last.tables.read("decisions")
+
+    def _work_on(self, last: date) -> None:
+        """Lets each project have a session on each day of the week after the last day."""
+        tables = self.at(datetime(2026, 1, 1)).tables
+        projects = tables.read("proposals")["project"].unique().sort()
+        for number in range(1, 10):
+            day = last + timedelta(days=number)
+            rows = [
+                row("sessions", session_id=f"{name} {day}", day=day, project=name)
+                for name in projects
+            ]
+            tables.write(
+                "sessions", day.isoformat(), frame_of_part("sessions", day.isoformat(), *rows)
+            )
 
     def _review(self, store: Store) -> None:
         """Ticks, strikes, rewords and leaves what waits, in turn, in REVIEW.md."""
