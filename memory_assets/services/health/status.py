@@ -183,7 +183,7 @@ def render_status(status: Status) -> str:
         "updated": f"{status.updated_at:%Y-%m-%d %H:%M} UTC" if status.updated_at else "never",
         "model": _model_use(status),
         "not sent": unsent if status.waiting_projects else "",
-        "language": _language(status) if status.not_english else "",
+        "language": _language(status),
         "no answer": status.unanswered,
         "MEMORY.md": status.memory_md,
         "REVIEW.md": status.review_md,
@@ -276,6 +276,8 @@ def _sessions_not_in_english(tables: ParquetTables) -> int:
 
 
 def _language(status: Status) -> str:
+    if not status.not_english:
+        return ""
     sessions = counted(status.not_english, "session")
     return (
         f"{sessions} not only in English, which is all that rules without a model understand; "

@@ -7,12 +7,13 @@ remedy works.
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 
 from memory_assets.english.asking import is_question
 from memory_assets.english.causes import CAUSE
 from memory_assets.english.hedges import is_hedged
 from memory_assets.stages.distill.rules.candidates import FACT_CHARS, Candidate, candidate_of
-from memory_assets.stages.distill.rules.exchanges import Exchange
+from memory_assets.stages.distill.rules.exchanges import AssistantReply, Exchange
 from memory_assets.stages.distill.rules.grammar import is_clear
 from memory_assets.stages.distill.rules.instructions import is_directive
 
@@ -32,18 +33,23 @@ _SPEAKS = re.compile(r"(?i)(?<![\w'`./-])(?:i|i'\w+|me|my|you|your|you'\w+|let's
 
 def find_causes(exchanges: Sequence[Exchange]) -> Iterator[Candidate]:
     """Yields the verified causes of all replies, in order."""
-    for number, exchange in enumerate(exchanges):
-        following = exchanges[number + 1 : number + 2]
-        replies = [reply for each in (exchange, *following) for reply in each.replies]
-        spoken = [(reply, sentence.text) for reply in replies for sentence in reply.sentences]
-        answers = [each.said for each in following]
+    for exchange, following in zip_longest(exchanges, exchanges[1:]):
+        spoken = _spoken(exchange)
+        later = [*_spoken(following), (None, following.said)] if following else []
         for place, (reply, text) in enumerate(spoken):
-            later = [*answers, *(sentence for _, sentence in spoken[place:])]
-            is_cause = reply in exchange.replies and CAUSE.match(text) and is_statement(text)
-            if is_cause and any(map(_is_verified, later)):
+            is_cause = CAUSE.match(text) is not None and is_statement(text)
+            if is_cause and any(
+                _is_verified(sentence) for _, sentence in (*spoken[place:], *later)
+            ):
                 yield candidate_of(
                     "root_cause", VERIFIED_CAUSE, text, text, reply.message, author="assistant"
                 )
+
+
+def _spoken(exchange: Exchange) -> list[tuple[AssistantReply, str]]:
+    """Returns the sentences of the replies."""
+    replies = exchange.replies
+    return [(reply, sentence.text) for reply in replies for sentence in reply.sentences]
 
 
 def is_statement(text: str) -> bool:

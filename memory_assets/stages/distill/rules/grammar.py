@@ -194,15 +194,22 @@ def _correction(words: str, bare: str, *, is_reply: bool) -> SpeechAct | None:
 def _order(words: str, bare: str, *, is_errand: bool) -> SpeechAct | None:
     if ERRAND.match(bare) and not (lasts(bare) or recurs(bare)):
         return None
-    if orders_always(bare) or lasts(bare) or orders_each_time(bare) or _NOTHING_OF.match(bare):
+    is_lasting = orders_always(bare) or lasts(bare) or orders_each_time(bare)
+    if is_lasting or _NOTHING_OF.match(bare):
+        return SpeechAct("rule", 0.95, words)
+    ban = None if is_errand else _ban(words, bare)
+    return ban or _demand(words, bare)
+
+
+def _ban(words: str, bare: str) -> SpeechAct | None:
+    """Returns what the words forbid; one thing at hand may be meant for this task only."""
+    if _FORBIDS_BEHIND.search(bare):
         return SpeechAct("rule", 0.95, words)
     ban = _FORBIDS.match(bare)
-    if ban and not is_errand:
-        is_one = ban["one"] and not _EXACT.search(bare)
-        return SpeechAct("rule", 0.7 if is_one else 0.95, words, ONE_THING if is_one else "")
-    if _FORBIDS_BEHIND.search(bare) and not is_errand:
-        return SpeechAct("rule", 0.95, words)
-    return _demand(words, bare)
+    if ban is None:
+        return None
+    is_one = ban["one"] is not None and not _EXACT.search(bare)
+    return SpeechAct("rule", 0.7 if is_one else 0.95, words, ONE_THING if is_one else "")
 
 
 def _demand(words: str, bare: str) -> SpeechAct | None:

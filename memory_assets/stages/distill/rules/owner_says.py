@@ -42,8 +42,8 @@ def find_owner_facts(exchanges: Sequence[Exchange]) -> list[Candidate]:
         replies = previous.replies if previous else ()
         shown = [plain(squeezed(reply.message["text"])) for reply in replies]
         turn = exchange.message
-        own = (*_laid_down(exchange, turn), *_not_in_english(exchange, turn))
-        for candidate in (*own, *_pasted(exchange)):
+        typed = (*_laid_down(exchange, turn), *_not_in_english(exchange, turn))
+        for candidate in (*typed, *_pasted(exchange)):
             is_repeated = any(candidate.quote in text for text in shown)
             if len(candidate.text) <= FACT_CHARS and not is_repeated:
                 candidates.append(candidate)
