@@ -39,10 +39,7 @@ _AT_LEAST = re.compile(r"(?i)\b(?:over|above|more than|at least)\s+(?=\d)")
 _AT_MOST = re.compile(
     r"(?i)\b(?:under|below|less than|at most|up to|not (?:be )?(?:more|longer) than)\s+(?=\d)"
 )
-_ONE = re.compile(
-    r"(?i)(?<!the )(?<!no )\b(?:one|single)(?= (?!(?:of|or|and|is|was|are|can|that|who|more"
-    r"|another|at|to)\b)[a-z])"
-)
+_ONE = re.compile(r"(?i)(?<!the )(?<!no )\b(?:one|single)(?= (?!that|more|another)[a-z]{4})")
 _UNITS = word_set("ms second minute hour day week byte kb mb gb percent character line token time")
 
 _DENIAL = re.compile(
@@ -73,7 +70,7 @@ _DIRECTION = re.compile(
     r"|imports?|extends|owns|blocks)\b"
 )
 _PASSIVE = re.compile(
-    r"(?i)\b(?:is|are|was|were|be|been|gets?)\s+(?:\w+ly\s+)?\w+(?:ed|en|wn|pt|lt|nt|ne|de)\b"
+    r"(?i)\b(?:is|are|was|were|be|been|gets?)\s+(?:\w+ly\s+)?\w+(?:ed|[ew]n|[plnt]t|[nd]e)\b"
 )
 _PAST = re.compile(
     r"(?i)\b(?:was|were|had|used to|previously|formerly|originally|earlier|yesterday|ago|until"
@@ -81,8 +78,7 @@ _PAST = re.compile(
 )
 _PRESENT = re.compile(r"(?i)\b(?:(?:is|are|does)(?:n['’]?t)?|now)\b")
 _NO_FINITE = word_set(
-    "is are be been being was were not get gets must should can the a an our any each every of in "
-    "to has its"
+    "is are be been being was were not get must should can the a an our any every of in to has"
 )
 """Words before a participle that is no verb in the past."""
 
