@@ -111,9 +111,8 @@ def test_a_document_is_not_taken_apart():
 
 
 def test_records_of_a_session_are_recalled_and_not_proposed():
-    rows = said(
-        TURN, ASKS, answer("A table in Postgres"), ("assistant", "The relay has a table now.")
-    )
+    asks = {**ASKS, "text": ASKS["text"].replace(QUESTION, "Should the relay have a queue?")}
+    rows = said(TURN, asks, answer("A table in Postgres"), ("assistant", "It has a table now."))
     observations = build_day(windows(window(rows)), messages(rows))["observations"]
     kept = observations.select("gate", "priority", "category", pl.col("tags").list.first())
     assert kept.rows() == [("allow", "low", "projects", "answer")]
