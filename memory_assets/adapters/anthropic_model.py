@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
@@ -268,6 +269,11 @@ class AnthropicModel:
         # The SDK does not check that a body has the form that it expects.
         except (AttributeError, KeyError, ValueError):
             raise self._failures.not_understood("is not JSON of the Messages API") from None
+
+
+def load_sdk() -> None:
+    """Imports the SDK, which takes seconds."""
+    import_module("anthropic")
 
 
 def content_blocks(request: ModelRequest) -> list[dict[str, Any]]:

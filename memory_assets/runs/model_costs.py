@@ -6,7 +6,8 @@ the present facts, which new answers about windows would change. The number of q
 person will ask is unknown, so only the size of one is given.
 """
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import date
 from functools import partial
@@ -26,10 +27,16 @@ from memory_assets.stages.embed.pair_questions import MOST_PAIRS, PAIRS_A_WINDOW
 from memory_assets.stages.recall import cited_answer, query
 from memory_assets.stages.recall.wording import CHARS_A_MESSAGE
 from memory_assets.stages.reflect.questions import open_question
-from memory_assets.stages.reflect.subjects import SPANS, TABLE_OF
+from memory_assets.stages.reflect.subjects import DAY, SMALL_TOKENS, SPANS, TABLE_OF
 from memory_assets.store.settings import AGENT, RULES, Role, harness_of
 from memory_assets.store.store import Store
 from memory_assets.text.words import CHARS_A_TOKEN, count_tokens
+
+FACT_TOKENS_A_WINDOW = 200
+"""Tokens of the allowed facts of a window, ids included: four or five facts."""
+
+VERDICT_TOKENS = 15
+PROPOSALS_A_WINDOW, PROPOSAL_TOKENS, DECISION_TOKENS = 2, 60, 25
 
 USUAL_FACT_CHARS = 150
 """Characters of a fact, for estimates."""
@@ -48,27 +55,52 @@ def costs_of(store: Store, days: Iterable[str]) -> Costs:
         costs = Costs(reflector, budget.has_price, (), budget.spent_since(0))
     else:
         costs = Consultation(store, observer).costs(days)
-    windows = costs.calls
-    steps = [*_reflector_steps(store, reflector, days, windows), *_observer_steps(store, observer)]
+    steps = [*_reflector_steps(store, reflector, days, costs), *_observer_steps(store, observer)]
     return replace(costs, others=(*costs.others, *steps))
 
 
-def _reflector_steps(store: Store, model: str, days: list[str], windows: int) -> Iterable[StepCost]:
-    """Yields the steps of the reflector; `windows` are open questions to the observer, whose facts
-    will leave pairs in doubt.
+def _reflector_steps(store: Store, model: str, days: list[str], costs: Costs) -> Iterable[StepCost]:
+    """Yields the steps of the reflector about the facts of today, and about those that the open
+    questions to the observer will find.
     """
     if model == RULES:
         return
+    windows = costs.calls
     step = partial(_step, "reflector", Budget(store, model))
     pairs = pair_questions_of(store, store.tables.read("merges"), model)
     tokens = [question.request().estimated_tokens() for question in pairs]
-    yield step("pairs of facts", [*tokens, *pair_tokens_of(windows)])
-    yield step("reflections", reflection_tokens(store, days))
-    reviews = review_questions(store, model)
-    yield step("reviews", [review.request.estimated_tokens() for review in reviews])
+    expected = pair_tokens_of(windows)
+    out = VERDICT_TOKENS * (len(pairs) + PAIRS_A_WINDOW * windows)
+    yield step("pairs of facts", [*tokens, *expected], out=out)
+    expected, out = expected_reflections({day.day: day.calls - day.answered for day in costs.days})
+    present = step("reflections", reflection_tokens(store, days))
+    to_come = step("reflections", expected, out=out)
+    # The facts to come replace those of the rules, about the same days.
+    yield max(present, to_come, key=lambda cost: cost.input_tokens)
+    reviews = [review.request.estimated_tokens() for review in review_questions(store, model)]
+    proposals = PROPOSALS_A_WINDOW * windows
+    size = count_tokens(read_prompt("triage", "batch")) + proposals * PROPOSAL_TOKENS
+    to_come = step("reviews", [size, size] if windows else [], out=2 * proposals * DECISION_TOKENS)
+    yield max(step("reviews", reviews), to_come, key=lambda cost: cost.input_tokens)
     prompt = read_prompt("recall", "cited_answer")
     tokens = count_tokens(prompt) + cited_answer.PROMPT_TOKENS
     yield step("each cited answer, at most", [tokens], is_each=True)
+
+
+def expected_reflections(calls_by_day: Mapping[date, int]) -> tuple[list[int], int]:
+    """Returns the estimated tokens of the questions about facts to come, and of their answers."""
+    prompt = count_tokens(read_prompt("reflect", "reflector"))
+    tokens: list[int] = []
+    output = 0.0
+    for span in SPANS:
+        calls: Counter[date] = Counter()
+        for day, count in calls_by_day.items():
+            calls[span.first_day(day)] += count
+        sizes = [count * FACT_TOKENS_A_WINDOW for count in calls.values() if count]
+        large = [size for size in sizes if span != DAY or size > SMALL_TOKENS]
+        tokens += [prompt + size for size in large]
+        output += span.share * sum(large)
+    return tokens, int(output)
 
 
 def pair_tokens_of(windows: int) -> list[int]:
@@ -122,9 +154,15 @@ def reflection_tokens(store: Store, days: Iterable[str]) -> list[int]:
 
 
 def _step(
-    role: Role, budget: Budget, name: str, tokens: list[int], *, is_each: bool = False
+    role: Role,
+    budget: Budget,
+    name: str,
+    tokens: list[int],
+    *,
+    out: int | None = None,
+    is_each: bool = False,
 ) -> StepCost:
     count = len(tokens)
-    output = budget.output_tokens(count)
-    price = budget.estimate(tokens)
+    output = budget.output_tokens(count) if out is None else out
+    price = budget.estimate(tokens, out=output)
     return StepCost(name, role, budget.model, count, sum(tokens), output, price, is_each)

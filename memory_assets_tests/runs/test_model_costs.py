@@ -29,13 +29,13 @@ def test_each_step_is_counted_with_the_model_of_its_role(store: Store):
     costs = costs_of(with_models(store, model="small", reflector_model="large"), [TODAY])
     assert (costs.model, costs.days[0].calls) == ("small", 1)
     found = {one.step: (one.model, one.calls) for one in costs.others}
-    assert (found["reflections"], found["reviews"]) == (("large", 1), ("large", 2))
+    assert (found["reflections"], found["reviews"]) == (("large", 2), ("large", 2))
     each = {one.step: one for one in costs.others if one.is_each}
     assert {(one.role, one.model, one.calls) for one in each.values()} == {
         ("reflector", "large", 1),
         ("observer", "small", 1),
     }
-    assert costs.calls == 5, "one about pairs of the facts to come"
+    assert costs.calls == 6, "one about pairs of the facts to come"
     assert costs.usd == pytest.approx(
         costs.days[0].usd + sum(one.usd for one in costs.others if not one.is_each)
     )

@@ -11,6 +11,7 @@ from time import perf_counter
 
 import polars as pl
 
+from memory_assets.adapters.anthropic_model import load_sdk
 from memory_assets.errors import IndexFailedError
 from memory_assets.schema.protocols import Model, TextReader
 from memory_assets.schema.requests import MOST, AnswerRequest, RecallRequest
@@ -95,6 +96,7 @@ def _dependencies(
         read_summaries=readable.read_summaries,
         frequency=lambda word: _frequency_of(readable.texts, word),
         deadline_seconds=deadline_seconds,
+        prepare=load_sdk,
         reranks=store.settings.rerank,
         may_send=store.settings.may_send,
     )

@@ -112,6 +112,8 @@ def _answer(
     dependencies: AnswerDependencies,
 ) -> Answer:
     """Returns the answer to a question, or to one need of it, by a search."""
+    if dependencies.model is not None:
+        dependencies.prepare()
     until = monotonic() + dependencies.deadline_seconds
     query, profile = rewrite(question, asker.recent, dependencies), _profile_of(request).name
     limit, corpora = None if request.budget else request.limit, request.corpus or None

@@ -93,6 +93,8 @@ class AnswerDependencies:
     frequency: Frequency | None = None
     breaker: Breaker = field(default_factory=lambda: BREAKER)
     deadline_seconds: float = DEADLINE_SECONDS
+    prepare: Callable[[], object] = lambda: None
+    """Loads what the first call of the model needs; the deadline begins after it."""
     reranks: bool = True
     """Whether the model may rerank results."""
     may_send: Callable[[str], bool] = lambda _: True

@@ -1,6 +1,7 @@
 """An answer over all tiers of a real store: MEMORY.md, memories and raw messages, with a model, without one, and with a dead one."""
 
 import json
+import time
 
 import pytest
 
@@ -123,6 +124,13 @@ def test_the_named_model_reranks_balanced_answers_unless_the_setting_or_the_prof
     assert log_recalls(store.ledger.events([RECALLED]), store.settings.zone)[
         "model_calls"
     ].to_list() == [1]
+
+
+def test_loading_the_sdk_is_no_part_of_the_deadline(store: Store, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("memory_assets.services.search.answers.DEADLINE_SECONDS", 2.0)
+    monkeypatch.setattr("memory_assets.services.search.answers.load_sdk", lambda: time.sleep(2.1))
+    with serve(lambda body: "<order>2</order>") as api:
+        assert named(api.url, monkeypatch).recall(TYPED, probe=True).uses == ("rerank",)
 
 
 def test_what_was_cited_is_noted_as_recalled_with_the_cost_and_a_probe_is_not(store: Store):
