@@ -26,16 +26,6 @@ def archived(store: Store, path: Path) -> bytes:
     )
 
 
-def test_a_file_that_grew_adds_only_its_new_bytes(store: Store, sources: Path):
-    path = transcript(sources, "a")
-    path.write_bytes(lines(*dialogue("a", 3)))
-    intake(store, sources)
-    more = lines(*dialogue("a", 2, first=6, minutes=5))
-    path.write_bytes(path.read_bytes() + more)
-    assert intake(store, sources).new_bytes == len(more)
-    assert archived(store, path) == path.read_bytes()
-
-
 def test_a_torn_last_line_waits_until_it_is_whole(store: Store, sources: Path):
     path, whole = transcript(sources, "a"), lines(*dialogue("a", 2))
     path.write_bytes(whole[:-20])
@@ -86,16 +76,17 @@ def test_the_records_of_damaged_lines_are_messages_that_lead_to_their_bytes(
     assert stated == [*whole[:4], *whole[5:]]
 
 
-def test_a_line_too_long_for_memory_is_damaged_and_loses_no_other(
+def test_a_line_longer_than_a_chunk_is_one_record_and_one_too_long_for_memory_costs_only_itself(
     store: Store, sources: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    for name in ("CHUNK_BYTES", "LONGEST_LINE"):
-        monkeypatch.setattr(f"memory_assets.stages.capture.discover.{name}", 1000)
+    for name, size in (("CHUNK_BYTES", 1000), ("LONGEST_LINE", 12_000)):
+        monkeypatch.setattr(f"memory_assets.stages.capture.discover.{name}", size)
     path = transcript(sources, "a")
-    path.write_bytes(b"\0" * 5000 + b"\n" + lines(*dialogue("a", 2)))
+    long = user("a", 9, "x" * 10_000, 0)
+    path.write_bytes(b"\0" * 30_000 + b"\n" + lines(long, *dialogue("a", 2)))
     capture(store, sources)
     assert archived(store, path) == path.read_bytes()
-    assert store.tables.read("records")["message_id"].drop_nulls().len() == 4
+    assert store.tables.read("records")["message_id"].drop_nulls().len() == 5
 
 
 def test_a_rewritten_file_is_a_new_generation_and_its_messages_keep_their_ids(
@@ -250,14 +241,3 @@ def test_a_copy_that_went_another_way_loses_nothing(store: Store, sources: Path)
     again = capture(store, sources)
     assert (again.rewritten, store.tables.read("messages").height) == (0, 22)
     assert capture(store, sources).new_bytes == 0
-
-
-def test_a_line_longer_than_a_chunk_is_one_record(
-    store: Store, sources: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr("memory_assets.stages.capture.discover.CHUNK_BYTES", 1000)
-    path = transcript(sources, "a")
-    path.write_bytes(lines(user("a", 0, "x" * 10_000, 0), *dialogue("a", 1, first=1)))
-    capture(store, sources)
-    assert archived(store, path) == path.read_bytes()
-    assert store.tables.read("records")["line"].to_list() == [0, 1, 2]
