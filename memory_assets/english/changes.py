@@ -51,6 +51,7 @@ _REASON_BEHIND = _PATTERNS["ends"]
 
 _WITHDRAWN = _PATTERNS["withdrawn"]
 _CHANGED = _PATTERNS["changed"]
+_NOW = re.compile(r"(?i)\bnow\b")
 _IDEA = _PATTERNS["idea"]
 _SENTENCE_END = re.compile(r"(?<=[.;!?])\s+(?=[-—\"“`A-Z(])|\n+|\s—\s")
 _ARTICLE_OR_QUOTE = re.compile(r"^(?:the|a|an|our|version|port)\s+|[`'\"“”]", re.IGNORECASE)
@@ -110,9 +111,14 @@ def states_change(text: str) -> bool:
     """Returns whether the text says that something holds from a day on, or no longer, whatever the
     names.
     """
-    return bool(read_state_changes(text)) or any(
-        (_WITHDRAWN.search(clause) or _CHANGED.search(clause)) and not _NOT_NOW.search(clause)
-        for clause in clauses(text)
+    is_replaced = _NOW.search(text) is not None and bool(read_changes(text))
+    return (
+        is_replaced
+        or bool(read_state_changes(text))
+        or any(
+            (_WITHDRAWN.search(clause) or _CHANGED.search(clause)) and not _NOT_NOW.search(clause)
+            for clause in clauses(text)
+        )
     )
 
 

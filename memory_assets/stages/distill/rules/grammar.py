@@ -75,6 +75,12 @@ _BAN = (
     r"|avoid|stop \w+ing|no more"
 )
 _FORBIDS = re.compile(rf"(?i)^(?:{_BAN}) (?P<one>{DEFINITE})?")
+_LABEL = re.compile(r"(?i)^(?:one more about )?\w+: (?=\w+ \w+ )")
+"""Names what a statement is about: "And times: we store UTC only"."""
+
+_IN_ALL = re.compile(r"(?i)\b(?:in|for|from|into|with) [a-z]+s\b")
+"""A kind of place: "in tests"."""
+
 _FORBIDS_BEHIND = re.compile(rf"(?i)[;,:.–—] (?:{_BAN}) \S")
 _NOTHING_OF = re.compile(
     r"(?i)^no (?!one\b|idea|problem|need|rush|worries)\w+(?:(?: \w+){0,3}!+$"
@@ -112,7 +118,7 @@ _DECIDES = re.compile(r"(?i)^(?:i|we|the team)(?: have|'ve)? (?:decided|agreed|c
 _STATES = re.compile(
     rf"(?i)^[^,;:]*\b(?:is|are|may|we|nobody) (?:also )?{ALWAYS} \w|^[\w` -]+s {ALWAYS} {BASE}"
     r"|^(?:nobody|no one|only [\w` ]+?(?= may| can| must)) \w+"
-    r"|^[^,;:]*\b(?:is|are) (?:forbidden|mandatory|not allowed)\b"
+    r"|^[^,;:]*\b(?:is|are) (?:forbidden|mandatory|not allowed)\b|.*\bis how we\b"
     r"|^(?:(?:in|for|on) [\w .`/-]+ )?we (?:only (?!have|need|got)\w+"
     r"|(?:also )?(?:(?:do not|don'?t) )?(?:use|support|deploy|store)\b) \S"
 )
@@ -208,7 +214,8 @@ def _ban(words: str, bare: str) -> SpeechAct | None:
     ban = _FORBIDS.match(bare)
     if ban is None:
         return None
-    is_one = ban["one"] is not None and not _EXACT.search(bare)
+    is_limited = _EXACT.search(bare) is not None or _IN_ALL.search(bare) is not None
+    is_one = ban["one"] is not None and not is_limited
     return SpeechAct("rule", 0.7 if is_one else 0.95, words, ONE_THING if is_one else "")
 
 
@@ -248,6 +255,7 @@ def _resolution(words: str, bare: str) -> SpeechAct | None:
 
 def _statement(words: str, bare: str) -> SpeechAct | None:
     """Returns how things are done, or what they are; the same words may report trouble."""
+    bare = _LABEL.sub("", bare)
     if reports_trouble(bare) or is_passing_state(bare):
         return None
     if _STATES.match(bare) or recurs(bare):
