@@ -67,7 +67,8 @@ FORMS: Mapping[str, WrittenForm] = {
     "Forgetting": WrittenForm(added={"is_gone": bool}),
     "Health": WrittenForm(added={"is_well": bool}),
     "Built": WrittenForm(
-        ("reason", "jobs", "learnt", "status"), {"is_unchanged": bool, "seconds": float}
+        ("reason", "jobs", "learnt", "status", "model_failure"),
+        {"is_unchanged": bool, "seconds": float},
     ),
     "HookChange": WrittenForm(
         ("harness", "path", "state", "note", "beside"), {"is_change": bool, "diff": str}
