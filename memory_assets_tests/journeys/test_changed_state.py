@@ -21,7 +21,7 @@ CHAT = "Deploy notices go to Slack, channel #deploys."
 CI = "CI runs on Jenkins, job deploy-all on box ci-1."
 HOST = "We deploy the kiln to Fly.io, app kiln-lhr, region lhr."
 HEROKU = "We deploy the dale to Heroku, app dale-eu."
-REASON = "The MySQL bill for the test is 61 dollars."
+REASON = "The MySQL bill is 61 dollars."
 
 BEFORE = {
     "shop": (DATABASE, REASON),
