@@ -1,11 +1,9 @@
-"""Finds what a person has to repeat: the same correction, or the same wish, in one session after
-another.
+"""Finds what a person has to repeat: the same correction in one session after another.
 
 Every sentence that a person types after an agent has begun to work may correct it, unless it is a
 question, a nod or a task. Sentences with the same meaning are grouped by their embeddings. A group
 is reported if most of it corrects: it denies, forbids, sets a rule, or says that it was said
-before. Wishes are read from clauses ("…, make meaningful commits, …"), of first turns as well:
-nothing went wrong, so they must recur nearly word for word, in three sessions.
+before.
 """
 
 import re
@@ -53,16 +51,6 @@ enough.
 
 ALREADY_SAID = 0.6
 """Likeness to a line of MEMORY.md with the same meaning."""
-
-SAME_WISH, WISHED_WORDS = 0.6, 0.8
-"""Likeness of clauses with the same wish, and the share of the shorter one's content words that the
-other has: a word of its own names another object.
-"""
-
-WISHING_SESSIONS = 3
-
-FEWEST_WISHED = 2
-"""Content words of a wish; one alone ("fix tests") is a task and no rule."""
 
 _AGAIN = re.compile(
     r"(?i)\b(?:again|(?:you )?forgot|once more|how (?:often|many times)|still (?:not|doing|using)"
@@ -123,18 +111,6 @@ _OF_THE_MOMENT = re.compile(
 )
 """Is about the person or the moment, so it is no rule."""
 
-_CLAUSE_ENDS = re.compile(r"[,;:]\s+|\s+-\s+|(?<=[.?!])\s+")
-_CONDITION = re.compile(r"(?:if|when|whenever|before|after|once|as soon as|for)\b", re.I)
-_ASKS_FOR = re.compile(
-    r"(?i)^(?:(?:yes|yep|yeah|ok(?:ay)?|and|also|then|now|please|(?:can|could|would) you|let'?s"
-    r"|just|make sure(?: to)?|always)[,\s]+)+"
-)
-_IMPERATIVE = re.compile(
-    r"(?i)(?:add|ask|avoid|be|before|do(?! (?:an?|the)\b)|don'?t|explain|give|if you|include|keep"
-    r"|leave|make|name|never|no|only|prefer|put|say|split|use|when(?:ever)?|write)\b"
-)
-"""Says how something is done; to look at, run or open something is a task."""
-
 _TASK = re.compile(
     r"(?i)^(?:check|commit|continue|create|debug|deploy|describe|do(?! not)|draft|explain|find|fix"
     r"|help|implement|investigate|list|look|merge|open|push|read|rebase|(?:re)?run|review|see"
@@ -158,20 +134,18 @@ class Instruction:
     """One sentence that tells an agent how to work."""
 
     turn: Utterance
-    previous: Utterance | None
+    previous: Utterance
     """The person's turn before it: the agent has worked since then."""
     words: str
-    is_correcting: bool = False
-    is_again: bool = False
+    is_correcting: bool
+    is_again: bool
     """It says that it was said before."""
 
     @property
     def occurrence(self) -> Occurrence:
         """The turn, and the work before it."""
         turn = self.turn
-        return Occurrence(
-            turn.session, (turn.message_id,), turn.at, turn.at - (self.previous or turn).at
-        )
+        return Occurrence(turn.session, (turn.message_id,), turn.at, turn.at - self.previous.at)
 
 
 def find_corrections(
@@ -181,63 +155,43 @@ def find_corrections(
     *,
     owner: str,
     prohibited: Collection[str],
-    retyped: Collection[str],
 ) -> list[RecurringProblem]:
     """Returns what the owner had to repeat in two sessions or more.
 
     `entries` are the lines of MEMORY.md; `prohibited` names programs whose misuse is already
-    reported, `retyped` the messages of requests that are proposed as skills.
+    reported.
     """
     all_turns = week.utterances_by_session().values()
     of_owner = (turns for turns in all_turns if turns[0].session.person == owner)
     sessions = [[turn for turn in turns if turn.is_owner] for turns in of_owner]
     instructions = chain.from_iterable(map(_instructions, sessions))
     rules = [rule for rule in instructions if not _names(rule.words, prohibited)]
-    groups = _groups(rules, embedder, SAME)
-    corrections = [_correction(group, embedder, entries) for group in groups]
-    problems = list(filter(None, corrections))
-    reported = set(retyped).union(*(problem.message_ids for problem in problems))
-    all_wishes = chain.from_iterable(map(_wishes, sessions))
-    wishes = [wish for wish in all_wishes if wish.turn.message_id not in reported]
-    groups = _groups(wishes, embedder, SAME_WISH, WISHED_WORDS)
-    wanted = (_wish(group, embedder, entries) for group in groups)
-    return [*problems, *filter(None, wanted)]
+    groups = _groups(rules, embedder)
+    return list(filter(None, (_correction(group, embedder, entries) for group in groups)))
 
 
-def _groups(
-    instructions: Sequence[Instruction],
-    embedder: Embedder,
-    least: float,
-    shared_words: float = 0.0,
-) -> list[list[Instruction]]:
+def _groups(instructions: Sequence[Instruction], embedder: Embedder) -> list[list[Instruction]]:
     """Returns the instructions in groups with the same meaning, which name the same numbers."""
     if not instructions:
         return []
     texts = [instruction.words for instruction in instructions]
     alike = likeness(texts, embedder.encode(texts))
-    alike[shares_of_words(texts) < shared_words] = 0.0
     things = list(map(numbered_things, texts))
     numbered = [n for n, thing in enumerate(things) if thing]
     for first, second in product(numbered, repeat=2):
         if names_another(things[first], things[second]):
             alike[first, second] = 0.0
-    return [[instructions[n] for n in group] for group in cluster(alike, least)]
+    return [[instructions[n] for n in group] for group in cluster(alike, SAME)]
 
 
 def likeness(texts: Sequence[str], vectors: np.ndarray) -> np.ndarray:
-    """Returns how alike all pairs of sentences are: the mean of the cosine and the share of common
-    words.
+    """Returns how alike all pairs of sentences are: the mean of the cosine, and of the share of the
+    shorter one's content words that the other has.
     """
-    shared = SHARED_WEIGHT * shares_of_words(texts)
-    return (1 - SHARED_WEIGHT) * similarities(vectors) + shared
-
-
-def shares_of_words(texts: Sequence[str]) -> np.ndarray:
-    """Returns for all pairs the share of the shorter one's content words that the other has."""
     stems = [stems_of(text.replace("-", " ")) for text in texts]
     families = [frozenset(map(family_of, words)) for words in stems]
     shares = [[len(a & b) / max(min(len(a), len(b)), 1) for b in families] for a in families]
-    return np.array(shares)
+    return (1 - SHARED_WEIGHT) * similarities(vectors) + SHARED_WEIGHT * np.array(shares)
 
 
 def _instructions(turns: Sequence[Utterance]) -> Iterator[Instruction]:
@@ -245,33 +199,12 @@ def _instructions(turns: Sequence[Utterance]) -> Iterator[Instruction]:
         is_again = bool(_AGAIN.search(turn.text))
         for sentence in typed_sentences(turn.text):
             whole = _rule_in(sentence)
-            for words in [whole] if whole else filter(None, map(_rule_in, _pieces(sentence))):
-                if _ERRAND.match(words):
-                    continue
-                is_correcting = _is_correcting(sentence if whole else words)
-                yield Instruction(turn, previous, words, is_correcting, is_again)
-
-
-def _pieces(sentence: str) -> list[str]:
-    """Returns the parts of a sentence that is no rule as a whole: in "this one waits; tests must
-    not sleep" the second is.
-    """
-    return [] if sentence.endswith("?") else _PIECES.split(sentence)
-
-
-def _wishes(turns: Sequence[Utterance]) -> Iterator[Instruction]:
-    for previous, turn in zip([None, *turns], turns, strict=False):
-        for clause in chain.from_iterable(map(_clauses, typed_sentences(turn.text))):
-            words = _ASKS_FOR.sub("", clause.strip()).rstrip("?!. ")
-            is_wish = len(stems_of(words)) >= FEWEST_WISHED and _IMPERATIVE.match(words)
-            wished = _rule_in(f"{words}.") if is_wish else ""
-            if wished:
-                yield Instruction(turn, previous, wished)
-
-
-def _clauses(sentence: str) -> list[str]:
-    """Returns what the sentence asks for, one by one; a condition stays with its clauses."""
-    return [sentence] if _CONDITION.match(sentence) else _CLAUSE_ENDS.split(sentence)
+            # In "this one waits; tests must not sleep" the second part is a rule.
+            pieces = [] if whole or sentence.endswith("?") else _PIECES.split(sentence)
+            for words in filter(None, [whole, *map(_rule_in, pieces)]):
+                if not _ERRAND.match(words):
+                    is_correcting = _is_correcting(sentence if whole else words)
+                    yield Instruction(turn, previous, words, is_correcting, is_again)
 
 
 def _rule_in(sentence: str) -> str:
@@ -294,8 +227,8 @@ def _rule_in(sentence: str) -> str:
 
 def _stated(sentence: str) -> str:
     """Returns the sentence, or the rule that it asks for as a question."""
-    rule = _REQUESTS.sub("", _OPENING.sub("", sentence))
-    if rule == _OPENING.sub("", sentence):
+    rule, changes = _REQUESTS.subn("", _OPENING.sub("", sentence))
+    if not changes:
         return sentence
     return re.sub(r"(?i)^not (?!to )", "Don't ", rule.rstrip("? ")) + "."
 
@@ -314,32 +247,19 @@ def _correction(
 ) -> RecurringProblem | None:
     sessions = len({instruction.turn.session.id for instruction in group})
     is_often = sessions >= FEWEST_SAYINGS
-    correcting = [each for each in group if each.is_correcting]
-    if is_often:
-        correcting = [each for each in group if each.is_correcting or _DIRECTS.search(each.words)]
+    correcting = [
+        each for each in group if each.is_correcting or (is_often and _DIRECTS.search(each.words))
+    ]
     share = IN_MANY_SESSIONS if is_often else CORRECTING_SHARE
     stating = [each for each in correcting if not _COMPLAINS.match(each.words)]
     if sessions < FEWEST_SESSIONS or len(correcting) < share * len(group) or not stating:
         return None
     rule = _plainest(stating)
     is_known = _is_known(rule, embedder, entries)
-    is_enough = (
-        sessions + is_known + any(instruction.is_again for instruction in group) >= FEWEST_SAYINGS
-    )
+    is_again = any(instruction.is_again for instruction in group)
     is_rule = is_often or _IS_RULE.search(rule)
-    return _problem(rule, group, is_known=is_known) if is_enough and is_rule else None
-
-
-def _wish(
-    group: Sequence[Instruction], embedder: Embedder, entries: Sequence[str]
-) -> RecurringProblem | None:
-    if len({instruction.turn.session.id for instruction in group}) < WISHING_SESSIONS:
+    if sessions + is_known + is_again < FEWEST_SAYINGS or not is_rule:
         return None
-    rule = _plainest(group)
-    return _problem(rule, group, is_known=_is_known(rule, embedder, entries))
-
-
-def _problem(rule: str, group: Sequence[Instruction], *, is_known: bool) -> RecurringProblem:
     though = ", though MEMORY.md holds it" if is_known else ""
     return RecurringProblem(
         kind="repeated_correction",
@@ -355,13 +275,11 @@ def _problem(rule: str, group: Sequence[Instruction], *, is_known: bool) -> Recu
 def _plainest(group: Sequence[Instruction]) -> str:
     """Returns the wording that states the rule most plainly; of equal ones the latest."""
     wordings = [_ASIDE.sub("", instruction.words).rstrip(" .!,;") + "." for instruction in group]
-    latest_first = reversed(wordings)
-    return max(latest_first, key=_plainness)
+    return max(reversed(wordings), key=_plainness)
 
 
 def _plainness(words: str) -> float:
-    is_rule = bool(_IS_RULE.search(words))
-    return 2 * is_rule + min(len(stems_of(words)), 8) / 8
+    return 2 * bool(_IS_RULE.search(words)) + min(len(stems_of(words)), 8) / 8
 
 
 def _is_known(rule: str, embedder: Embedder, entries: Sequence[str]) -> bool:

@@ -52,18 +52,15 @@ def detect(
     """
     dated = [(line.text, datetime.combine(line.on, time(), UTC)) for line in lines]
     misused = find_misuse(week, dated)
-    skills = find_missing_skills(week, embedder)
     prohibited = {problem.subject.removeprefix("run ") for problem in misused}
-    retyped = {id for problem in skills for id in problem.message_ids}
     entries = [line.text for line in lines]
-    reported = {"prohibited": prohibited, "retyped": retyped}
     found = [
         *misused,
         *find_failures(week, embedder),
         *find_drift(week),
         *find_stale(week, lines, observed, embedder, owner=owner),
-        *find_corrections(week, embedder, entries, owner=owner, **reported),
-        *skills,
+        *find_corrections(week, embedder, entries, owner=owner, prohibited=prohibited),
+        *find_missing_skills(week, embedder),
     ]
     return sorted(found, key=lambda problem: (-problem.severity, problem.kind, problem.subject))
 

@@ -25,7 +25,7 @@ def found(*corrections: str) -> list[str]:
             at = START + timedelta(days=number, minutes=place)
             said.append(Utterance(session, place, f"m{number}-{place}", at, words, is_owner))
     week = Week((), tuple(said), {})
-    problems = find_corrections(week, EMBEDDER, [], owner="mira", prohibited=(), retyped=())
+    problems = find_corrections(week, EMBEDDER, [], owner="mira", prohibited=())
     assert all(len(problem.session_ids) == 3 for problem in problems)
     return [problem.new for problem in problems]
 
