@@ -4,7 +4,6 @@ import re
 
 CAUSE = re.compile(
     r"(?i)^(?!so if\b|if\b).*(?:(?<!\ba )\b(?:(?:root|actual|real|underlying) (?:cause|problem"
-    r"|bug))\b"
-    r"[^.;,]*?(?:\b(?:is|was|were)\b|:)|\b(?:is|was|were) caused by\b|\bcame from\b"
+    r"|bug))\b[^.;,]*?(?:\b(?:is|was|were)\b|:)|\b(?:is|was|were) caused by\b|\bcame from\b"
     r"|\b(?:failed|broke|crashed|hung|leaked|grew) because\b)"
 )

@@ -4,8 +4,7 @@ import re
 
 _HEDGE = re.compile(
     r"(?i)\b(?:i (?:don'?t )?(?:think|guess|suppose|suspect)|(?:not |un)sure|maybe|perhaps"
-    r"|probably|possibly"
-    r"|presumably|apparently|arguably|likely|seems?|looks like|wonder\w*)\b"
+    r"|probably|possibly|presumably|apparently|arguably|likely|seems?|looks like|wonder\w*)\b"
 )
 """The speaker is not certain, whoever it is."""
 

@@ -8,8 +8,7 @@ _MOMENT = re.compile(
 )
 _STATE = re.compile(
     r"(?i)\b(?:uncommitted|untracked|working tree|force-push\w*|fast-forward\w*|in progress"
-    r"|awaiting"
-    r"|all green|0 issues|commits? (?:ahead|behind|past)|ready to (?:push|commit|merge)"
+    r"|awaiting|all green|0 issues|commits? (?:ahead|behind|past)|ready to (?:push|commit|merge)"
     r"|(?:pushed|committed|opened) (?:to|as|it|an?)"
     r"|(?:branch|commit|work|fix|it|pr|tag)s?(?: #\d+)? (?:is|are|has) (?:now )?"
     r"(?:pushed|clean|open|ready|up|advanced|moved)|(?:tests?|suites?|lint|all) pass\w*"

@@ -29,8 +29,7 @@ _ORDER = re.compile(
 )
 _ORDER_EACH_TIME = re.compile(
     r"(?i)^(?:when(?:ever)? (?:you|\w+ing)|(?:every|each) time you|(?:before|after) (?:every"
-    r"|each))\b"
-    r"[^,]*, (?!it\b|i\b|we\b|the\b|just\b|(?:no|every)thing\b)\w"
+    r"|each))\b[^,]*, (?!it\b|i\b|we\b|the\b|just\b|(?:no|every)thing\b)\w"
 )
 _LASTS = re.compile(rf"(?i){LASTS}")
 _EACH_TIME = re.compile(rf"(?i){EACH_TIME}")
@@ -41,8 +40,8 @@ _PLACE = (
 )
 _ELSEWHERE = re.compile(
     r"(?i)\b(?:immer|nie(?:mals)?|ab jetzt|toujours|jamais|d[eé]sormais|siempre|nunca|a partir de "
-    r"ahora|sempre|d'ora in poi|altijd"
-    r"|nooit)\b|всегда|никогда|отныне|必须|必須|始终|从现在|絕不|绝不|必ず|禁止|今後"
+    r"ahora|sempre|d'ora in poi|altijd|nooit)\b"
+    r"|всегда|никогда|отныне|必须|必須|始终|从现在|絕不|绝不|必ず|禁止|今後"
 )
 """Always, never and from now on in other languages."""
 

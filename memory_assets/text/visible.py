@@ -39,8 +39,7 @@ _TAG = (
     r"(?i)<(?!\w+[-_](?:id|path|file|url|dir)>)(?=\s*[/!?|]?\s*(?:memory|system|user|human|assistant|developer|instructions?"
     r"|context|tool|function|antml|command|local-command|"
     r"hook|im_(?:start|end)|endof|start_of|end_of|additional|untrusted|briefing|observation"
-    r"|reminder|sources|question|"
-    r"transcript)[\w:.-]*)([^<>\n]{0,200})>?"
+    r"|reminder|sources|question|transcript)[\w:.-]*)([^<>\n]{0,200})>?"
 )
 """Tags by which harnesses and prompts, also our own, say who speaks. Other tags, such as those of
 HTML, are no danger.

@@ -19,8 +19,7 @@ _WORD = re.compile(r"[A-Za-z0-9_./:@#-]{2,}")
 _ENDINGS = ("ing", "ies", "ed", "es", "s")
 _SPECIFIC = re.compile(
     r"`[^`\n]+`|(?<![\w-])--?[a-z][\w-]+|\b\w+(?:[/_.]\w+)+\b|\b[a-z]+[A-Z]\w*"
-    r"|\b[A-Z][a-z0-9]+[A-Z]\w*"
-    r"|\b[A-Z]{2,}[A-Z0-9_]*\b|#\d+|\b\d[\w.]*"
+    r"|\b[A-Z][a-z0-9]+[A-Z]\w*|\b[A-Z]{2,}[A-Z0-9_]*\b|#\d+|\b\d[\w.]*"
 )
 
 CHARS_A_TOKEN = 4

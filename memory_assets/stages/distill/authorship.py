@@ -49,29 +49,25 @@ _CHAT = re.compile(
 
 _SHELL = re.compile(
     r"(?m)^(?:PS )?[A-Za-z]:\\[^>\n]*>|^[\w.-]+@[\w.-]+[^\s$#%]*[ ~]?[$#%] \S"
-    r"|^(?:\([\w.-]+\) )?[❯$%➜] \S"
-    r"|^>>> \S|^(?:In|Out) ?\[\d+\]:|^Traceback "
+    r"|^(?:\([\w.-]+\) )?[❯$%➜] \S|^>>> \S|^(?:In|Out) ?\[\d+\]:|^Traceback "
 )
 """A prompt; output follows."""
 
 _DOCUMENT = re.compile(
     r"(?m)^(?:@@ |diff |\+\+\+ |commit [0-9a-f]{7}|<!--|-{3,}[^\n-]+-{3,}$|-- ?$)"
     r"|(?im:^(?:you are (?:an?|the) |act as |your task is|comment on line|(?:task"
-    r"|prompt)\b[^\n:]{0,40}:)"
-    r"|^(?:human|user|assistant|system): ?"
+    r"|prompt)\b[^\n:]{0,40}:)|^(?:human|user|assistant|system): ?"
     r"|^\W{0,12}(?!(?:i|we|you|he|she|they)\b)[\w.-]{1,40}\W{0,4} (?:commented|left a|requested"
     r"|suggested"
     r"|approved|replied|posted)\b|^[^\n?!]{0,90}\b(?:wrote|writes|schrieb|a écrit|escribió"
-    r"|ha scritto"
-    r"|escreveu)\b[^\n?!]{0,60}:[ \t]*$"
+    r"|ha scritto|escreveu)\b[^\n?!]{0,60}:[ \t]*$"
     r"|^(?:[^\n]+\n)?[^\w\n]*(?:\d+[^\w\n]+)?(?:critical|high|medium|low)(?: severity|\)|:))"
 )
 """The first line of a diff, a mail, a review, or a prompt for another agent."""
 
 _INTRODUCES = re.compile(
     r"(?im)^[^\n]*(?:\b(?:here(?:'?s| is| are)|this is|below|following|feedback|review|comments?"
-    r"|mail"
-    r"|message|output|logs?)\b[^.?!\n:]*:|\b(?:says?|said|replied|told me):?|\bif:"
+    r"|mail|message|output|logs?)\b[^.?!\n:]*:|\b(?:says?|said|replied|told me):?|\bif:"
     r"|:(?=[ \t]*\n[ \t]*\n(?![ \t]*[-*•\d])))[ \t]*$"
 )
 """A line of the person behind which words of somebody else, or a supposition, follow."""

@@ -165,12 +165,7 @@ def _read(text: str) -> _Statement:
     denied = frozenset[str]().union(*(_first_words(bare[denial.end() :]) for denial in denials))
     often = {denial.lower() for denial in _HOW_OFTEN.findall(bare)}
     how_often = often.pop() if len(often) == 1 else ""
-    return _Statement(
-        _words(bare),
-        denied,
-        frozenset(_sides(bare)),
-        how_often,
-    )
+    return _Statement(_words(bare), denied, frozenset(_sides(bare)), how_often)
 
 
 def _words(text: str) -> frozenset[str]:

@@ -61,7 +61,8 @@ def render_section(
         lines += [*_quotes(ordered.to_dicts()), *_facts(facts, zone)]
     else:
         for segment in ordered.iter_rows(named=True):
-            lines += _segment(segment, facts.filter(segment_id=segment["segment_id"]), zone)
+            of_segment = facts.filter(segment_id=segment["segment_id"])
+            lines += _segment(segment, of_segment, zone)
     if facts.is_empty():
         lines += ["Nothing worth keeping.", ""]
     ending = ["#### Handoff", *_handoff(session)] if is_handoff and session else []
@@ -122,14 +123,15 @@ def _handoff(session: Row) -> Iterator[str]:
     branch = f", branch {session['branch']}" if session["branch"] else ""
     counts = f"{session['user_turn_count']} turns, {session['message_count']} messages"
     yield f"**Session**: {session['harness']}, {minutes} min, {counts}, {session['folder']}{branch}"
-    for title, files in (("Modified", session["files_modified"]), ("Read", session["files_read"])):
+    folder = f"{session['folder']}/"
+    for kind in ("modified", "read"):
+        files = session[f"files_{kind}"]
+        paths = (squeezed(file.removeprefix(folder)) for file in files[:MOST_FILES])
+        names = ", ".join(f"`{path}`" for path in paths)
+        omitted_count = len(files) - MOST_FILES
+        omitted = f" and {omitted_count} more" if omitted_count > 0 else ""
         if files:
-            names = (
-                f"`{squeezed(file.removeprefix(session['folder'] + '/'))}`"
-                for file in files[:MOST_FILES]
-            )
-            omitted = f" and {len(files) - MOST_FILES} more" if len(files) > MOST_FILES else ""
-            yield f"**{title}**: {', '.join(names)}{omitted}"
+            yield f"**{kind.capitalize()}**: {names}{omitted}"
 
 
 def update_log(text_before: str, sections: Iterable[str], *, title: str | None = None) -> str:
@@ -143,9 +145,8 @@ def update_reflected(text_before: str, section: str, *, title: str | None = None
     """Returns the log with this section of `render_reflected`, in its place or at the end; without
     one if it is empty.
     """
-    return _update(
-        _REFLECTED, text_before, [section] if section else [], title if section else None
-    )
+    sections = [section] if section else []
+    return _update(_REFLECTED, text_before, sections, title if section else None)
 
 
 def _update(
@@ -168,8 +169,6 @@ def _update(
 def _segment(segment: Row, facts: pl.DataFrame, zone: tzinfo) -> list[str]:
     if facts.is_empty():
         return []
-    if facts.is_empty():
-        return []
     narrative = squeezed(segment["narrative"]).replace("*", "")
     heading = [f"#### {_title(narrative)}", f"*{narrative}*", ""] if narrative else []
     return [*heading, *_facts(facts, zone)]
@@ -180,7 +179,8 @@ def _facts(facts: pl.DataFrame, zone: tzinfo) -> list[str]:
     lines = []
     for fact in facts.iter_rows(named=True):
         said_at = fact["event_at"].astimezone(zone)
-        lines.append(f"* {MARKS[fact['priority']]} ({said_at:%H:%M}) {squeezed(fact['text'])}")
+        text = squeezed(fact["text"])
+        lines.append(f"* {MARKS[fact['priority']]} ({said_at:%H:%M}) {text}")
     return [*lines, ""] if lines else []
 
 

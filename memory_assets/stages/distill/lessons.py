@@ -41,6 +41,9 @@ _INSTEAD = (
     rf")?use (?P<wanted>{_REST})",
 )
 
+_COPIED = "day session_id window_id path project person".split()
+"""Columns that are copied from the window's row."""
+
 
 def find_lessons(messages: pl.DataFrame, windows: pl.DataFrame) -> pl.DataFrame:
     """Returns the lessons of the day's windows, each sentence once per window."""
@@ -49,22 +52,19 @@ def find_lessons(messages: pl.DataFrame, windows: pl.DataFrame) -> pl.DataFrame:
         for (window_id,), window_messages in messages.group_by("window_id")
     }
     lessons: dict[str, dict[str, Any]] = {}
-    read_windows = windows.filter(pl.col("status").is_in(READ_STATUSES)).sort("window_id")
-    for window in read_windows.iter_rows(named=True):
-        window_columns = {
-            name: window[name]
-            for name in ("day", "session_id", "window_id", "path", "project", "person")
-        }
+    is_read = pl.col("status").is_in(READ_STATUSES)
+    for window in windows.filter(is_read).sort("window_id").iter_rows(named=True):
         for correction in _corrections(by_window.get(window["window_id"], [])):
-            source = {
+            lesson = {
+                **{name: window[name] for name in _COPIED},
+                **parse_lesson(correction.text),
+                "lesson_id": f"les_{hash_of(window['window_id'], correction.text)[:12]}",
                 "quote": correction.quote,
                 "said_at": correction.event_at,
                 "message_id": correction.message_ids[0],
                 "line": correction.lines[0],
             }
-            lesson = parse_lesson(correction.text)
-            id = f"les_{hash_of(window['window_id'], lesson['text'])[:12]}"
-            lessons.setdefault(id, {"lesson_id": id, **lesson, **source, **window_columns})
+            lessons.setdefault(lesson["lesson_id"], lesson)
     return frame_of("lessons", lessons.values()).sort("said_at", "lesson_id")
 
 
@@ -73,7 +73,8 @@ def parse_lesson(text: str) -> dict[str, str]:
     matches = filter(None, (re.search(pattern, text) for pattern in _INSTEAD))
     match = next(matches, None)
     groups = match.groupdict() if match else {"wanted": "", "unwanted": ""}
-    return {"text": text, **{name: words.strip().lower() for name, words in groups.items()}}
+    contrast = {name: words.strip().lower() for name, words in groups.items()}
+    return {"text": text, **contrast}
 
 
 def _corrections(messages: list[dict[str, Any]]) -> Iterator[Candidate]:

@@ -25,7 +25,7 @@ FEWEST_STEMS = 2
 LONGEST_SENTENCE = 400
 """A text that begins with a longer sentence is not quoted: nobody wrote it as a summary."""
 
-COMMIT = re.compile(r"^\[[^\s\]]+(?: \(root-commit\))? ([0-9a-f]{7,40})\] (\S.*)$", re.MULTILINE)
+COMMIT = re.compile(r"^\[[^\s\]]+(?: \(root-commit\))? ([0-9a-f]{7,40})\] (\S.*)$", re.M)
 """What `git commit` prints: the hash and the subject."""
 
 _PLAN = re.compile(r"^(?:## Approved Plan|Implement the following plan):\s*#*\s*(\S.*)$", re.M)

@@ -19,8 +19,10 @@ PERSONAL: frozenset[Category] = frozenset(
 )
 """Categories of facts about a person, which do not apply to a project."""
 
-# Columns that are copied from the window's row, the gate's result and the candidate.
-_OF_WINDOW = ("session_id", "window_id", "day", "path", "trigger", "project", "person", "folder")
+# Columns that are copied from the window's row, into both and into segments, from the gate's result
+# and from the candidate.
+_OF_WINDOW = "session_id window_id day path trigger project person folder".split()
+_OF_SEGMENT = "window_id session_id day project person".split()
 _OF_RESULT = ("verdict", "reason", "gate_confidence", "category", "category_confidence")
 _OF_CANDIDATE = tuple(
     "text priority confidence strength sentiment author entities event_at clock_times quote".split()
@@ -40,8 +42,8 @@ def tags_of(candidate: Candidate) -> list[str]:
 def candidate_id(candidate: Candidate, segments: Sequence[Row]) -> str:
     """Returns the id of the candidate; `segments` are the rows of its window's segments."""
     segment = segments[candidate.segment]
-    text = text_hash(candidate.text)
-    return str(uuid.uuid5(NAMESPACE, f"{segment['window_id']}/{segment['segment_id']}/{text}"))
+    place = f"{segment['window_id']}/{segment['segment_id']}"
+    return str(uuid.uuid5(NAMESPACE, f"{place}/{text_hash(candidate.text)}"))
 
 
 def segment_row(
@@ -58,7 +60,7 @@ def segment_row(
     """
     origin = f"{window['window_id']}/{messages[0]['message_id']}"
     return {
-        **{name: window[name] for name in ("window_id", "session_id", "day", "project", "person")},
+        **{name: window[name] for name in _OF_SEGMENT},
         "segment_id": str(uuid.uuid5(NAMESPACE, origin)),
         "ordinal": ordinal,
         "narrative": narrative,

@@ -13,7 +13,8 @@ Order = Literal["dmy", "mdy"]
 A_SEASON = 92
 """Days. A date without a year that is at most so long ago means the past, not next year."""
 
-Resolve = Callable[[re.Match[str], date, Order | None], date | None]
+Match = re.Match[str]
+Resolve = Callable[[Match, date, Order | None], date | None]
 
 
 @dataclass(frozen=True)
@@ -29,9 +30,8 @@ class Form:
 
 def _numbered(names: str) -> dict[str, int]:
     """Returns the number of each name; commas separate the names of 1, of 2, and so on."""
-    return {
-        name: number for number, group in enumerate(names.split(","), 1) for name in group.split()
-    }
+    groups = enumerate(names.split(","), 1)
+    return {name: number for number, group in groups for name in group.split()}
 
 
 _WEEKDAYS = _numbered("""
@@ -63,8 +63,7 @@ _LEAD = (
     r"(?:(?:due|deadline(?: is)?|remind me|erinner\w* mich|fällig|frist(?: "
     r"ist)?)[: ]\s*(?:on |by |at |am |bis )?(?:the )?"
     r"|(?:by|until|till|til|before|on|starting(?: on)?|as of|bis(?: zum)?|am|ab(?: dem)?"
-    r"|vor(?: dem)?|spätestens(?: am)?"
-    r"|(?:scheduled|planned|set|booked) for)\s+(?:the )?)"
+    r"|vor(?: dem)?|spätestens(?: am)?|(?:scheduled|planned|set|booked) for)\s+(?:the )?)"
 )
 """Words before a weekday or number that make it a future day."""
 
@@ -80,20 +79,20 @@ _PERIOD = r"(?P<period>week|month|quarter|year|woche|monats?|quartals?|jahres?|q
 
 
 def _form(pattern: str, resolve: Resolve, **options: bool) -> Form:
-    return Form(re.compile(rf"(?<![\w./-]){pattern}", re.IGNORECASE), resolve, **options)
+    return Form(re.compile(rf"(?<![\w./-]){pattern}", re.I), resolve, **options)
 
 
-def _weekday(match: re.Match[str], said_on: date, order: Order | None) -> date:
+def _weekday(match: Match, said_on: date, order: Order | None) -> date:
     """Returns the next such weekday after the day of the text."""
     return _this_weekday(match, said_on + timedelta(days=1), order)
 
 
-def _this_weekday(match: re.Match[str], said_on: date, order: Order | None) -> date:
+def _this_weekday(match: Match, said_on: date, order: Order | None) -> date:
     weekday = _WEEKDAYS[match["weekday"].lower()]
     return said_on + timedelta(days=(weekday - said_on.isoweekday()) % 7)
 
 
-def _next_weekday(match: re.Match[str], said_on: date, order: Order | None) -> date:
+def _next_weekday(match: Match, said_on: date, order: Order | None) -> date:
     """Returns that weekday of next week; weeks start on Monday."""
     return _this_weekday(match, _monday_after(said_on), order)
 
@@ -102,17 +101,19 @@ def _monday_after(day: date) -> date:
     return day + timedelta(days=7 - day.weekday())
 
 
-def _tomorrow(match: re.Match[str], said_on: date, order: Order | None) -> date:
+def _tomorrow(match: Match, said_on: date, order: Order | None) -> date:
     word = match["word"].lower()
     is_day_after = "after" in word or word.startswith("über")
     return said_on + timedelta(days=2 if is_day_after else 1)
 
 
-def _in_a_while(match: re.Match[str], said_on: date, order: Order | None) -> date | None:
+def _in_a_while(match: Match, said_on: date, order: Order | None) -> date | None:
     word = match["count"].lower()
     count = int(word) if word.isdigit() else _NUMBERS[word]
+    if not count:
+        return None
     days, months = _UNITS[match["unit"].lower()]
-    return _months_later(said_on + timedelta(days=count * days), count * months) if count else None
+    return _months_later(said_on + timedelta(days=count * days), count * months)
 
 
 def _months_later(day: date, count: int) -> date:
@@ -120,13 +121,14 @@ def _months_later(day: date, count: int) -> date:
     return date(year, month + 1, min(day.day, calendar.monthrange(year, month + 1)[1]))
 
 
-def _next_period(match: re.Match[str], said_on: date, order: Order | None) -> date:
+def _next_period(match: Match, said_on: date, order: Order | None) -> date:
     """Returns the first day of the next week or month."""
-    is_week = match["period"].lower() in ("week", "woche")
-    return _monday_after(said_on) if is_week else _months_later(said_on.replace(day=1), 1)
+    if match["period"].lower() in ("week", "woche"):
+        return _monday_after(said_on)
+    return _months_later(said_on.replace(day=1), 1)
 
 
-def _end_of_period(match: re.Match[str], said_on: date, order: Order | None) -> date | None:
+def _end_of_period(match: Match, said_on: date, order: Order | None) -> date | None:
     """Returns the last day of the month, quarter or year; for a week its Friday."""
     period = (match["period"] or "").lower()
     periods_ahead = 1 if match["next"] else 0
@@ -142,7 +144,7 @@ def _end_of_period(match: re.Match[str], said_on: date, order: Order | None) -> 
     return _last_of(last_month.year, last_month.month)
 
 
-def _end_of_month(match: re.Match[str], said_on: date, order: Order | None) -> date | None:
+def _end_of_month(match: Match, said_on: date, order: Order | None) -> date | None:
     month = _MONTHS[match["month"].lower()]
     if match["year"]:
         return _last_of(int(match["year"]), month)
@@ -153,7 +155,7 @@ def _last_of(year: int, month: int) -> date:
     return date(year, month, calendar.monthrange(year, month)[1])
 
 
-def _day_of_month(match: re.Match[str], said_on: date, order: Order | None) -> date | None:
+def _day_of_month(match: Match, said_on: date, order: Order | None) -> date | None:
     """Returns the next such day, in this month or the next."""
     day = int(match["day"])
     first_of_month = said_on.replace(day=1)
@@ -162,7 +164,7 @@ def _day_of_month(match: re.Match[str], said_on: date, order: Order | None) -> d
     return first_of_month.replace(day=day)
 
 
-def _in_year(match: re.Match[str], said_on: date, order: Order | None) -> date | None:
+def _in_year(match: Match, said_on: date, order: Order | None) -> date | None:
     """Returns the day in its year; without a year the next one, or None if it was recent."""
     month = int(_MONTHS.get(match["month"].lower(), match["month"]))
     day = int(match["day"])
@@ -171,10 +173,11 @@ def _in_year(match: re.Match[str], said_on: date, order: Order | None) -> date |
     this_year = date(said_on.year, month, day)
     if this_year >= said_on:
         return this_year
-    return None if (said_on - this_year).days <= A_SEASON else date(said_on.year + 1, month, day)
+    is_past = (said_on - this_year).days <= A_SEASON
+    return None if is_past else date(said_on.year + 1, month, day)
 
 
-def _slashed(match: re.Match[str], said_on: date, order: Order | None) -> date | None:
+def _slashed(match: Match, said_on: date, order: Order | None) -> date | None:
     """Returns the day if only one order of day and month is possible, or the writer's order is
     known.
     """
@@ -188,14 +191,15 @@ def _slashed(match: re.Match[str], said_on: date, order: Order | None) -> date |
     return date(year, first_number, second_number) if is_month_first else None
 
 
-def _calendar_week(match: re.Match[str], said_on: date, order: Order | None) -> date:
+def _calendar_week(match: Match, said_on: date, order: Order | None) -> date:
     week = int(match["week"])
     year = int(match["year"] or said_on.isocalendar().year)
     monday = date.fromisocalendar(year, week, 1)
-    return monday if monday >= said_on or match["year"] else date.fromisocalendar(year + 1, week, 1)
+    is_named = monday >= said_on or match["year"]
+    return monday if is_named else date.fromisocalendar(year + 1, week, 1)
 
 
-def is_clear_month(match: re.Match[str]) -> bool:
+def is_clear_month(match: Match) -> bool:
     """Returns whether the name in the match means a month.
 
     In lower case, "may" and "march" need a year, and other names a word before them.
@@ -243,7 +247,7 @@ FORMS = (
     _planned(rf"(?:{_LEAD})?{_DAY}\.\s?{_MONTH_NUMBER}\.\s?{_FOUR}{_ALONE}", _in_year),
     _absolute(rf"{_SURE}\s+{_DAY}\.{_MONTH_NUMBER}\.(?P<year>{_NEVER})?(?![\w.])", _in_year),
     _planned(rf"(?:{_LEAD})?{_SLASHED}{_ALONE}", _slashed),
-    _form(rf"{_BY}(?:end of|ende)\s+(?P<month>{_any(_MONTHS)})(?![\w'’]){_YEAR}", _end_of_month),
+    _form(rf"{_BY}(?:end of|ende)\s+{_MONTH}{_YEAR}", _end_of_month),
     _form(rf"{_BY}(?:end of|ende)\s+{_OF_PERIOD}", _end_of_period),
     _form(rf"{_BY}{_MONTH_END}", _end_of_period),
     _planned(rf"(?:{_LEAD})?{_MONTH_DAY}{_YEAR}{_AT}{_ALONE}", _in_year),

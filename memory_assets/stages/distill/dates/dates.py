@@ -13,6 +13,7 @@ from zoneinfo import ZoneInfo
 
 from memory_assets.stages.distill.dates import date_forms
 from memory_assets.text.patterns import data_beside, patterns_beside
+from memory_assets.text.words import squeezed
 
 FARTHEST = timedelta(days=731)
 """Farthest date that is returned; later ones are more often placeholders than plans."""
@@ -57,10 +58,8 @@ def find_dates(
             except (ValueError, OverflowError):  # the 31st of June
                 continue
             if day is not None and said_on <= day <= said_on + FARTHEST:
-                expression = " ".join(text[match.start() : match.end()].split())
-                dates.append(
-                    FoundDate(day, expression, match.start(), match.end(), form.is_absolute)
-                )
+                expression = squeezed(text[slice(*match.span())])
+                dates.append(FoundDate(day, expression, *match.span(), form.is_absolute))
     return tuple(sorted(dates, key=lambda found_date: found_date.start))
 
 
@@ -124,9 +123,11 @@ def points_ahead(words: str, match: re.Match[str], form: date_forms.Form) -> boo
 
 def _looks_back(sentence: str, words_before: str, words_after: str) -> bool:
     """Returns whether the sentence is about the past, or a question about it."""
-    if _IN_THE_PAST.search(f"{words_before} {words_after}") and not _FIRM.search(sentence):
+    is_past = _IN_THE_PAST.search(f"{words_before} {words_after}")
+    if is_past and not _FIRM.search(sentence):
         return True
-    return words_after.rstrip().endswith("?") and bool(_REPORTING_QUESTION.search(sentence))
+    is_asked = words_after.rstrip().endswith("?")
+    return is_asked and bool(_REPORTING_QUESTION.search(sentence))
 
 
 def _names_no_day(words_before: str, match: re.Match[str], words_after: str) -> bool:
@@ -136,6 +137,7 @@ def _names_no_day(words_before: str, match: re.Match[str], words_after: str) -> 
 
 def _sentence(words: str, match: re.Match[str]) -> tuple[str, str]:
     """Returns the parts of the sentence before and after the match, with its final punctuation."""
-    start = max((end.end() for end in _SENTENCE_END.finditer(words, 0, match.start())), default=0)
+    ends = _SENTENCE_END.finditer(words, 0, match.start())
+    start = max((end.end() for end in ends), default=0)
     end = _SENTENCE_END.search(words, match.end())
     return words[start : match.start()], words[match.end() : end.end() if end else len(words)]

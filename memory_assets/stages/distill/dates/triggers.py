@@ -6,7 +6,7 @@ sentence that names the day. A day that was over when its message was captured i
 and never becomes due.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -15,6 +15,7 @@ import polars as pl
 
 from memory_assets.english import word_forms
 from memory_assets.schema.frames import frame_of, hash_of
+from memory_assets.schema.protocols import Row
 from memory_assets.stages.distill.dates.date_forms import Order
 from memory_assets.stages.distill.dates.dates import FoundDate, find_dates
 
@@ -23,14 +24,10 @@ NEAR_LINES = 40
 """Most records between the message and a related fact."""
 
 LONGEST_QUOTE = 240
-_COPIED = ("day", "author", "message_id", "line", "session_id", "path", "project", "person")
+_COPIED = "day author message_id line session_id path project person".split()
 _STOPS = ".!?\n"
-_REMINDING = frozenset(
-    map(
-        word_forms.root,
-        "remind reminder remember forget due deadline date day week month today tomorrow".split(),
-    )
-)
+_REMINDERS = "remind reminder remember forget due deadline date day week month today tomorrow"
+_REMINDING = frozenset(map(word_forms.root, _REMINDERS.split()))
 """Words of reminders that say nothing about the subject."""
 
 
@@ -48,8 +45,8 @@ def find_triggers(
     month if their zone does not determine it.
     """
     origins = windows.select("window_id", "project", "person", "path")
-    rows = messages.join(origins, on="window_id", maintain_order="left").iter_rows(named=True)
-    by_id: dict[str, dict[str, Any]] = {row["message_id"]: row for row in rows}
+    joined = messages.join(origins, on="window_id", maintain_order="left")
+    by_id = {row["message_id"]: row for row in joined.iter_rows(named=True)}
     facts = observations.filter(gate="allow", kind="fact").to_dicts()
     triggers: dict[tuple[str, Any], dict[str, Any]] = {}
     for message, date, text in _find_in(by_id, facts, zone, order):
@@ -75,11 +72,8 @@ def find_triggers(
 
 
 def _find_in(
-    messages: Mapping[str, dict[str, Any]],
-    facts: list[dict[str, Any]],
-    zone: ZoneInfo,
-    order: Order | None,
-) -> Iterator[tuple[dict[str, Any], FoundDate, str]]:
+    messages: Mapping[str, Row], facts: Sequence[Row], zone: ZoneInfo, order: Order | None
+) -> Iterator[tuple[Row, FoundDate, str]]:
     """Yields a message, a day and the text that names it.
 
     The owner's messages come first, then facts; of facts only absolute days are found. Messages
@@ -90,7 +84,8 @@ def _find_in(
             for date in _dates_of(message, message, zone, order):
                 yield message, date, message["text"]
     for fact in facts:
-        message = next((messages[id] for id in fact["message_ids"] if id in messages), None)
+        sources = filter(None, map(messages.get, fact["message_ids"]))
+        message = next(sources, None)
         if message is not None:
             for date in _dates_of(message, fact, zone, order):
                 if date.is_absolute:
@@ -98,7 +93,7 @@ def _find_in(
 
 
 def _dates_of(
-    message: Mapping[str, Any], source: Mapping[str, Any], zone: ZoneInfo, order: Order | None
+    message: Row, source: Row, zone: ZoneInfo, order: Order | None
 ) -> tuple[FoundDate, ...]:
     if message["is_time_guessed"]:
         return ()
@@ -127,19 +122,18 @@ def _words(text: str) -> frozenset[str]:
     )
 
 
-def _nearest(message: Mapping[str, Any], facts: list[dict[str, Any]]) -> list[str]:
+def _nearest(message: Row, facts: Sequence[Row]) -> list[str]:
     """Returns the ids of the facts of the same window that are nearest to the message.
 
     Facts with the message as evidence come first.
     """
 
-    def distance(fact: Mapping[str, Any]) -> int:
+    def distance(fact: Row) -> int:
         if message["message_id"] in fact["message_ids"]:
             return -1
         distances = (abs(line - message["line"]) for line in fact["lines"])
         return min(distances, default=NEAR_LINES + 1)
 
-    distances = sorted(
-        (distance(fact), fact["id"]) for fact in facts if fact["window_id"] == message["window_id"]
-    )
+    of_window = (fact for fact in facts if fact["window_id"] == message["window_id"])
+    distances = sorted((distance(fact), fact["id"]) for fact in of_window)
     return [id for lines, id in distances if lines <= NEAR_LINES][:MOST_MEMORIES]

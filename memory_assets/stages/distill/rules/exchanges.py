@@ -9,11 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from memory_assets.stages.distill.authorship import (
-    blocks_of,
-    sentences_of_blocks,
-    typed_sentences,
-)
+from memory_assets.stages.distill.authorship import blocks_of, sentences_of_blocks, typed_sentences
 from memory_assets.text.sentences import Sentence, split_message
 
 Row = dict[str, Any]

@@ -14,11 +14,7 @@ from memory_assets.english.asking import is_question
 from memory_assets.english.changes import read_state_changes, states_change
 from memory_assets.english.errands import ERRAND, TASK, is_errand
 from memory_assets.english.hedges import is_doubtful
-from memory_assets.english.negation import (
-    CONTRAST,
-    contrasts,
-    excludes_forever,
-)
+from memory_assets.english.negation import CONTRAST, contrasts, excludes_forever
 from memory_assets.english.openings import denies_before, strip_opening, strip_repetition
 from memory_assets.english.passing import is_of_the_moment, is_passing_state
 from memory_assets.english.pointers import DEFINITE, is_whole, stands_alone
