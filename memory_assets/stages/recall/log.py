@@ -24,13 +24,15 @@ UNKNOWN, UNRECORDED = "not in memory", "unrecorded"
 OUTCOMES = (*NAMES.values(), UNKNOWN, UNRECORDED)
 DAYS_SHOWN = 14
 _NO_COST = asdict(Cost())
+_COSTS = "embeddings index_queries model_calls model_tokens seconds".split()
 
 
 def hash_of_question(question: str, key: bytes) -> str:
     """Returns what the ledger keeps of a question: a keyed hash, the same for other cases and outer
     spaces, 24 digits.
     """
-    return hmac.new(key, question.strip().lower().encode(), hashlib.sha256).hexdigest()[:24]
+    words = question.strip().lower().encode()
+    return hmac.new(key, words, hashlib.sha256).hexdigest()[:24]
 
 
 def payload_of(answer: Answer, *, is_budget: bool = False) -> dict[str, Any]:
@@ -51,14 +53,11 @@ def payload_of_cited(answer: CitedAnswer) -> dict[str, Any]:
     """Returns the same of an answer over all tiers; the tier is the lowest that suffices for its
     citations.
     """
-    kinds = {one.kind for one in answer.citations}
+    kinds = {one.kind for one in answer.citations} - {MEMORY_MD}
+    tier = MEMORIES if kinds - {MESSAGE} else MESSAGES
     return {
         "profile": "reflect",
-        "tier": SUMMARIES
-        if kinds <= {MEMORY_MD}
-        else MEMORIES
-        if kinds - {MESSAGE, MEMORY_MD}
-        else MESSAGES,
+        "tier": tier if kinds else SUMMARIES,
         "is_known": answer.is_known,
         "results": len(answer.citations),
         "uses": [] if answer.is_extractive else ["model"],
@@ -87,23 +86,19 @@ def by_day(recalls: pl.DataFrame) -> list[tuple[date, int, dict[str, float]]]:
     """Returns, for each of the last days with questions, their number and the share of each
     outcome.
     """
-    found = []
+    days = []
     for (day,), group in recalls.sort("day").group_by("day", maintain_order=True):
         assert isinstance(day, date)
-        found.append(
-            (
-                day,
-                group.height,
-                {name: count / group.height for name, count in shares(group).items()},
-            )
-        )
-    return found[-DAYS_SHOWN:]
+        counts = shares(group).items()
+        days.append((day, group.height, {name: n / group.height for name, n in counts}))
+    return days[-DAYS_SHOWN:]
 
 
 def _row(event: Event, zone: ZoneInfo) -> dict[str, Any]:
     payload = event.payload
     uses, cost = payload.get("uses", ()), _NO_COST | payload.get("cost", {})
-    outcome = NAMES.get(payload.get("tier", 0), UNRECORDED)
+    is_unknown = "tier" in payload and not payload.get("is_known", True)
+    tier = NAMES.get(payload.get("tier", 0), UNRECORDED)
     return {
         "recall_id": event.id,
         "at": event.at,
@@ -111,15 +106,12 @@ def _row(event: Event, zone: ZoneInfo) -> dict[str, Any]:
         "actor": event.actor,
         "query": event.target,
         "profile": payload.get("profile"),
-        "outcome": UNKNOWN if "tier" in payload and not payload.get("is_known", True) else outcome,
+        "outcome": UNKNOWN if is_unknown else tier,
         "result_count": payload.get("results", len(payload.get("memory_ids", ()))),
         "is_budget": payload.get("is_budget", False),
         "is_rewritten": "rewrite" in uses,
         "is_reranked": "rerank" in uses,
         "degraded": payload.get("degraded"),
-        **{
-            name: cost[name]
-            for name in ("embeddings", "index_queries", "model_calls", "model_tokens", "seconds")
-        },
+        **{name: cost[name] for name in _COSTS},
         "cost_usd": cost["usd"],
     }

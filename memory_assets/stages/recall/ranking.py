@@ -19,6 +19,7 @@ from memory_assets.stages.recall.results import (
     result_of,
 )
 from memory_assets.text.terms import query_terms, text_terms
+from memory_assets.text.words import squeezed
 
 SAYS_IT = 0.8
 """A memory that was learnt from a message says the same if it has at least this share of the
@@ -48,12 +49,11 @@ class Found:
 
     def result(self, now: datetime) -> Recalled:
         """Returns it as a result."""
+        how = {"score": self.score, "arms": self.retrievers}
         if not self.is_message:
-            return result_of(
-                self.row, now, score=self.score, arms=self.retrievers, weights=self.weights
-            )
+            return result_of(self.row, now, weights=self.weights, **how)
         text = around(self.row["whole"], self.row["char_from"], self.row["char_to"])
-        return message_result(self.row, now, text=text, score=self.score, arms=self.retrievers)
+        return message_result(self.row, now, text=text, **how)
 
 
 def rank(result: Found) -> tuple[Any, ...]:
@@ -68,10 +68,10 @@ def linked(results: Sequence[Found]) -> Iterator[Found]:
     The scores of memories were scaled among memories alone; a memory less relevant than the best of
     all gets less. A memory has at least the score of the messages that it was learnt from.
     """
-    best = max((result.relevance for result in results if not result.reason), default=0.0)
-    memories = [result for result in results if not result.is_message and not result.reason]
+    belonging = [result for result in results if not result.reason]
+    best = max((result.relevance for result in belonging), default=0.0)
     sources = dict[tuple[str, int], list[Found]]()
-    for memory in memories:
+    for memory in (result for result in belonging if not result.is_message):
         for line in memory.row["lines"]:
             sources.setdefault((memory.row["session_id"], line), []).append(memory)
     least = dict[str, float]()
@@ -81,12 +81,14 @@ def linked(results: Sequence[Found]) -> Iterator[Found]:
         learnt = sources.get((result.row["session_id"], result.row["line"]), ())
         for memory in learnt:
             least[memory.id] = max(least.get(memory.id, 0.0), result.score)
-        says_same = any(_says(memory.row["text"], result.row["passage"]) for memory in learnt)
+        passage = result.row["passage"]
+        says_same = any(_says(memory.row["text"], passage) for memory in learnt)
         yield replace(result, reason="says the same") if says_same else result
     for result in results:
         if not result.is_message:
-            score = result.score * min(result.relevance / best, 1.0) if best else result.score
-            yield replace(result, score=max(score, least.get(result.id, 0.0)))
+            share = min(result.relevance / best, 1.0) if best else 1.0
+            score = max(result.score * share, least.get(result.id, 0.0))
+            yield replace(result, score=score)
 
 
 def _says(memory: str, passage: str) -> bool:
@@ -116,7 +118,7 @@ def distinct(ordered: Sequence[Recalled]) -> list[Recalled]:
     """Returns the results without those whose text another one has."""
     kept: dict[str, Recalled] = {}
     for result in ordered:
-        kept.setdefault(" ".join(result.text.lower().split()), result)
+        kept.setdefault(squeezed(result.text.lower()), result)
     return list(kept.values())
 
 
@@ -126,18 +128,14 @@ def left_out(
     """Yields the candidates that are not among the kept results; `ordered` are the results that
     belong.
     """
-    returned, ranked = (
-        {result.memory_id for result in kept},
-        {result.memory_id for result in ordered},
-    )
+    returned = {result.memory_id for result in kept}
+    ranked = {result.memory_id for result in ordered}
     texts = {result.text.lower() for result in kept}
     for result in ordered:
         if result.memory_id not in returned:
-            yield LeftOut(
-                result.memory_id,
-                "says the same" if result.text.lower() in texts else "over the cap",
-                result.score,
-            )
+            reason = "says the same" if result.text.lower() in texts else "over the cap"
+            yield LeftOut(result.memory_id, reason, result.score)
     for result in found:
         if result.id not in ranked:
-            yield LeftOut(result.id, result.reason or "not in memory", round(result.score, 6))
+            reason = result.reason or "not in memory"
+            yield LeftOut(result.id, reason, round(result.score, 6))

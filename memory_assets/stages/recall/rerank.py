@@ -44,33 +44,23 @@ class Reranker:
     def rank(self, results: Sequence[Recalled]) -> list[Recalled]:
         """Returns the results in the model's order, or as they are."""
         found, model = list(results), self.dependencies.model
-        places = [
-            place
-            for place, one in enumerate(found[:RERANKED])
-            if self.dependencies.may_send(one.project)
-        ]
+        may_send = self.dependencies.may_send
+        first = enumerate(found[:RERANKED])
+        places = [place for place, one in first if may_send(one.project)]
         if model is None or not self.dependencies.reranks or len(places) < 2:
             return found
         shown = [found[place] for place in places]
 
         def check(answer: ModelAnswer) -> str | None:
-            return (
-                None
-                if parse_order(answer, len(shown)) is not None
-                else "did not answer with numbers of results"
-            )
+            is_order = parse_order(answer, len(shown)) is not None
+            return None if is_order else "did not answer with numbers of results"
 
-        reply = ask_model(
-            request_of(self.question, shown),
-            self.dependencies,
-            check,
-            self.until - time.monotonic(),
-        )
-        self.cost = (
-            cost_of_call(reply.answer, self.dependencies.price(reply.answer))
-            if reply.answer
-            else Cost(model_calls=reply.calls)
-        )
+        request = request_of(self.question, shown)
+        seconds = self.until - time.monotonic()
+        reply = ask_model(request, self.dependencies, check, seconds)
+        self.cost = Cost(model_calls=reply.calls)
+        if reply.answer:
+            self.cost = cost_of_call(reply.answer, self.dependencies.price(reply.answer))
         if reply.problem or reply.answer is None:
             self.note = NOTE.format(f"{model.name} {reply.problem}")
             return found
@@ -90,11 +80,9 @@ def parse_order(answer: ModelAnswer, count: int) -> list[int] | None:
     if named is None or answer.stop_reason not in ("end_turn", "stop_sequence"):
         return None
     numbers = [int(number[:4]) for number in re.findall(r"\d+", named[1])]
-    return (
-        [number - 1 for number in dict.fromkeys(numbers)]
-        if all(1 <= number <= count for number in numbers)
-        else None
-    )
+    if not all(1 <= number <= count for number in numbers):
+        return None
+    return [number - 1 for number in dict.fromkeys(numbers)]
 
 
 def request_of(question: str, results: Sequence[Recalled]) -> ModelRequest:

@@ -8,7 +8,7 @@ removes these lines from transcripts, so that injected memories are not learnt a
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import astuple, dataclass, field
 from datetime import UTC, datetime
 from itertools import islice
 from types import MappingProxyType
@@ -21,7 +21,7 @@ from memory_assets.schema.requests import MOST, Filters
 from memory_assets.stages.recall.speakers import author_of, said_by
 from memory_assets.text.short_ids import short_id
 from memory_assets.text.visible import REPLACEMENT, visible
-from memory_assets.text.words import count_tokens, squeezed
+from memory_assets.text.words import count_tokens, squeezed, truncated
 
 UNCERTAIN = 0.3
 """Confidence below which a memory is marked as uncertain."""
@@ -35,6 +35,7 @@ LEAN = "lean"
 MESSAGE = "message"
 """Kind of a result that was said, not distilled."""
 
+_OF_MEMORY = ("kind", "text", "confidence", "category", "priority")
 _MARKUP = re.compile(r"<(?=[/!?|]?[A-Za-z|])([^<>\n]{0,200})>?")
 _LINE_MARK = re.compile(r"(?<!\S)~(?!\S)")
 _FENCE = re.compile(r"`{3,}|~{3,}")
@@ -150,13 +151,9 @@ def result_of(
     weights: Mapping[str, float] | None = None,
 ) -> Recalled:
     """Returns a row of `memories` as a result."""
-    own = {name: row[name] for name in ("kind", "text", "confidence", "category", "priority")}
-    own |= {
-        "memory_id": row["id"],
-        "lines": tuple(row["lines"]),
-        "weights": weights or {},
-        "tags": tags_of(row),
-    }
+    own = {name: row[name] for name in _OF_MEMORY}
+    own |= {"memory_id": row["id"], "lines": tuple(row["lines"])}
+    own |= {"weights": weights or {}, "tags": tags_of(row)}
     return _recalled(row, now, score, arms, own)
 
 
@@ -165,32 +162,27 @@ def message_result(
 ) -> Recalled:
     """Returns a row of a message as a result."""
     row = {**row, "author": author_of(row)}
-    own = {"memory_id": row["message_id"], "kind": MESSAGE, "text": text, "lines": (row["line"],)}
-    return _recalled(
-        row, now, score, arms, {**own, "confidence": 0.5, "category": "raw", "priority": "low"}
-    )
+    own = {"memory_id": row["message_id"], "text": text, "lines": (row["line"],)}
+    own |= {"kind": MESSAGE, "confidence": 0.5, "category": "raw", "priority": "low"}
+    return _recalled(row, now, score, arms, own)
 
 
 def _recalled(
     row: Row, now: datetime, score: float, arms: Sequence[str], own: dict[str, Any]
 ) -> Recalled:
-    same = {name: row[name] for name in ("event_at", "path", "project", "person")} | {
-        "session": row["session_id"]
-    }
+    own |= {name: row[name] for name in ("event_at", "path", "project", "person")}
+    own |= {"session": row["session_id"], "said_by": said_by(row)}
     age = max((now - row["event_at"]).days, 0)
-    return Recalled(
-        **same, **own, said_by=said_by(row), score=round(score, 6), age_days=age, arms=tuple(arms)
-    )
+    return Recalled(**own, score=round(score, 6), age_days=age, arms=tuple(arms))
 
 
 def tags_of(row: Row) -> tuple[str, ...]:
     """Returns what a reader should know before trusting the memory."""
+    is_inferred = row["strength"] == "inferred" and row["author"] != "owner"
     tags = {
         row["state"]: row["state"] != "active",
         "uncertain": row["confidence"] < UNCERTAIN,
-        "unconfirmed": row["strength"] == "inferred"
-        and row["author"] != "owner"
-        and not row["confirmed_count"],
+        "unconfirmed": is_inferred and not row["confirmed_count"],
         **{f"conflict:{short_id(other)}": True for other in row["conflicts_with"]},
     }
     return tuple(tag for tag, is_set in tags.items() if is_set)
@@ -207,12 +199,9 @@ def in_order(
     found = list(ordered)
     by_short = {short_id(one.memory_id): one for one in found}
     for one in ordered:
-        others = [
-            by_short.get(tag.removeprefix("conflict:"))
-            for tag in one.tags
-            if tag.startswith("conflict:")
-        ]
-        better = [other for other in others if other is not None and _is_surer(other, one)]
+        # No other tag is an id.
+        others = filter(None, (by_short.get(tag.removeprefix("conflict:")) for tag in one.tags))
+        better = [other for other in others if _is_surer(other, one)]
         if newer := replacements.get(one.memory_id):
             better += [other for other in ordered if other.memory_id == newer]
         for other in better:
@@ -248,7 +237,8 @@ class Cost:
 
     def __add__(self, other: "Cost") -> "Cost":
         """Returns the sum of both."""
-        return Cost(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(self)))
+        pairs = zip(astuple(self), astuple(other), strict=True)
+        return Cost(*(one + another for one, another in pairs))
 
 
 def cost_of_call(answer: ModelAnswer, usd: float | None) -> Cost:
@@ -306,14 +296,10 @@ def render_line(memory: Recalled) -> str:
     """Returns the line of one memory."""
     tags = "".join(f" [{_TAG.sub('', tag).replace(':', ' ')}]" for tag in memory.tags)
     is_said = memory.kind == MESSAGE
-    first, last = (
-        ("said", memory.said_by) if is_said else (f"{memory.confidence:.2f}", memory.category)
-    )
+    first = "said" if is_said else f"{memory.confidence:.2f}"
+    last = _TAG.sub("", memory.said_by if is_said else memory.category)
     other = f" — {one_line(str(memory.other_half))}" if memory.other_half else ""
-    return (
-        f"~ {one_line(memory.text)}{other}{tags} ({first}, {memory.age_days}d, "
-        f"{_TAG.sub('', last)})"
-    )
+    return f"~ {one_line(memory.text)}{other}{tags} ({first}, {memory.age_days}d, {last})"
 
 
 def fit(results: Iterable[Recalled], tokens: int, most: int) -> tuple[Recalled, ...]:
@@ -333,5 +319,5 @@ def one_line(text: str, longest: int = LONGEST_LINE) -> str:
     markup around it.
     """
     words = visible(text).replace(REPLACEMENT, " ").split()
-    quoted = _MARKUP.sub(r"‹\1›", _LINE_MARK.sub("≈", _FENCE.sub("''", " ".join(words))))
-    return quoted if len(quoted) <= longest else quoted[: longest - 1].rstrip() + "…"
+    marked = _LINE_MARK.sub("≈", _FENCE.sub("''", " ".join(words)))
+    return truncated(_MARKUP.sub(r"‹\1›", marked), longest)

@@ -7,6 +7,7 @@ shown as pasted and is not found by the person's name.
 
 from memory_assets.schema.protocols import Row
 from memory_assets.stages.distill.authorship import typed_paragraphs
+from memory_assets.text.words import squeezed
 
 PASTED = "pasted"
 """Author of a pasted passage."""
@@ -26,18 +27,14 @@ def author_of(passage: Row) -> str:
     """Returns the author of a passage: `PASTED` for one in an owner's turn that is not the owner's
     words.
     """
-    is_others = passage["author"] == "owner" and is_pasted(
-        passage["whole"], passage["char_from"], passage["char_to"]
-    )
+    span = (passage["whole"], passage["char_from"], passage["char_to"])
+    is_others = passage["author"] == "owner" and is_pasted(*span)
     return PASTED if is_others else passage["author"]
 
 
 def is_pasted(turn: str, start: int, end: int) -> bool:
     """Returns whether the span of the turn is mostly text that the owner did not write."""
-    own = _squeezed("\n".join(typed_paragraphs(turn)))
-    lines = [line for line in map(_squeezed, turn[start:end].splitlines()) if line]
-    return sum(len(line) for line in lines if line in own) < OWN_SHARE * sum(map(len, lines))
-
-
-def _squeezed(text: str) -> str:
-    return " ".join(text.split())
+    own = squeezed("\n".join(typed_paragraphs(turn)))
+    lines = [line for line in map(squeezed, turn[start:end].splitlines()) if line]
+    own_chars = sum(len(line) for line in lines if line in own)
+    return own_chars < OWN_SHARE * sum(map(len, lines))

@@ -65,16 +65,11 @@ def with_newer_memories(summaries: pl.DataFrame, memories: pl.DataFrame) -> pl.D
     if newer.is_empty():
         return summaries
     both = pl.concat([summarise(newer), summaries])
-    others = [
-        pl.col(name).last()
-        for name in both.columns
-        if name not in ("summary_id", "memory_ids", "fact_count")
-    ]
     grouped = both.group_by("summary_id", maintain_order=True)
     return grouped.agg(
         pl.col("memory_ids").explode().unique(maintain_order=True),
         pl.col("fact_count").sum(),
-        *others,
+        pl.exclude("summary_id", "memory_ids", "fact_count").last(),
     )
 
 
@@ -143,7 +138,8 @@ def _summary(key: tuple[Any, ...], facts: Sequence[Row]) -> dict[str, Any]:
 
 
 def _order(fact: Row) -> tuple[Any, ...]:
-    return _RANK[fact["priority"]], -fact["confidence"], -fact["event_at"].timestamp(), fact["id"]
+    age = -fact["event_at"].timestamp()
+    return _RANK[fact["priority"]], -fact["confidence"], age, fact["id"]
 
 
 def _distinct(facts: Iterable[Row]) -> Iterator[Row]:

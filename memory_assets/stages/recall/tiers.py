@@ -135,19 +135,16 @@ def _fitting(choice: TierChoice, summaries: pl.DataFrame, person: str | None) ->
     the largest first.
     """
     is_own = (pl.col("scope") != "person") | (pl.col("person") == (person or ""))
-    is_of = pl.col("category").is_in(list(choice.categories)) if choice.categories else pl.lit(True)
-    rows = summaries.filter(is_own & is_of).sort(
-        ["fact_count", "event_at", "summary_id"], descending=[True, True, False]
-    )
+    is_of = pl.col("category").is_in(list(choice.categories)) | (not choice.categories)
+    order = ["fact_count", "event_at", "summary_id"]
+    rows = summaries.filter(is_own & is_of).sort(order, descending=[True, True, False])
     if choice.project is not None:
         is_wide = pl.col("scope") != "project"
-        here = pl.col("project").map_elements(_squashed, return_dtype=pl.String) == _squashed(
-            choice.project
-        )
+        names = pl.col("project").map_elements(_squashed, return_dtype=pl.String)
+        here = names == _squashed(choice.project)
         # A question about a project alone does not ask for what holds everywhere.
-        rows = rows.filter(here | is_wide if choice.categories else here & ~is_wide).sort(
-            is_wide, maintain_order=True
-        )
+        fits = here | is_wide if choice.categories else here & ~is_wide
+        rows = rows.filter(fits).sort(is_wide, maintain_order=True)
     return rows.head(MOST_SUMMARIES)
 
 
@@ -159,7 +156,8 @@ def _named(question: str, projects: Collection[str]) -> str | None:
         for length in (1, 2, 3)
         for at in range(len(words) - length + 1)
     }
-    found = [name for name in projects if len(_squashed(name)) > 2 and _squashed(name) in spans]
+    long_spans = {span for span in spans if len(span) > 2}
+    found = [name for name in projects if _squashed(name) in long_spans]
     return max(found, key=lambda name: (len(name), name), default=None)
 
 

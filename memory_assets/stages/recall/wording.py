@@ -91,7 +91,7 @@ def in_context(
 
 def one_line(text: str) -> str:
     """Returns the text on one line, without unprintable characters."""
-    return " ".join("".join(ch if ch.isprintable() else " " for ch in text).split())
+    return squeezed("".join(ch if ch.isprintable() else " " for ch in text))
 
 
 def clean(question: str) -> str:
@@ -114,9 +114,8 @@ def is_vague(question: str) -> bool:
         return True
     if exact_names(question) or len(own) > FEW_WORDS:
         return False
-    return bool(_POINTING.search(_NAMED.sub(" ", question))) or (
-        len(own) == 1 and bool(_LEANING.search(question))
-    )
+    is_pointing = _POINTING.search(_NAMED.sub(" ", question))
+    return bool(is_pointing or (len(own) == 1 and _LEANING.search(question)))
 
 
 def rare_terms(
@@ -145,25 +144,16 @@ def rare_terms(
 
 def exact_names(text: str) -> tuple[str, ...]:
     """Returns the paths, flags, versions, numbers and identifiers in the text."""
-    exact = [
-        word
-        for word in (found[0].strip("./:") for found in _TOKEN.finditer(text))
-        if _EXACT.search(word)
-    ]
-    return tuple(
-        dict.fromkeys(
-            [*exact, *(name for name in entities_of(text) if " " not in name and name in text)]
-        )
-    )
+    words = (found[0].strip("./:") for found in _TOKEN.finditer(text))
+    exact = filter(_EXACT.search, words)
+    entities = (name for name in entities_of(text) if " " not in name and name in text)
+    return tuple(dict.fromkeys([*exact, *entities]))
 
 
 def _content_words(text: str) -> Iterator[str]:
     """Yields the words that say what a text is about."""
     for found in _TOKEN.finditer(text):
         word = found[0].strip("./:-+%")
-        if (
-            len(word) > 1
-            and word.lower() not in TALK
-            and (len(word) > 2 or _EXACT.search(word) or word.isupper())
-        ):
+        is_long = len(word) > 2 or (len(word) == 2 and (_EXACT.search(word) or word.isupper()))
+        if is_long and word.lower() not in TALK:
             yield word
