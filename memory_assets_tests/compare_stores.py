@@ -32,7 +32,7 @@ QUESTIONS = (
     "what is still open",
 )
 LEFT_OUT = re.compile(
-    r"(^|_)(version|versions|hash|hashes|hmac|sha256|inputs|run_id|took|seconds|duration_ms|written_at|bytes)$"
+    r"(^|_)(versions?|hash|hashes|hmac|sha256|inputs|run_id|took|seconds|duration_ms|written_at|bytes)$"
 )
 """Columns and keys that differ between any two runs or commits."""
 

@@ -39,15 +39,10 @@ def own_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test reads this machine's settings, transcripts or store, or talks to a service that is not its own."""
     for name in [name for name in os.environ if name.startswith("MEMORY_")]:
         monkeypatch.delenv(name)
-    for name in (
-        "CLAUDE_CONFIG_DIR",
-        "CODEX_HOME",
-        "PI_CODING_AGENT_DIR",
-        "PI_CODING_AGENT_SESSION_DIR",
-        "DAGSTER_HOME",
-    ):
-        monkeypatch.delenv(name, raising=False)
-    for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME"):
+    homes = (
+        "CLAUDE_CONFIG_DIR CODEX_HOME PI_CODING_AGENT_DIR PI_CODING_AGENT_SESSION_DIR DAGSTER_HOME"
+    )
+    for name in (*homes.split(), "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
         monkeypatch.delenv(name, raising=False)
     home = tmp_path / "home"
     home.mkdir()

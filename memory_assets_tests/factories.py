@@ -25,7 +25,7 @@ def _row(defaults: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
 
 def fact(id: str, text: str, **changes: Any) -> dict[str, Any]:
     """An active fact of the project `shop` in the table `memories`."""
-    defaults = {
+    base = {
         "kind": "fact",
         "state": "active",
         "scope": "project",
@@ -33,7 +33,7 @@ def fact(id: str, text: str, **changes: Any) -> dict[str, Any]:
         "category": "operations",
         "person": "ann",
     }
-    return row("memories", **defaults | {"id": id, "text": text} | changes)
+    return row("memories", **base | {"id": id, "text": text} | changes)
 
 
 def message(text: str = "Use uv, never pip.", ordinal: int = 0, **changes: Any) -> dict[str, Any]:

@@ -48,16 +48,8 @@ class McpProcess:
         self.process.stdin.flush()
 
     def send(self, method: str, params: Any = None, **more: Any) -> None:
-        self.write(
-            json.dumps(
-                {
-                    "jsonrpc": "2.0",
-                    "method": method,
-                    **({} if params is None else {"params": params}),
-                    **more,
-                }
-            ).encode()
-        )
+        given = {} if params is None else {"params": params}
+        self.write(json.dumps({"jsonrpc": "2.0", "method": method, **given, **more}).encode())
 
     def next(self) -> dict[str, Any]:
         """The next message; fails where a line is anything but one."""

@@ -128,15 +128,10 @@ def _capture(store: Store) -> None:
         for n, text in enumerate(TURNS)
     ]
     ids = dict(zip(LINES, IDS, strict=True))
+    status = {line: "message" if line in ids else "known" for line in range(6)}
     records = [
-        row(
-            "records",
-            source_id="s1",
-            line=line,
-            message_id=ids.get(line),
-            status="message" if line in ids else "known",
-        )
-        for line in range(6)
+        row("records", source_id="s1", line=n, message_id=ids.get(n), status=status[n])
+        for n in status
     ]
     window = row(
         "windows", window_id=WINDOW, source_id="s1", harness="claude_code", session_id="session-1", status="observed",
@@ -150,18 +145,12 @@ def _capture(store: Store) -> None:
 
 def _distil(store: Store) -> None:
     day = DAY.isoformat()
+    told = {"narrative": NARRATIVE, "message_ids": IDS}
     write(
         store,
         "segments",
         day,
-        row(
-            "segments",
-            segment_id="seg",
-            window_id=WINDOW,
-            session_id="session-1",
-            narrative=NARRATIVE,
-            message_ids=IDS,
-        ),
+        row("segments", segment_id="seg", window_id=WINDOW, session_id="session-1", **told),
     )
     kept = row("verdicts", candidate_id=MEMORY, window_id=WINDOW, verdict="allow")
     write(

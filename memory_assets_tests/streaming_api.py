@@ -137,11 +137,8 @@ class _Handler(BaseHTTPRequestHandler):
         said = self.api.answer(body)
         time.sleep(getattr(said, "seconds", 0.0))
         if isinstance(said, Fault):
-            return self._send(
-                said.status,
-                json.dumps(said.body()).encode(),
-                {"content-type": "application/json", **said.headers},
-            )
+            headers = {"content-type": "application/json", **said.headers}
+            return self._send(said.status, json.dumps(said.body()).encode(), headers)
         said = said if isinstance(said, Said | Called) else Said(said)
         events = (
             messages_events(body, said)
@@ -154,15 +151,8 @@ class _Handler(BaseHTTPRequestHandler):
         return self._send(200, stream.encode(), {"content-type": "text/event-stream"})
 
     def do_GET(self) -> None:
-        self.api.requests.append(
-            {
-                "method": "GET",
-                "path": self.path,
-                "headers": dict(self.headers),
-                "body": {},
-                "at": time.time(),
-            }
-        )
+        request = {"method": "GET", "path": self.path, "headers": dict(self.headers), "body": {}}
+        self.api.requests.append(request | {"at": time.time()})
         self._send(404, b"{}", {"content-type": "application/json"})
 
     do_HEAD = do_GET  # noqa: N815

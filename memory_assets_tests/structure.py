@@ -161,9 +161,9 @@ def measure(package: Path = PACKAGE) -> Structure:
     lengths = {module.name: count_code(module.source) for module in modules}
     functions = dict(function_lengths(modules))
     documented = [
-        (f"{module.name}.{name}", has_docstring)
+        (f"{module.name}.{name}", has_one)
         for module in modules
-        for name, has_docstring in _documented(module.tree)
+        for name, has_one in _documented(module.tree)
     ]
     longest_file = max(lengths, key=lambda name: lengths[name])
     longest_function = max(functions, key=lambda name: functions[name], default="")

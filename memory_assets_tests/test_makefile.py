@@ -23,10 +23,8 @@ RUNNING = [
     f"uv {LOCKED} requirements.lock",
     "uv pip install --quiet --python .venv/bin/python --no-deps -e .",
 ]
-TESTING = [
-    f"uv {LOCKED} requirements-dev.lock",
-    "uv pip install --quiet --python .venv/bin/python -c constraints.txt -e .[dev]",
-]
+DEV = "uv pip install --quiet --python .venv/bin/python -c constraints.txt -e .[dev]"
+TESTING = [f"uv {LOCKED} requirements-dev.lock", DEV]
 FILES = ("pyproject.toml", "constraints.txt", "requirements.lock", "requirements-dev.lock")
 
 pytestmark = pytest.mark.skipif(

@@ -78,7 +78,7 @@ def test_every_table_is_read_as_scan_reads_it(
 
 
 @pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
-def test_rebuilt_empty_and_dropped_parts_count_once_or_not_at_all(
+def test_rebuilt_empty_and_dropped_parts_count_once_or_not(
     tables: ParquetTables, reader: Callable[[Path, str], pl.DataFrame]
 ):
     for _ in range(2):
@@ -144,8 +144,8 @@ def assert_whole(found: pl.DataFrame) -> None:
 
 
 @pytest.mark.parametrize("reader", [*READERS.values(), None], ids=[*READERS, "read"])
-def test_no_read_fails_while_parts_are_rebuilt_and_each_part_is_its_old_or_its_new_version(
-    tables: ParquetTables, reader: Callable[[Path, str], pl.DataFrame] | None
+def test_no_read_fails_while_parts_are_rebuilt_and_each_is_old_or_new(
+    tables: ParquetTables, reader: Callable | None
 ):
     seen = set()
     with rebuilt(tables) as is_enough:

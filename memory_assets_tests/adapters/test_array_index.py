@@ -84,7 +84,7 @@ def test_vectors_with_equal_signs_have_the_nearest_of_all(
     index.close()
 
 
-def test_threads_that_ask_while_another_publishes_see_each_generation(
+def test_threads_see_each_generation_that_another_publishes(
     tmp_path: Path, index: ArrayIndex, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(array_index, "COMPARED_ROWS", 0)

@@ -27,6 +27,7 @@ from memory_assets_tests.adapters.clients import FakeClient
 pytestmark = pytest.mark.skipif(
     os.name != "posix", reason="the stand-in is a script with a first line"
 )
+SETUP, REJECTED, BUSY = ModelSetupError, ModelRequestError, ModelBusyError
 REQUEST = ModelRequest("You observe.", "the transcript says xyzzy", 8_000)
 USAGE = {
     "input_tokens": 100,
@@ -71,7 +72,7 @@ def failed(text: str, status: int | None, error: str = "unknown") -> list[dict[s
 def ask(
     client: FakeClient,
     tmp_path: Path,
-    events: list[dict[str, Any]],
+    events: list[dict],
     request: ModelRequest = REQUEST,
     **plan: Any,
 ) -> ModelAnswer:
@@ -158,55 +159,55 @@ HIT = "You've hit your 5-hour limit · resets 1:21am (UTC)"
         (failed(HIT, 429, "rate_limit"), ModelLimitError, r"it is reset at 1:21am \(UTC\)"),
         (
             failed("Not logged in · Please run /login", None),
-            ModelSetupError,
+            SETUP,
             r"is not logged in.*Start `claude` and log in \(/login\)",
         ),
         (
             failed("Invalid API key · Fix external API key", 401),
-            ModelSetupError,
+            SETUP,
             "its login is not accepted",
         ),
         (
             failed("Failed to authenticate. API Error: 403 no xyzzy", 403),
-            ModelSetupError,
+            SETUP,
             "its login is not accepted",
         ),
         (
             failed("There's an issue with the selected model (xyzzy).", 404),
-            ModelSetupError,
+            SETUP,
             "has no model 'haiku'",
         ),
-        (failed("Credit balance is too low", 400), ModelSetupError, "has no credit left"),
+        (failed("Credit balance is too low", 400), SETUP, "has no credit left"),
         (
             failed("Prompt is too long · the request is ~300000 tokens", 400),
-            ModelRequestError,
+            REJECTED,
             "too long for claude-code:haiku",
         ),
         (
             failed("API Error: 400 something xyzzy", 400),
-            ModelRequestError,
+            REJECTED,
             r"rejects a request \(400\)",
         ),
-        (failed("API Error: 529 Overloaded.", 529), ModelBusyError, r"is busy \(529\)"),
+        (failed("API Error: 529 Overloaded.", 529), BUSY, r"is busy \(529\)"),
         (
             failed(
                 "API Error: Server is temporarily limiting requests (not your usage limit)", 429
             ),
-            ModelBusyError,
+            BUSY,
             r"busy \(429\)",
         ),
         (
             failed("API Error: Unable to connect to API (ECONNREFUSED)", None),
-            ModelBusyError,
+            BUSY,
             "cannot reach its server",
         ),
         (failed("xyzzy", None), ModelError, "Run `claude` yourself to see why"),
         ([], ModelError, "Run `claude` yourself"),
     ],
 )
-def test_each_failure_says_what_to_do_and_quotes_nothing(
-    events: list[dict[str, Any]],
-    kind: type[ModelError],
+def test_a_failure_says_what_to_do_and_quotes_nothing(
+    events: list,
+    kind: type,
     says: str,
     client: FakeClient,
     tmp_path: Path,

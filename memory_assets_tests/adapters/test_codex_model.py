@@ -90,7 +90,7 @@ def test_the_client_is_called_without_session_hooks_tools_and_context(
     assert Path(settings["model_instructions_file"]).name == "prompt.md"
 
 
-def test_only_who_answers_is_taken_from_the_persons_configuration(
+def test_only_who_answers_is_taken_from_a_persons_settings(
     client: FakeClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     home = tmp_path / "codex-home"
@@ -163,8 +163,8 @@ INVALID = (
         ("xyzzy", ModelError, "Run `codex` yourself to see why"),
     ],
 )
-def test_each_failure_says_what_to_do_and_quotes_nothing(
-    message: str, kind: type[ModelError], says: str, client: FakeClient, tmp_path: Path
+def test_a_failure_says_what_to_do_and_quotes_nothing(
+    message: str, kind: type, says: str, client: FakeClient, tmp_path: Path
 ):
     events = (
         {"type": "error", "message": RETRY},

@@ -49,10 +49,8 @@ def test_a_failed_build_publishes_nothing_and_the_next_one_removes_what_it_left(
 
 
 def test_a_full_disk_says_what_to_do(generations: Generations):
-    with (
-        pytest.raises(IndexFailedError, match="No space left.*memory data rebuild --indexes"),
-        generations.build(rebuild=False),
-    ):
+    full = pytest.raises(IndexFailedError, match="No space left.*memory data rebuild --indexes")
+    with full, generations.build(rebuild=False):
         raise OSError(28, "No space left on device")
     assert generations.published() is None
 
@@ -76,7 +74,7 @@ def test_a_generation_published_meanwhile_is_not_moved_for_the_failure_of_an_old
     assert generations.published() == new
 
 
-def test_a_generation_that_is_replaced_and_removed_after_its_name_was_read_is_not_taken_for_none(
+def test_a_generation_removed_after_its_name_was_read_is_not_missed(
     generations: Generations, monkeypatch: pytest.MonkeyPatch
 ):
     newest = publish(generations, "new")

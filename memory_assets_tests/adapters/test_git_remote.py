@@ -55,7 +55,8 @@ def test_lines_of_two_machines_are_both_kept_and_the_same_line_once(tmp_path: Pa
         and one.exchange(remote) is None
     )
     assert text_of(one) == text_of(two) and one.head() == two.head()
-    assert sorted(line for line in text_of(one).splitlines() if line[:2] == "- ") == [
+    lines = text_of(one).splitlines()
+    assert sorted(line for line in lines if line[:2] == "- ") == [
         "- first",
         "- of both",
         "- of one",

@@ -57,7 +57,8 @@ def test_what_was_written_by_hand_is_committed_in_the_owners_name(workspace: Git
     workspace.commit("p-1: add", ["MEMORY.md"])
     path.write_text("ours\ntheirs\n")
     workspace.commit_by_hand(["MEMORY.md"], "mira")
-    assert [(c.author, c.message) for c in workspace.history("MEMORY.md")] == [
+    history = workspace.history("MEMORY.md")
+    assert [(c.author, c.message) for c in history] == [
         ("mira", "Edited by hand"),
         ("memory_assets", "p-1: add"),
     ]
@@ -155,14 +156,14 @@ def test_a_commit_cut_short_by_a_kill_is_mended_by_the_next_one(
             workspace.commit("add", ["MEMORY.md"])
         monkeypatch.setattr(workspace, "_git", git)
         workspace.commit("add", ["MEMORY.md"])
-        status = subprocess.run(
+        done = subprocess.run(
             ["git", "status", "--porcelain"],
             cwd=workspace.root,
             capture_output=True,
             text=True,
             check=True,
         )
-        assert (status.stdout, workspace.at_head("MEMORY.md")) == ("", f"{number}\n".encode())
+        assert (done.stdout, workspace.at_head("MEMORY.md")) == ("", f"{number}\n".encode())
 
 
 def test_a_machine_without_git_is_told_to_install_it(

@@ -51,7 +51,7 @@ def model(tmp_path: Path, timeout: float = 20.0, **how: Any) -> Plain:
     return Plain("plain:small", lock, timeout_seconds=timeout, environ=environ, **how)
 
 
-def test_the_question_is_its_input_and_its_folder_is_empty_and_gone_afterwards(
+def test_its_input_is_the_question_in_an_empty_folder(
     client: FakeClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     for name in SESSION_VARIABLES:
@@ -159,7 +159,7 @@ def test_as_many_questions_as_wanted_are_asked_side_by_side(
 
 
 @pytest.mark.parametrize("inherits", [False, True])
-def test_keys_and_addresses_of_the_environment_are_not_inherited_unless_somebody_wants_it(
+def test_keys_are_only_inherited_on_demand(
     client: FakeClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inherits: bool
 ):
     names = {

@@ -9,7 +9,7 @@ from memory_assets.adapters import optional_packages
 from memory_assets.adapters.optional_packages import install_command
 
 
-def test_in_a_checkout_the_extra_comes_in_the_versions_that_the_tests_passed_with(
+def test_in_a_checkout_an_extra_comes_in_versions_that_the_tests_passed_with(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(optional_packages, "CHECKOUT", tmp_path)

@@ -75,8 +75,8 @@ def test_equals_are_in_the_order_of_their_ids_wherever_the_limit_cuts(index: Tex
 
 def test_codes_of_words_stay_with_their_rows_over_changes(tmp_path: Path):
     codes = {
-        id: np.full((count, 48), number, dtype=np.int8)
-        for number, (id, count) in enumerate({"a": 2, "b": 1, "d": 3}.items())
+        id: np.full((count, 48), n, dtype=np.int8)
+        for n, (id, count) in enumerate({"a": 2, "b": 1, "d": 3}.items())
     }
     index = TextIndex(tmp_path)
 

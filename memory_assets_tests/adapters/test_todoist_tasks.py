@@ -67,11 +67,8 @@ def test_a_completed_task_is_told_from_a_deleted_one(api: TodoistApi, tells_comp
         api.add("three"),
     )
     api.complete(done), api.complete(bare), api.remove(gone)
-    assert states(api, done["id"], gone["id"], bare["id"]) == {
-        done["id"]: "completed",
-        gone["id"]: "deleted",
-        bare["id"]: "completed",
-    }
+    ids = [task["id"] for task in (done, gone, bare)]
+    assert states(api, *ids) == dict(zip(ids, ("completed", "deleted", "completed"), strict=True))
 
 
 def test_what_went_with_its_project_or_belongs_to_another_person_is_unknown(api: TodoistApi):

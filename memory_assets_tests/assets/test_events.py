@@ -18,15 +18,11 @@ def store() -> Store:
 
 
 def events(
-    store: Store,
-    asset: str,
-    *names: str,
-    days: tuple[date, date],
-    tags: dict[str, str] | None = None,
+    store: Store, asset: str, *names: str, days: tuple[date, date]
 ) -> list[dg.AssetMaterialization]:
     """Returns the materialisations of the asset in a run of the named ones, the latest first."""
     with dg.DagsterInstance.ephemeral() as instance:
-        assert run_assets(store, *names, days=days, tags=tags, instance=instance).success
+        assert run_assets(store, *names, days=days, instance=instance).success
         records = instance.fetch_materializations(dg.AssetKey(asset), limit=20).records
         return [one.asset_materialization for one in records if one.asset_materialization]
 
@@ -55,11 +51,8 @@ def test_memory_md_shows_the_structure_of_its_files_and_no_words(store: Store):
     with dg.DagsterInstance.ephemeral() as instance:
         run_assets(store, "memory_md", instance=instance)
         found = instance.fetch_materializations(dg.AssetKey("memory_md"), limit=20).records
-    shown = {
-        one.asset_materialization.partition: one.asset_materialization.metadata
-        for one in found
-        if one.asset_materialization
-    }
+    written = [one.asset_materialization for one in found if one.asset_materialization]
+    shown = {event.partition: event.metadata for event in written}
     assert "| MEMORY.md | Hard Rules | 1 | 2026-08-03 | 2026-08-03 |" in str(
         shown["owner"]["preview"].value
     )

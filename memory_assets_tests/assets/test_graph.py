@@ -7,7 +7,7 @@ from memory_assets.runs.staleness import is_stale
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.dagster_runs import run_assets, run_check
-from memory_assets_tests.factories import row
+from memory_assets_tests.factories import fact
 from memory_assets_tests.small_store import write
 
 GRAPH = ("mentions", "entities", "relations")
@@ -25,18 +25,7 @@ def store() -> Store:
         "m2": "`git push --mirror` overwrites Redis.",
         "m3": "Nothing here.",
     }
-    rows = (
-        row(
-            "memories",
-            id=id,
-            state="active",
-            text=text,
-            wordings=[text],
-            project="shop",
-            superseded_by=None,
-        )
-        for id, text in texts.items()
-    )
+    rows = (fact(id, text, wordings=[text]) for id, text in texts.items())
     write(store, "memories", "all", *rows)
     return store
 

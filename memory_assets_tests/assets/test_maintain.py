@@ -153,15 +153,11 @@ def test_a_night_begins_with_the_earliest_unread_day_and_older_ones_have_their_o
         "a transcript waits for capture"
     )
     written.unlink()
-    found = [
-        stale_days(store, "process_days"),
-        night_runs(store, DAY + timedelta(3)),
-        night_runs(store, DAY + timedelta(40)),
-    ]
     later, much_later = DAY + timedelta(3), DAY + timedelta(40)
-    assert [*found[0]] == [DAY]
-    assert found[1] == [DueRun("nightly", Stretch(DAY, later), str(later))]
-    assert [(run.job, run.stretch) for run in found[2]] == [
+    assert [*stale_days(store, "process_days")] == [DAY]
+    assert night_runs(store, later) == [DueRun("nightly", Stretch(DAY, later), str(later))]
+    stretches = [(run.job, run.stretch) for run in night_runs(store, much_later)]
+    assert stretches == [
         ("process_days", Stretch(DAY, DAY)),
         ("nightly", Stretch(much_later, much_later)),
     ]

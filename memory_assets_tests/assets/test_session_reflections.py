@@ -68,7 +68,7 @@ def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_a_session_compacted_ten_times_resumes_with_one_short_block_until_it_is_forgotten(
+def test_a_session_compacted_ten_times_resumes_with_a_block_until_forgotten(
     sources: Path, capsys: pytest.CaptureFixture[str]
 ):
     records = [record for n in range(COMPACTIONS) for record in stretch(LONG, n, HARBORS[n])]

@@ -49,20 +49,13 @@ def test_the_facade_lists_what_is_ahead_and_what_comes_up_on_a_day(store: Store)
     find(store)
     agent = MemoryAgent(store.settings)
     (one,) = agent.triggers().triggers
-    assert (one.trigger_on.isoformat(), one.state, one.text) == (
+    assert (str(one.trigger_on), one.state, one.text) == (
         "2026-08-10",
         "waiting",
         "Remind me next Monday to rotate the keys.",
     )
-    assert [
-        agent.triggers(on=START.date() + timedelta(days=away)).triggers != ()
-        for away in (5, 6, 7, 8)
-    ] == [
-        False,
-        True,
-        True,
-        False,
-    ]
+    days = [START.date() + timedelta(days=away) for away in (5, 6, 7, 8)]
+    assert [agent.triggers(on=day).triggers != () for day in days] == [False, True, True, False]
 
 
 def test_the_briefing_follows_the_calendar_without_new_transcripts(

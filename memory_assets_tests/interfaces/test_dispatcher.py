@@ -18,7 +18,7 @@ def test_a_decision_needs_a_proposal_and_one_wording_fits_one():
         dispatcher.ask(DECIDE, {"decision": "approve", "proposals": ["p-9"]})
 
 
-def test_a_server_that_cannot_warm_up_says_why_and_lives_on(
+def test_a_server_that_cannot_warm_up_says_why_and_runs_on(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("MEMORY_TIMEZONE", "Atlantis")

@@ -97,9 +97,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 def test_what_the_owner_says_has_changed_supersedes_what_said_so_before(store: Store):
     found = states(store)
-    assert {text: found[text] for text in (DATABASE, PACKAGES, PORT, CHAT, CI)} == dict.fromkeys(
-        (DATABASE, PACKAGES, PORT, CHAT, CI), "superseded"
-    )
+    assert {found[text] for text in (DATABASE, PACKAGES, PORT, CHAT, CI)} == {"superseded"}
     assert all(found[text] == "active" for text in (*AFTER["shop"], *AFTER["mill"], *AFTER["desk"]))
 
 

@@ -14,6 +14,7 @@ from memory_assets.interfaces.mcp.protocol import Protocol
 from memory_assets_tests.small_store import MEMORY, PROPOSAL, index, small_store
 
 Ask = Callable[..., dict[str, Any]]
+ON = "2026-08-03"
 
 
 @pytest.fixture
@@ -25,10 +26,11 @@ def by_command(capsys: pytest.CaptureFixture[str]) -> Ask:
     return ask
 
 
-def by_tool(tool: str, **arguments: Any) -> dict[str, Any]:
-    return Protocol(is_structured=True).answer(
-        "tools/call", {"name": tool, "arguments": arguments}
-    )["structuredContent"]
+def by_tool(tool: str, is_writing: bool = False, **arguments: Any) -> dict[str, Any]:
+    call = {"name": tool, "arguments": arguments}
+    return Protocol(is_writing=is_writing, is_structured=True).answer("tools/call", call)[
+        "structuredContent"
+    ]
 
 
 def by_http_writing(verb: str, **arguments: Any) -> dict[str, Any]:
@@ -36,12 +38,6 @@ def by_http_writing(verb: str, **arguments: Any) -> dict[str, Any]:
         application("127.0.0.1", is_writing=True), base_url="http://127.0.0.1"
     ) as client:
         return client.post(f"/{verb}", json=arguments).json()
-
-
-def by_tool_writing(tool: str, **arguments: Any) -> dict[str, Any]:
-    return Protocol(is_writing=True, is_structured=True).answer(
-        "tools/call", {"name": tool, "arguments": arguments}
-    )["structuredContent"]
 
 
 def by_http(verb: str, **arguments: Any) -> dict[str, Any]:
@@ -65,8 +61,8 @@ QUESTIONS: list[tuple[list[str], dict[str, Any]]] = [
         {"question": "uv", "category": ["rules-conventions"], "priority": ["high"]},
     ),
     (
-        ["uv", "--since", "2026-08-03", "--until", "2026-08-03"],
-        {"question": "uv", "since": "2026-08-03", "until": "2026-08-03"},
+        ["uv", "--since", ON, "--until", ON],
+        {"question": "uv", "since": ON, "until": ON},
     ),
     (
         ["uv", "--include", "held", "--kind", "fact", "--person", "mira"],
@@ -147,9 +143,9 @@ OF_EACH_LINE = ("event_id", "at", "memory_ids")
     ("words", "verb", "arguments"),
     [
         (
-            ["remember", "Herons nest here.", "--priority", "high"],
+            ["remember", "Herons nest.", "--priority", "high"],
             "remember",
-            {"text": "Herons nest here.", "priority": "high"},
+            {"text": "Herons nest.", "priority": "high"},
         ),
         (["remember", SECRET], "remember", {"text": SECRET}),
         (["remember", ""], "remember", {"text": ""}),
@@ -164,9 +160,9 @@ OF_EACH_LINE = ("event_id", "at", "memory_ids")
             {"text": "Use pixi.", "instead_of": MEMORY},
         ),
         (
-            ["remember", "Use pixi.", "--instead-of", "mem_ffffffff"],
+            ["remember", "Pixi.", "--instead-of", "mem_ffffffff"],
             "remember",
-            {"text": "Use pixi.", "instead_of": "mem_ffffffff"},
+            {"text": "Pixi.", "instead_of": "mem_ffffffff"},
         ),
         (["forget", "never pip"], "forget", {"target": "never pip"}),
         (["forget", "nobody said this"], "forget", {"target": "nobody said this"}),
@@ -208,5 +204,5 @@ def test_what_is_told_is_written_alike_at_every_door(
         }
 
     commanded = kept("command", by_command, *words)
-    assert commanded == kept("tool", by_tool_writing, f"memory_{verb}", **arguments)
+    assert commanded == kept("tool", by_tool, f"memory_{verb}", is_writing=True, **arguments)
     assert commanded == kept("http", by_http_writing, verb, **arguments)

@@ -186,12 +186,8 @@ def opened(path: Path) -> Iterator[bytes]:
     raw = path.read_bytes()
     yield raw
     if raw.startswith(b"PAR1") and raw.endswith(b"PAR1"):
-        yield (
-            pl.read_parquet(path)
-            .select(pl.col(pl.String), pl.col(pl.List(pl.String)).list.join("\n"))
-            .write_ndjson()
-            .encode()
-        )
+        words = (pl.col(pl.String), pl.col(pl.List(pl.String)).list.join("\n"))
+        yield pl.read_parquet(path).select(*words).write_ndjson().encode()
     if raw.startswith(b"SQLite format 3"):
         with closing(sqlite3.connect(path)) as database:
             yield "\n".join(database.iterdump()).encode()

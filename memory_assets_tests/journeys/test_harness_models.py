@@ -80,7 +80,7 @@ def material_of(body: dict[str, Any]) -> str:
     return json.dumps(body.get("messages", body.get("input")), ensure_ascii=False)
 
 
-def test_sessions_are_observed_by_a_real_client_that_leaves_nothing_behind(
+def test_real_clients_observe_and_leave_nothing(
     program: str, clients: Path, tmp_path: Path, request: pytest.FixtureRequest
 ):
     if RECORDED:

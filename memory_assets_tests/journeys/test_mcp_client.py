@@ -35,6 +35,9 @@ async def over_http(*words: str, mode: str = "auto") -> AsyncIterator[Client]:
             yield client
 
 
+OLD = "2025-11-25"
+
+
 @pytest.mark.parametrize("connect", [over_stdio, over_http])
 def test_tools_are_listed_called_and_refused(connect: Connect):
     index(small_store())
@@ -70,10 +73,10 @@ def test_tools_are_listed_called_and_refused(connect: Connect):
 @pytest.mark.parametrize(
     ("connect", "mode", "spoken"),
     [
-        (over_stdio, "auto", "2025-11-25"),
-        (over_stdio, "legacy", "2025-11-25"),
+        (over_stdio, "auto", OLD),
+        (over_stdio, "legacy", OLD),
         (over_http, "auto", "2026-07-28"),
-        (over_http, "legacy", "2025-11-25"),
+        (over_http, "legacy", OLD),
     ],
 )
 def test_clients_of_either_age_are_served(connect: Connect, mode: str, spoken: str):

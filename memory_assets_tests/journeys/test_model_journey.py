@@ -61,11 +61,7 @@ def dutiful(body: dict[str, Any]) -> str:
             for n, one in enumerate(sessions, 1)
         )
     facts = said_in(material_of(body))
-    return (
-        "<observations><segment><narrative>Work.</narrative><facts>\n"
-        + "".join(facts)
-        + "\n</facts></segment></observations>"
-    )
+    return f"<observations><segment><narrative>Work.</narrative><facts>\n{''.join(facts)}\n</facts></segment></observations>"
 
 
 def said_in(material: str) -> list[str]:
@@ -87,17 +83,8 @@ def variables(api: MessagesApi, **more: str) -> dict[str, str]:
 
 
 def open_at(data: Path, sources: Path, **more: Any) -> Store:
-    return open_store(
-        read_settings(
-            data=data,
-            sources=str(sources),
-            owner="mira",
-            timezone="UTC",
-            now=NOW,
-            model=MODEL,
-            **more,
-        )
-    )
+    more |= {"owner": "mira", "timezone": "UTC", "now": NOW, "model": MODEL}
+    return open_store(read_settings(data=data, sources=str(sources), **more))
 
 
 @pytest.fixture(scope="module")
@@ -204,7 +191,7 @@ def without_measures(tables: dict[str, pl.DataFrame]) -> dict[str, pl.DataFrame]
 
 
 @only_whole("the kills in the middle of a batch hold the same")
-def test_killed_while_asking_only_what_was_under_way_is_asked_again(
+def test_killed_it_asks_again_only_what_was_under_way(
     tmp_path: Path, undisturbed: tuple[Path, MessagesApi], sources: Path
 ):
     data, numbers = tmp_path / "store", sampled((2, 5), 1)
@@ -215,7 +202,7 @@ def test_killed_while_asking_only_what_was_under_way_is_asked_again(
                 api,
                 data,
                 sources,
-                lambda entry, count=count, number=number: next(count) == number,
+                lambda _, count=count, at=number: next(count) == at,
                 MEMORY_MODEL_AT_ONCE="1",
             )
         assert len(list(AnswerStore(data / "answers").every())) == len(api.questions()) - len(
@@ -228,13 +215,13 @@ def test_killed_while_asking_only_what_was_under_way_is_asked_again(
     assert_same_tables(without_measures(all_tables(open_at(data, sources))), expected)
 
 
-MOMENTS_OF_A_BATCH: list[Callable[[dict[str, Any]], bool]] = [
+MOMENTS_OF_A_BATCH = (
     lambda entry: entry["method"] == "POST",
     lambda entry: entry["path"].endswith("/results"),
-]
+)
 
 
-def test_killed_at_any_moment_of_a_batch_nothing_is_paid_twice(
+def test_whenever_a_batch_is_killed_nothing_is_paid_twice(
     tmp_path: Path, undisturbed: tuple[Path, MessagesApi], sources: Path
 ):
     data, how = tmp_path / "store", {"MEMORY_MODEL_BATCHES": "always"}

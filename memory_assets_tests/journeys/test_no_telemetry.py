@@ -29,7 +29,7 @@ sys.exit(code)
 
 
 def test_libraries_that_report_by_default_are_switched_off_in_every_process(tmp_path: Path):
-    code = "import memory_assets, os, onnxruntime; print(os.environ['ORT_DISABLE_TELEMETRY'], os.environ['ANONYMIZED_TELEMETRY'])"
+    code = "import memory_assets, onnxruntime; from os import environ as e; print(e['ORT_DISABLE_TELEMETRY'], e['ANONYMIZED_TELEMETRY'])"
     variables = {**os.environ, "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
     done = subprocess.run(
         [sys.executable, "-c", code], env=variables, capture_output=True, text=True, check=True
@@ -44,7 +44,7 @@ def test_libraries_that_report_by_default_are_switched_off_in_every_process(tmp_
 
 @pytest.mark.slow
 @pytest.mark.parametrize("work", [INDEX, *([INGEST] if TEST_ALL else [])])
-def test_work_and_questions_in_an_empty_network_try_to_reach_nobody_and_leave_nothing_in_the_home_folder(
+def test_work_and_questions_in_an_empty_network_try_to_reach_nobody_and_leave_nothing_in_the_home(
     tmp_path: Path, work: str
 ):
     if shutil.which("strace") is None:
@@ -56,18 +56,8 @@ def test_work_and_questions_in_an_empty_network_try_to_reach_nobody_and_leave_no
         tmp_path / "trace",
         tmp_path / "home",
     )
-    traced = [
-        "strace",
-        "-f",
-        "--seccomp-bpf",
-        "-qq",
-        "-e",
-        "trace=connect,sendto,sendmsg,sendmmsg",
-        "-s",
-        "0",
-        "-o",
-        str(trace),
-    ]
+    words = "strace -f --seccomp-bpf -qq -e trace=connect,sendto,sendmsg,sendmmsg -s 0 -o"
+    traced = [*words.split(), str(trace)]
     done = subprocess.run(
         ["unshare", "-rn", *traced, sys.executable, "-c", WORK.format(work=work)],
         env=environment(tmp_path / "store", sources, HOME=str(home), PYTHONPATH=str(REPOSITORY)),

@@ -127,11 +127,9 @@ def model(program: str, store: Path) -> Any:
     command = (
         f"{sys.executable} -P -m memory_assets.interfaces.entry recall '{QUESTION}' --store {store}"
     )
+    tool = "mcp__memory__memory_recall"
     script = {
-        "claude": [
-            Called("ToolSearch", {"query": "select:mcp__memory__memory_recall"}),
-            Called("mcp__memory__memory_recall", recall),
-        ],
+        "claude": [Called("ToolSearch", {"query": f"select:{tool}"}), Called(tool, recall)],
         "codex": [Called("memory_recall", recall, "mcp__memory")],
         "pi": [Called("bash", {"command": command})],
     }[program]

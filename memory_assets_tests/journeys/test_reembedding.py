@@ -92,12 +92,10 @@ def fact_store() -> Store:
         str(DAY),
         row("observations", id=MEMORY, text=FACT, text_hash=HASH, event_at=START, **plain),
     )
-    write(
-        store,
-        "observations",
-        str(NEXT),
-        row("observations", id=OTHER_ID, text=OTHER, text_hash="f" * 64, event_at=START, **plain),
+    other = row(
+        "observations", id=OTHER_ID, text=OTHER, text_hash="f" * 64, event_at=START, **plain
     )
+    write(store, "observations", str(NEXT), other)
     bring_up_to_date(store)
     return store
 
@@ -136,7 +134,7 @@ def recall() -> list[str]:
     return [one.memory_id for one in answer.results if one.kind == "fact"]
 
 
-def test_recall_answers_before_during_and_after_the_switch(
+def test_recall_answers_throughout_the_switch(
     store: Store, models: dict[str, ReadsWhole], monkeypatch: pytest.MonkeyPatch
 ):
     before = open_vectors(store).generation()
@@ -188,7 +186,7 @@ def test_recall_never_answers_nothing_while_both_indexes_are_rebuilt(store: Stor
     assert all(MEMORY in answer for answer in answers)
 
 
-def test_the_monthly_run_builds_both_indexes_from_nothing_and_marks_vectors_of_another_version(
+def test_a_monthly_run_builds_indexes_from_nothing_and_marks_vectors_of_other_versions(
     store: Store, models: dict[str, ReadsWhole]
 ):
     before = open_vectors(store).generation()
@@ -227,8 +225,8 @@ def unloadable(name: str) -> ReadsWhole:
 
 
 @pytest.mark.parametrize("opened", [unloadable, lambda name: Failing()])
-def test_without_a_working_model_recall_answers_by_words_and_the_vectors_follow(
-    opened: Callable[[str], ReadsWhole], monkeypatch: pytest.MonkeyPatch
+def test_without_a_working_model_recall_answers_by_words_and_vectors_follow(
+    opened: Callable, monkeypatch: pytest.MonkeyPatch
 ):
     for module in (corpus, embed):
         monkeypatch.setattr(module, "open_embedder", opened)

@@ -76,9 +76,8 @@ def about_sessions(api: MessagesApi) -> list[str]:
 def lesson_writer(body: dict[str, Any]) -> str:
     """Writes down what an owner said never to do, of each session of the request."""
     parts = re.findall(
-        r"=== quoted session (\d+) (\w+) begins ===\n(.*?)\n=== quoted session \1 \2",
+        r"(?s)=== quoted session (\d+) (\w+) begins ===\n(.*?)\n=== quoted session \1 \2",
         material_of(body),
-        re.DOTALL,
     )
     found = []
     for number, _, text in parts:
@@ -105,9 +104,9 @@ def test_with_a_model_short_sessions_share_a_call_and_only_a_later_one_is_asked_
         how = {
             "MEMORY_MODEL": "claude-haiku-4-5",
             "MEMORY_MODEL_URL": api.url,
-            "ANTHROPIC_API_KEY": KEY,
             "MEMORY_MODEL_PRICES": price,
         }
+        how |= {"ANTHROPIC_API_KEY": KEY}
         run("ingest", data, sources, **how)
         (first,) = about_sessions(api)
         assert all(text in first for text in ("whole cents", "cron.py", "Fridays"))

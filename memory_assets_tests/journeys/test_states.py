@@ -66,7 +66,7 @@ def query(store: Store, *memory_ids: str) -> None:
     store.ledger.append(RECALLED, "q", {"memory_ids": list(memory_ids)}, actor="mira")
 
 
-def test_a_fact_is_stale_after_91_days_with_queries_and_active_again_once_it_is_recalled(
+def test_a_fact_is_stale_after_91_days_of_queries_and_active_again_once_recalled(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ):
     assert build(at(0, monkeypatch)) == "active"
@@ -97,7 +97,7 @@ def test_another_ttl_folds_memories_again_and_nothing_else(
     assert build(at(60, monkeypatch)) == "active"
 
 
-def test_an_archived_fact_is_restored_by_the_command_and_its_ttl_starts_again(
+def test_a_restored_fact_has_its_ttl_again(
     store: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     for day in range(0, 100, 6):
@@ -110,10 +110,8 @@ def test_an_archived_fact_is_restored_by_the_command_and_its_ttl_starts_again(
     assert (one["memory_id"], one["text"], one["state"]) == (MEMORY, FACT, "archived")
     assert (is_due(store), build(store)) == (True, "active")
     assert cli.main(["restore", MEMORY]) == 1
-    assert (
-        capsys.readouterr().err
-        == "✗ mem_0f3a5c1e0000 is active already. Only stale, archived and cold memories can be restored.\n"
-    )
+    told = "mem_0f3a5c1e0000 is active already. Only stale, archived and cold memories can be restored."
+    assert capsys.readouterr().err == f"✗ {told}\n"
     for day in range(100, 191, 6):
         query(at(day, monkeypatch))
     assert [build(at(day, monkeypatch)) for day in (190, 191)] == ["active", "stale"]

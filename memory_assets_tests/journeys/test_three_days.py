@@ -70,11 +70,9 @@ class Daemon:
             slot = get_latest_completed_cron_tick(str(schedule.cron_schedule), now, "UTC")
             before = self._ticks.setdefault(schedule.name, START)
             if slot > before:
+                given = {"resources": {"store": store}, "repository_def": loaded}
                 context = dg.build_schedule_context(
-                    self.instance,
-                    scheduled_execution_time=slot,
-                    resources={"store": store},
-                    repository_def=loaded,
+                    self.instance, scheduled_execution_time=slot, **given
                 )
                 try:
                     requests = schedule.evaluate_tick(context).run_requests or []

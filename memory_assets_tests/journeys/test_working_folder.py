@@ -92,7 +92,7 @@ def test_the_settings_are_the_same_in_every_working_folder(
     assert elsewhere.data == tmp_path / "store"
 
 
-def test_the_quick_way_finds_the_same_store_in_every_working_folder(
+def test_the_quick_way_finds_one_store_in_every_working_folder(
     clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.chdir(clone)
@@ -183,7 +183,7 @@ def test_an_ignored_file_is_named_once_on_stderr_with_where_settings_belong(
     assert "memory.toml" not in done.stdout
 
 
-def test_a_folders_name_cannot_steer_the_terminal(
+def test_a_folders_name_steers_no_terminal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     folder = tmp_path / "a\x1b[2J\nb"

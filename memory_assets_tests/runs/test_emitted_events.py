@@ -30,25 +30,18 @@ def test_a_day_with_too_many_observations_to_wait_is_emitted_once():
         )
         emit_accumulated(store, "observations", [TODAY])
         emit_accumulated(store, "observations", [TODAY])
-    assert emitted(store) == [
-        (
-            "memory/observations.accumulated",
-            TODAY,
-            {"totalTokens": ACCUMULATED_TOKENS, "observationCount": 2},
-        )
-    ]
+    counts = {"totalTokens": ACCUMULATED_TOKENS, "observationCount": 2}
+    assert emitted(store) == [("memory/observations.accumulated", TODAY, counts)]
 
 
 def test_a_reflection_is_emitted_with_its_sizes_and_again_when_it_changes():
     store = small_store()
     write(store, "proposals", TODAY, row("proposals", proposal_id="p-1", day=DAY))
     for written in (50, 50, 40):
-        write(
-            store,
-            "reflections",
-            TODAY,
-            row("reflections", reflection_id="r", day=DAY, input_tokens=200, output_tokens=written),
+        made = row(
+            "reflections", reflection_id="r", day=DAY, input_tokens=200, output_tokens=written
         )
+        write(store, "reflections", TODAY, made)
         emit_reflected(store, "proposals", [TODAY])
     sizes = {"inputTokens": 200, "outputTokens": 50, "compressionRatio": 0.25, "proposalCount": 1}
     changed = {**sizes, "outputTokens": 40, "compressionRatio": 0.2}

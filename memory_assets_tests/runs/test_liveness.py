@@ -160,7 +160,7 @@ def test_a_killed_run_gives_its_slot_in_a_pool_back(store: Store, instance: dg.D
     assert may_start(instance, "another")
 
 
-def test_a_run_that_is_killed_while_another_waits_for_its_slot_gives_it_back(
+def test_a_killed_run_frees_its_slot_for_another(
     store: Store, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(liveness, "SLOT_CHECK_SECONDS", 0.01)

@@ -111,17 +111,12 @@ def test_the_note_holds_until_something_is_due_and_not_for_an_earlier_clock(stor
 def test_an_open_session_or_a_proposal_that_expires_ends_it_sooner(sources: Path):
     store = small_store()
     store.note(housekeeping.NOTE, NOW.isoformat())
+    ended_at = NOW - timedelta(minutes=50)
     write(
         store,
         "windows",
         "all",
-        row(
-            "windows",
-            window_id="w-1",
-            status="open",
-            day=None,
-            ended_at=NOW - timedelta(minutes=50),
-        ),
+        row("windows", window_id="w-1", status="open", day=None, ended_at=ended_at),
     )
     Look.begin(store).end(store)
     ends = AT + 60 * (store.settings.idle_minutes - 50)
@@ -132,16 +127,11 @@ def test_an_open_session_or_a_proposal_that_expires_ends_it_sooner(sources: Path
     soon = NOW + timedelta(minutes=3)
     write(store, "decisions", "all", row("decisions", state="pending", expires_at=soon))
     Look.begin(store).end(store)
-    assert (
-        is_unchanged(str(store.root), soon.timestamp() - 1),
-        is_unchanged(str(store.root), soon.timestamp()),
-    ) == (
-        True,
-        False,
-    )
+    assert is_unchanged(str(store.root), soon.timestamp() - 1)
+    assert not is_unchanged(str(store.root), soon.timestamp())
 
 
-def test_the_second_of_two_ingests_without_news_loads_nothing(
+def test_ingest_without_news_loads_nothing(
     store: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     (store.root / NOTE_FILE).unlink()

@@ -54,12 +54,9 @@ def test_the_facts_that_were_discarded_this_week_are_one_query():
         [TABLES[name] for name in ("segments", "verdicts", "observations")],
     )
     decided = ("allow", "allow", "hold", "discard", "discard", "discard")
+    rows = (row("verdicts", candidate_id=str(n), verdict=one) for n, one in enumerate(decided))
     made = {
-        "verdicts": frame_of_part(
-            "verdicts",
-            TODAY,
-            *(row("verdicts", candidate_id=str(n), verdict=one) for n, one in enumerate(decided)),
-        ),
+        "verdicts": frame_of_part("verdicts", TODAY, *rows),
         **{name: store.tables.read(name, [TODAY]) for name in ("segments", "observations")},
     }
     with patch.dict(BUILDERS, observations=lambda store, run: lambda part: made):

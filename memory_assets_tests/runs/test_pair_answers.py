@@ -51,7 +51,7 @@ def with_reflector(store: Store, **settings: object) -> Store:
 
 def build(
     store: Store, model: ScriptedModel | None, monkeypatch: pytest.MonkeyPatch
-) -> tuple[list[tuple[str, str]], list[str]]:
+) -> tuple[list[tuple], list[str]]:
     """Returns the edges between the two facts, and the warnings."""
     if model:
         model.name = "large"

@@ -59,12 +59,10 @@ def is_running(id: int) -> bool:
     status = Path(f"/proc/{id}/stat")
     if status.parent.parent.joinpath("self").exists():
         return status.exists() and status.read_text().rpartition(")")[2].split()[0] != "Z"
-    return subprocess.run(
+    state = subprocess.run(
         ["ps", "-o", "state=", "-p", str(id)], capture_output=True, text=True
-    ).stdout.strip()[:1] not in (
-        "",
-        "Z",
-    )
+    ).stdout
+    return state.strip()[:1] not in ("", "Z")
 
 
 @pytest.mark.skipif(
@@ -119,11 +117,8 @@ def test_a_signal_during_a_build_interrupts_it_and_ends_the_ui(tmp_path: Path, n
         "sys.exit(",
         "import threading, time\n\ndef run():\n    assert threading.current_thread() is not threading.main_thread()\n    time.sleep(90)\n\nsys.exit(",
     )
-    command = subprocess.Popen(
-        [sys.executable, "-W", "ignore", "-c", build, str(program), "1"],
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    words = [sys.executable, "-W", "ignore", "-c", build, str(program), "1"]
+    command = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
     try:
         until = time.monotonic() + PATIENCE
         while not running.exists() and command.poll() is None and time.monotonic() < until:

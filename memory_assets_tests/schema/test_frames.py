@@ -45,11 +45,8 @@ def test_a_value_that_is_none_of_the_allowed_is_refused():
 
 
 def test_the_rows_that_break_a_rule_are_named_by_their_keys_and_a_frame_with_other_columns_names_none():
-    rows = [
-        row("observations", id="good"),
-        row("observations", id="bad", confidence=1.5),
-        *[row("observations", id="twice")] * 2,
-    ]
+    given = ({"id": "good"}, {"id": "bad", "confidence": 1.5}, {"id": "twice"}, {"id": "twice"})
+    rows = [row("observations", **each) for each in given]
     found = frame("observations", *rows)
     assert tables.find_broken("observations", found)["id"].to_list() == ["bad", "twice", "twice"]
     assert tables.find_broken("observations", found.drop("text")).is_empty()

@@ -19,26 +19,27 @@ WHEN = "2026-08-03T09:00:00+00:00"
 def entry(
     content: bytes, *, source: str = "one", byte_from: int = 0, line_from: int = 0, **changes
 ) -> Range:
-    fields = {
+    ids = {
         "id": range_id(source, 0, byte_from),
         "source_id": source,
+        "generation": 0,
+        "conversation_id": source,
+    }
+    place = {
         "harness": "claude_code",
         "path": f"/t/{source}.jsonl",
-        "generation": 0,
         "byte_from": byte_from,
-        "byte_to": byte_from + len(content),
         "line_from": line_from,
-        "line_to": line_from + content.count(b"\n"),
+    }
+    ends = {"byte_to": byte_from + len(content), "line_to": line_from + content.count(b"\n")}
+    bytes_ = {
         "sha256": hashlib.sha256(content).hexdigest(),
         "raw_hmac": "",
-        "content_at": None,
-        "content_until": None,
-        "conversation_id": source,
-        "created_at": WHEN,
         "masked_count": 0,
         "masking_version": "1",
     }
-    return Range(**{**fields, **changes})
+    times = {"content_at": None, "content_until": None, "created_at": WHEN}
+    return Range(**ids | place | ends | bytes_ | times | changes)
 
 
 @pytest.fixture
@@ -118,15 +119,13 @@ def test_a_range_is_restated_with_a_reason_and_every_offset_stays(archive: Archi
     for reader in (archive, Archive(archive.root)):
         assert reader.read("one", 0, 0, 9) == b"a\n**\nccc\n"
         assert [reader.verify(one.id) for one in reader.ranges("one")] == [True, True]
-        assert [(one.restated_because, one.restated_at) for one in reader.ranges("one")] == [
-            ("forgotten", datetime.fromisoformat(WHEN)),
-            (None, None),
-        ]
+        ranges = [(one.restated_because, one.restated_at) for one in reader.ranges("one")]
+        assert ranges == [("forgotten", datetime.fromisoformat(WHEN)), (None, None)]
     with pytest.raises(StoreError, match="has 4 bytes, not 1"):
         archive.restate(second.id, b"x", at=datetime.fromisoformat(WHEN), because="forgotten")
 
 
-def test_a_restating_that_was_killed_shows_as_a_changed_range_and_is_made_again(
+def test_a_killed_restating_shows_as_a_changed_range_and_is_made_again(
     archive: Archive, monkeypatch: pytest.MonkeyPatch
 ):
     first, _ = archive.ranges("one")

@@ -141,7 +141,7 @@ def test_rows_of_another_day_are_refused_and_the_old_ones_stay(tables: ParquetTa
         ("records", "../s1"),
     ],
 )
-def test_a_part_that_a_table_cannot_have_is_refused_when_written_and_empty_when_read(
+def test_a_part_that_a_table_cannot_have_is_refused_if_written_and_empty_if_read(
     tables: ParquetTables, table: str, part: str
 ):
     with pytest.raises(TableError, match="cannot have a partition"):
@@ -227,7 +227,7 @@ module.ParquetTables(Path({root!r})).write(TABLE, DAY, rows(1, 2), inputs="new")
 """
 
 
-def test_a_partition_that_a_killed_writer_replaced_without_marking_it_is_noticed(
+def test_a_partition_that_a_killed_writer_replaced_unmarked_is_noticed(
     tables: ParquetTables, monkeypatch: pytest.MonkeyPatch
 ):
     tables.write(TABLE, DAY, rows(0))

@@ -11,11 +11,8 @@ def repository(folder: Path, origin: str = "") -> Path:
     """Makes a git repository, without running git."""
     (folder / ".git").mkdir(parents=True)
     (folder / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
-    remotes = (
-        f'[remote "fork"]\n\turl = https://example.com/other/fork.git\n[remote "origin"]\n\turl = {origin}\n'
-        if origin
-        else ""
-    )
+    fork = '[remote "fork"]\n\turl = https://example.com/other/fork.git\n'
+    remotes = f'{fork}[remote "origin"]\n\turl = {origin}\n' if origin else ""
     (folder / ".git" / "config").write_text(
         f'[core]\n\tbare = false\n{remotes}[branch "main"]\n\tremote = origin\n'
     )

@@ -57,7 +57,7 @@ def test_a_wrong_zone_is_named_with_a_right_one(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("MEMORY_TIMEZONE", "Atlantis")
     with pytest.raises(
         SettingsError,
-        match=r"MEMORY_TIMEZONE.*'Atlantis' is not a time zone; use a name such as Europe/Berlin",
+        match="MEMORY_TIMEZONE.*'Atlantis' is not a time zone; use a name such as Europe/Berlin",
     ):
         read_settings()
 
@@ -87,7 +87,7 @@ def test_a_wrong_zone_is_named_with_a_right_one(monkeypatch: pytest.MonkeyPatch)
         ),
     ],
 )
-def test_a_wrong_word_about_the_model_is_told_with_a_right_one(
+def test_a_wrong_word_about_a_model_is_told_with_a_right_one(
     name: str, value: str, says: str, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv(name, value)

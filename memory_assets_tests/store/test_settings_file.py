@@ -43,7 +43,7 @@ def test_whatever_the_file_looks_like_its_other_settings_mean_the_same(before: s
 @given(
     st.dictionaries(
         st.sampled_from(["model", "least_useful", "taxonomy"]),
-        st.one_of(st.text(max_size=20), st.floats(0, 1)),
+        st.text(max_size=20) | st.floats(0, 1),
     )
 )
 def test_what_is_written_is_read_back(changes: dict[str, str | float]):

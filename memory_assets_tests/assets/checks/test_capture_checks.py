@@ -63,10 +63,8 @@ def test_changed_bytes_fail(store: Store):
 def test_turns_that_are_missing_or_share_a_message_fail(store: Store):
     window = store.tables.read("windows").to_dicts()[0]
     write(store, "windows", "all", window | {"user_turn_count": 2})
-    turns = [
-        row("checkpoints", session_id=window["session_id"], turn=number, day=DAY, message_ids=ids)
-        for number, ids in ((1, IDS[:2]), (2, IDS[2:]))
-    ]
+    turn = row("checkpoints", session_id=window["session_id"], turn=1, day=DAY, message_ids=IDS[:2])
+    turns = [turn, turn | {"turn": 2, "message_ids": IDS[2:]}]
     write(store, "checkpoints", ON, *turns)
     assert failing(store, "checkpoints") == failing(store, "checkpoints", [ON]) == []
     write(store, "checkpoints", ON, turns[0])

@@ -21,9 +21,8 @@ def store(monkeypatch: pytest.MonkeyPatch) -> Store:
 
 def test_an_event_that_waits_for_hours_fails(store: Store):
     assert failing(store, "events") == []
-    spool.append(
-        str(store.root), ENDED, {"sessionId": "s"}, version=1, at=START.timestamp()
-    )  # long ago by this machine's clock
+    # long ago by this machine's clock
+    spool.append(str(store.root), ENDED, {"sessionId": "s"}, version=1, at=START.timestamp())
     assert failing(store, "events") == ["spool_is_read"]
 
 

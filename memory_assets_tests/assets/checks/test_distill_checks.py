@@ -97,8 +97,8 @@ def test_a_cut_answer_warns_and_without_a_model_no_window_waits_for_one(store: S
 
 
 @pytest.mark.parametrize(("turns", "found"), [(1, ["of_the_present_prompt"]), (0, [])])
-def test_a_short_session_with_a_turn_of_its_owner_is_asked_about_too(
-    turns: int, found: list[str], store: Store, monkeypatch: pytest.MonkeyPatch
+def test_a_short_session_with_a_turn_is_asked_about(
+    turns: int, found: list, store: Store, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("MEMORY_MODEL", "claude-haiku-4-5")
     window = store.tables.read("windows").row(0, named=True)

@@ -100,10 +100,8 @@ def test_what_sources_say_is_written_once_and_a_rebuild_gives_the_same_memories(
     assert (told["confirmed"], told["contradicted"]) == (1, 1)
     first, events = store.tables.read("memories"), store.ledger.events(EVIDENCE)
     assert state(store) == {"1": ("active", 0.6, 1, 1, ["3"]), "3": ("held", 0.7, 0, 0, ["1"])}
-    assert [(event.kind, event.target, event.actor) for event in events] == [
-        ("memory.confirmed", "1", "rules"),
-        ("memory.contradicted", "1", "rules"),
-    ]
+    assert {(event.target, event.actor) for event in events} == {("1", "rules")}
+    assert [event.kind for event in events] == ["memory.confirmed", "memory.contradicted"]
     store.tables.drop("merges", "all")
     store.tables.drop("memories", "all")
     told = fold(store)
@@ -184,7 +182,7 @@ def test_what_a_session_was_shown_and_took_up_is_noted_once(store: Store):
     assert store.tables.read("memories", columns=columns).rows() == boosted
 
 
-def test_a_text_that_cannot_be_encoded_is_named_and_gets_its_vector_once_the_model_is_repaired(
+def test_a_text_that_cannot_be_encoded_is_named_and_encoded_once_the_model_can(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ):
     learn(store, said("1", PORT), said("2", OTHER_PORT))
@@ -218,7 +216,7 @@ def test_a_text_that_cannot_be_encoded_is_named_and_gets_its_vector_once_the_mod
     assert store.tables.read("embeddings").height == 2
 
 
-def test_chroma_answers_as_the_arrays_once_it_is_up_to_date_and_not_with_other_vectors(
+def test_chroma_answers_as_the_arrays_once_up_to_date_and_not_with_other_vectors(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ):
     learn(store, said("1", PORT), said("2", CHECK))

@@ -13,8 +13,8 @@ FOUND = {
     "day": DAY,
     "kind": "recurring_failure",
     "message_ids": IDS[:2],
-    "target": "AGENTS.md",
-    "new": "Use uv.",
+    "target": "A.md",
+    "new": "Uv.",
 }
 
 

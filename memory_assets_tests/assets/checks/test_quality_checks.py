@@ -30,30 +30,14 @@ def write_day(
     reason: str = "durable",
 ) -> None:
     """A day with one message and these facts about it, all of them allowed."""
-    plain = {
-        "day": day,
-        "kind": "fact",
-        "gate": "allow",
-        "author": "owner",
-        "text": FACT,
-        "message_ids": ["m1"],
-        "window_id": WINDOW,
-    }
+    plain = {"day": day, "kind": "fact", "gate": "allow", "author": "owner", "text": FACT}
+    plain |= {"message_ids": ["m1"], "window_id": WINDOW}
     rows = [
         row("observations", **{**plain, "id": f"{day}-{number}", **each})
         for number, each in enumerate(facts)
     ]
-    told = [
-        row(
-            "verdicts",
-            candidate_id=each["id"],
-            day=day,
-            verdict="allow",
-            reason=reason,
-            parse_path=parse_path,
-        )
-        for each in rows
-    ]
+    verdict = {"day": day, "verdict": "allow", "reason": reason, "parse_path": parse_path}
+    told = [row("verdicts", candidate_id=each["id"], **verdict) for each in rows]
     write(store, "messages", day.isoformat(), message(SAID, message_id="m1", day=day))
     write(store, "observations", day.isoformat(), *rows)
     write(store, "verdicts", day.isoformat(), *told)
@@ -138,7 +122,7 @@ def test_a_measured_day_is_due_again_only_when_what_it_was_measured_from_changed
     ],
 )
 def test_a_broken_promise_turns_its_check_red_and_a_kept_one_green(
-    store: Store, check: str, facts: list[dict[str, Any]], day: dict[str, str]
+    store: Store, check: str, facts: list[dict], day: dict
 ):
     write_day(store, DAY, {})
     assert checks(measure(store))[check].passed

@@ -23,13 +23,8 @@ def store() -> Store:
 
 
 def materialise(store: Store) -> dg.ExecuteInProcessResult:
-    return run_assets(
-        store,
-        "category_summaries",
-        "recalls",
-        tags=tags_of("rebuild_memories", started_by="command line"),
-        raise_on_error=False,
-    )
+    tags = tags_of("rebuild_memories", started_by="command line")
+    return run_assets(store, "category_summaries", "recalls", tags=tags, raise_on_error=False)
 
 
 def metadata(result: dg.ExecuteInProcessResult, asset: str) -> dict[str, Any]:
@@ -83,7 +78,8 @@ def test_the_chart_shows_the_share_of_each_tier_and_of_unknowns(store: Store):
         )
     found = metadata(materialise(store), "recalls")
     assert (found["dagster/row_count"], found["not_in_memory"], found["cost_usd"]) == (4, 1, 0.04)
-    assert [line.split("|")[1].strip() for line in found["answered_from"].splitlines()[2:]] == [
+    lines = found["answered_from"].splitlines()[2:]
+    assert [line.split("|")[1].strip() for line in lines] == [
         "summaries",
         "memories",
         "not in memory",

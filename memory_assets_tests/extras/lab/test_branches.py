@@ -19,9 +19,9 @@ BRANCH = Branch("mine", DAY, DAY, {"least_useful": "0.6"}, 0.0, "by these rules"
 
 def bytes_of(root: Path) -> dict[str, bytes]:
     return {
-        str(path.relative_to(root)): path.read_bytes()
-        for path in root.rglob("*")
-        if path.is_file() and path.name != "lock"
+        str(x.relative_to(root)): x.read_bytes()
+        for x in root.rglob("*")
+        if x.is_file() and x.name != "lock"
     }
 
 

@@ -33,15 +33,13 @@ def told(before: list[dict], after: list[dict]) -> list[tuple[str, str, str | No
 
 
 def test_a_fact_that_is_held_now_is_lost_and_says_why():
-    assert told([fact("a")], [fact("a", gate="hold", gate_reason="usefulness below 0.8")]) == [
-        ("lost", "a", None, "now held: usefulness below 0.8")
-    ]
+    held = fact("a", gate="hold", gate_reason="usefulness below 0.8")
+    assert told([fact("a")], [held]) == [("lost", "a", None, "now held: usefulness below 0.8")]
 
 
 def test_a_fact_that_was_held_is_added_and_says_why():
-    assert told([fact("a", gate="hold", gate_reason="an opinion")], [fact("a")]) == [
-        ("added", "a", None, "was held: an opinion")
-    ]
+    held = fact("a", gate="hold", gate_reason="an opinion")
+    assert told([held], [fact("a")]) == [("added", "a", None, "was held: an opinion")]
 
 
 def test_a_fact_that_nobody_says_any_more_is_lost_and_one_that_nobody_said_is_added():
@@ -79,6 +77,7 @@ def test_a_memory_that_is_held_is_lost_and_one_of_a_fact_worded_anew_is_changed(
 def test_a_memory_that_another_one_took_in_is_lost_and_says_so():
     before = frame("memories", memory("a"), memory("b"))
     after = frame("memories", memory("a", observation_ids=["a", "b"]))
-    assert [(one.kind, one.id, one.why) for one in compare_memories(before, after, {}).changes] == [
+    changes = compare_memories(before, after, {}).changes
+    assert [(one.kind, one.id, one.why) for one in changes] == [
         ("lost", "b", "now part of another memory")
     ]

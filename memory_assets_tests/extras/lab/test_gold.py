@@ -137,7 +137,7 @@ def test_with_no_session_in_the_store_the_way_out_is_told(store: Store, tmp_path
         ),
     ],
 )
-def test_a_missed_label_is_told_with_the_place_where_it_stopped(
+def test_a_missed_label_is_told_with_where_it_stopped(
     store: Store, tmp_path: Path, observed: Mapping[str, Any], why: str
 ):
     observe(store, observed)
@@ -182,7 +182,7 @@ def test_what_falls_short_is_named(store: Store, tmp_path: Path):
     assert found.failed == ("recall", "recall_owner_rules", "precision")
 
 
-def test_the_command_prints_the_figures_and_lists_what_was_missed(
+def test_the_command_prints_figures_and_lists_what_was_missed(
     store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
     folder = labelled(tmp_path, LABEL, PORT)

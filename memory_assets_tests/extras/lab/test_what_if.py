@@ -124,7 +124,7 @@ def test_a_branch_shows_what_differs_and_today_is_untouched(
 
 
 @only_whole("an adoption that is killed and finished ends with the same tables")
-def test_adopted_the_tables_are_those_of_a_store_that_had_the_setting_from_the_beginning(
+def test_adopted_tables_are_those_of_a_store_that_always_had_it(
     opened: Opened, branched: Path, folder: Path, sources: Path
 ):
     store = opened(branched)
@@ -160,7 +160,7 @@ def test_killed_it_is_made_on_and_ends_as_an_undisturbed_one(
     assert replace(found, seconds=0.0) == replace(undisturbed, seconds=0.0)
 
 
-def test_an_adoption_that_is_killed_is_finished_by_the_next_run(
+def test_the_next_run_ends_a_killed_adoption(
     opened: Opened, branched: Path, sources: Path, monkeypatch: pytest.MonkeyPatch
 ):
     store = opened(branched)
@@ -189,7 +189,7 @@ def api() -> Iterator[MessagesApi]:
         yield running
 
 
-def test_a_model_is_asked_once_about_these_days_and_adopting_asks_nobody(
+def test_adopting_asks_no_model_again(
     opened: Opened, unbranched: Path, api: MessagesApi, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)

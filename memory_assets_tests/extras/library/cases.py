@@ -5,16 +5,9 @@ from typing import Any
 
 import pytest
 
-from memory_assets.extras.library import documents, slog
+from memory_assets.extras.library import documents, requests, slog
 from memory_assets.extras.library.discoveries import Source, keep
 from memory_assets.extras.library.feeds import Feed, feeds_of
-from memory_assets.extras.library.requests import (
-    AddDocumentsRequest,
-    AddFeedRequest,
-    DiscoverRequest,
-    SearchDocumentsRequest,
-    SlogRequest,
-)
 from memory_assets.schema.requests import Request
 from memory_assets.schema.tables import WHOLE
 from memory_assets.store.store import Store
@@ -33,7 +26,7 @@ def settings(folder: Path) -> dict[str, Any]:
 def add_document(store: Store) -> None:
     path = store.root.parent / "plan.md"
     path.write_text("# Harbour plan\n\nThe third pier is closed in winter.\n")
-    documents.add(store, AddDocumentsRequest(files=(str(path),)))
+    documents.add(store, requests.AddDocumentsRequest(files=(str(path),)))
 
 
 def add_discovery(store: Store) -> None:
@@ -54,7 +47,9 @@ def add_feed(store: Store) -> None:
 
 
 def add_slog(store: Store) -> None:
-    slog.append(store, SlogRequest(action="deploy", tool="worker", detail="Published worker:1"))
+    slog.append(
+        store, requests.SlogRequest(action="deploy", tool="worker", detail="Published worker:1")
+    )
 
 
 INPUTS = {
@@ -70,21 +65,21 @@ def write_sources(store: Store) -> None:
 
 
 REQUESTS: dict[type[Request], tuple[str, list[dict[str, Any]]]] = {
-    SlogRequest: (
+    requests.SlogRequest: (
         "slog",
         [
             {"action": "fix", "tool": "caddy", "detail": "Renewed.", "reason": "It expired."},
             {"search": "caddy"},
         ],
     ),
-    AddDocumentsRequest: ("add_documents", [{"files": ["FILE"]}]),
-    SearchDocumentsRequest: ("search_documents", [{"question": "tides"}]),
-    DiscoverRequest: ("discover", [{"source": "PAGE", "private": True}]),
-    AddFeedRequest: ("add_feed", [{"url": "FEED", "private": True}]),
+    requests.AddDocumentsRequest: ("add_documents", [{"files": ["FILE"]}]),
+    requests.SearchDocumentsRequest: ("search_documents", [{"question": "tides"}]),
+    requests.DiscoverRequest: ("discover", [{"source": "PAGE", "private": True}]),
+    requests.AddFeedRequest: ("add_feed", [{"url": "FEED", "private": True}]),
 }
 """Each request with its method of the facade, and what it is asked with."""
 
-QUESTIONS = (SearchDocumentsRequest,)
+QUESTIONS = (requests.SearchDocumentsRequest,)
 """Their answers repeat the question to who asks it."""
 
 

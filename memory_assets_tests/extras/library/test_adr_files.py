@@ -106,10 +106,8 @@ def test_a_wrong_status_is_a_named_problem(text: str, problem: str):
 
 def test_a_number_that_is_used_again_names_the_other_file():
     found = problems_of({"0001-a.md": madr("accepted"), "0001-b.md": madr("rejected")})
-    assert found == {
-        "0001-a.md": ["number 0001 is used again by 0001-b.md"],
-        "0001-b.md": ["number 0001 is used again by 0001-a.md"],
-    }
+    again = "number 0001 is used again by"
+    assert found == {"0001-a.md": [f"{again} 0001-b.md"], "0001-b.md": [f"{again} 0001-a.md"]}
 
 
 def test_dangling_and_one_sided_supersession_is_named():
@@ -130,25 +128,15 @@ def test_dangling_and_one_sided_supersession_is_named():
 
 def test_secrets_are_masked_and_code_is_no_heading():
     token = "ghp_" + "k3JdY81xQm0ZtVb7WcRn52LsHf9AeU4gTpXo"
-    found = parse_adr(
-        "0001-a.md",
-        f"```\n# Not this\n```\n# Keys\n\n## Status\n\naccepted\n\n## Decision\n\nThe token is {token}.\n",
-    )
+    text = f"```\n# Not this\n```\n# Keys\n\n## Status\n\naccepted\n\n## Decision\n\nThe token is {token}.\n"
+    found = parse_adr("0001-a.md", text)
     assert (found.title, found.line) == ("Keys", 3)
     assert token not in found.text
 
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "",
-        "---",
-        "---\n",
-        "---\na: &a [*a]\n---\n",
-        "---\n" + "[" * 5_000 + "\n---\n",
-        "\x00",
-        "# " * 99,
-    ],
+    ["", "---", "---\n", "---\na: &a [*a]\n---\n", f"---\n{'[' * 5_000}\n---\n", "\0", "# " * 99],
 )
 def test_no_content_makes_reading_fail(text: str):
     assert parse_adr("0001-a.md", text).status == ""

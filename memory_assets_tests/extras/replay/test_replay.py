@@ -149,12 +149,8 @@ def test_memory_that_the_harness_put_into_the_context_is_shown_with_the_turn_tha
         "attachment": {"type": "hook_additional_context", "content": [hint]},
         "timestamp": at(5),
     }
-    quoted = user("a", 9, "", 6) | {
-        "message": {
-            "role": "user",
-            "content": [{"type": "tool_result", "tool_use_id": "c", "content": briefing}],
-        }
-    }
+    result = {"type": "tool_result", "tool_use_id": "c", "content": briefing}
+    quoted = user("a", 9, "", 6) | {"message": {"role": "user", "content": [result]}}
     records = [
         start,
         *dialogue("a", 1),
@@ -174,12 +170,9 @@ def test_memory_that_the_harness_put_into_the_context_is_shown_with_the_turn_tha
 
 
 def test_a_briefing_is_shown_whole_as_a_hook_prints_it(store: Store, sources: Path):
+    memories = store.tables.read("memories")
     briefing = render_briefing(
-        "## Hard Rules\n\n- Use uv.\n",
-        store.tables.read("memories"),
-        pending=2,
-        owner="mira",
-        as_of=None,
+        "## Hard Rules\n\n- Use uv.\n", memories, pending=2, owner="mira", as_of=None
     )
     for number, said in enumerate(
         (briefing, f"<system-reminder>\nSessionStart hook: {briefing}\n</system-reminder>")
@@ -217,9 +210,11 @@ def test_recalls_of_the_session_are_shown_up_to_the_turn(store: Store, sources: 
         early.append_event(RECALLED, "query", {"memory_ids": [id, gone], "session": session})
     one, two, three = captured(store, sources, *dialogue("a", 3)).turns([1, 2, 3])
     assert one.recalled == ()
-    assert [(dict(found.memories), found.is_before) for found in two.recalled] == [
-        ({"mem_0f3a5c1e0000": "Use uv.", "mem_1f3a5c1e0000": ""}, False)
-    ]
+    (recalled,) = two.recalled
+    assert (
+        dict(recalled.memories) == {"mem_0f3a5c1e0000": "Use uv.", "mem_1f3a5c1e0000": ""}
+        and not recalled.is_before
+    )
     assert [found.is_before for found in three.recalled] == [True]
 
 
@@ -235,10 +230,11 @@ def test_a_recall_shows_its_question_where_the_session_has_its_words(store: Stor
         {"command": f"cd /x && memory recall '{asked[2]}' --json", "timeout": 9},
     ]
     call = assistant("a", 1, "Let me look.", 0.2)
-    call["message"]["content"] += [
+    used = (
         {"type": "tool_use", "id": str(n), "name": "Tool", "input": one}
         for n, one in enumerate(given)
-    ]
+    )
+    call["message"]["content"] += used
     agent = MemoryAgent(
         read_settings(timezone="UTC", now=datetime(2026, 8, 3, 9, 0, 20, tzinfo=UTC))
     )
@@ -272,9 +268,12 @@ def test_what_was_learnt_is_shown_with_the_turns_of_its_evidence(store: Store, s
     )
     one, two, _ = Replay(store, "a").turns([1, 2, 3])
     assert one.learnt == ()
-    assert [(found.text, found.gate, found.command) for found in two.learnt] == [
-        ("Point 2 matters.", "hold", "memory explain mem_0f3a5c1e0000")
-    ]
+    (fact,) = two.learnt
+    assert (fact.text, fact.gate, fact.command) == (
+        "Point 2 matters.",
+        "hold",
+        "memory explain mem_0f3a5c1e0000",
+    )
 
 
 def test_explain_names_the_turn_in_which_a_fact_was_said(store: Store, sources: Path):

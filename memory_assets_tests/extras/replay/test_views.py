@@ -102,7 +102,7 @@ def test_the_command_writes_a_page_for_the_owner_only(
     assert file.read_text().count('<details class="turn"') == 1
 
 
-def test_a_long_answer_on_a_terminal_goes_through_the_pager(
+def test_a_long_answer_on_a_terminal_goes_through_a_pager(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     paged: list[str] = []

@@ -36,16 +36,8 @@ def chroma_server(folder: Path, port: int = 0) -> Iterator[str]:
     """Yields the address of a Chroma server that keeps its data in the folder."""
     port = port or free_port()
     address = f"http://127.0.0.1:{port}"
-    command = [
-        Path(sys.executable).with_name("chroma"),
-        "run",
-        "--host",
-        "127.0.0.1",
-        "--port",
-        str(port),
-        "--path",
-        str(folder),
-    ]
+    words = f"run --host 127.0.0.1 --port {port} --path".split()
+    command = [Path(sys.executable).with_name("chroma"), *words, str(folder)]
     with _running(
         command,
         lambda: urllib.request.urlopen(f"{address}/api/v2/heartbeat", timeout=1).close(),
@@ -136,18 +128,8 @@ def celery_worker(folder: Path, environ: dict[str, str]) -> Iterator["subprocess
     from celery import Celery
 
     name = f"{folder.name}-{uuid.uuid4().hex[:6]}@test"
-    command = [
-        Path(sys.executable).with_name("celery"),
-        "-A",
-        WORKER,
-        "worker",
-        "--concurrency",
-        "1",
-        "-n",
-        name,
-        "--loglevel",
-        "INFO",
-    ]
+    words = f"-A {WORKER} worker --concurrency 1 -n {name} --loglevel INFO".split()
+    command = [Path(sys.executable).with_name("celery"), *words]
     app = Celery(broker=environ[CELERY_URL], backend=environ[CELERY_URL])
 
     def ask() -> None:

@@ -25,8 +25,8 @@ def vectors_on(address: str) -> set[str]:
     client = connect(address)
     return {
         id
-        for one in client.list_collections()
-        for id in client.get_collection(one.name, embedding_function=None).get()["ids"]
+        for c in client.list_collections()
+        for id in client.get_collection(c.name, embedding_function=None).get()["ids"]
     }
 
 
@@ -34,10 +34,7 @@ def answers(data: Path, sources: Path, **more: str) -> list:
     """What recall returns to the questions, without the ids and times of the recalls."""
     found = [story.run(f"recall {question}", data, sources, **more) for question in QUESTIONS]
     return [
-        [
-            (hit.get("memory_id") or hit.get("message_id"), round(hit["score"], 4))
-            for hit in one["results"]
-        ]
+        [(x.get("memory_id") or x.get("message_id"), round(x["score"], 4)) for x in one["results"]]
         for one in found
     ]
 
@@ -50,10 +47,8 @@ def test_the_sample_is_the_same_and_recall_continues_while_the_server_is_down(tm
     shutil.copytree(here, there)
     with chroma_server(tmp_path / "server", port):
         story.run("ingest", there, sources, MEMORY_CHROMA=chroma)
-        story.assert_same_tables(
-            story.all_tables(story.open_at(there, sources)),
-            story.all_tables(story.open_at(here, sources)),
-        )
+        tables = [story.all_tables(story.open_at(place, sources)) for place in (there, here)]
+        story.assert_same_tables(*tables)
         assert list((there / "index" / "vectors").rglob("*.npy")) == []
         assert vectors_on(chroma)
         expected = answers(here, sources)
@@ -83,7 +78,7 @@ def test_what_is_forgotten_is_gone_from_the_server_which_must_be_up_for_it(
         assert vectors_on(address) == set()
 
 
-def test_erasing_the_store_empties_the_server_and_deletes_nothing_while_it_is_down(
+def test_erasing_empties_the_server_and_deletes_nothing_while_it_is_down(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     port = free_port()

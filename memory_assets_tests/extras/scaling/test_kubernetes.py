@@ -80,9 +80,8 @@ def test_the_values_fit_the_schema_of_the_chart():
 def test_dagster_queues_runs_with_what_the_chart_adds_to_its_configuration(tmp_path: Path):
     found = values()
     assert found["dagsterDaemon"]["runCoordinator"] == {"enabled": False}
-    (tmp_path / "dagster.yaml").write_text(
-        yaml.safe_dump({**found["additionalInstanceConfig"], "telemetry": found["telemetry"]})
-    )
+    config = {**found["additionalInstanceConfig"], "telemetry": found["telemetry"]}
+    (tmp_path / "dagster.yaml").write_text(yaml.safe_dump(config))
     with dg.DagsterInstance.from_config(str(tmp_path)) as instance:
         config = instance.get_concurrency_config()
         assert type(instance.run_coordinator).__name__ == "QueuedRunCoordinator"

@@ -146,7 +146,7 @@ def test_a_damaged_object_is_found_and_sent_again(tmp_path: Path):
     assert mirror.faults(lambda _: True)[0] == [path]
 
 
-def test_a_known_folder_is_used_while_the_server_is_down_and_a_new_one_is_refused(
+def test_a_known_folder_is_used_while_the_server_is_down_and_a_new_one_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     opened(tmp_path / "one").append_event("test.said", "all", {"text": "kept"})

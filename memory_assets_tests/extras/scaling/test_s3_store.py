@@ -130,11 +130,8 @@ def test_what_one_machine_forgets_is_in_no_object_and_not_on_the_other_machine(
     story.run("ingest", one, sources, **bucket)
     story.run("ingest", two, nothing, **bucket)
     before = story.run("recall push", two, nothing, **bucket)
-    assert (
-        words in json.dumps(before)
-        and found_in(two, [normal(words)])
-        and found_in(copied(bucket, tmp_path), [normal(words)])
-    )
+    assert words in json.dumps(before)
+    assert found_in(two, [normal(words)]) and found_in(copied(bucket, tmp_path), [normal(words)])
     assert story.run_apart(f"forget {words.replace(' ', '.')} --apply", one, sources, **bucket)[
         "is_gone"
     ]

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from memory_assets_tests import story
+from memory_assets_tests.extras.scaling import workers
 from memory_assets_tests.extras.scaling.s3_api import variables
 from memory_assets_tests.extras.scaling.servers import (
     celery_worker,
@@ -17,15 +18,6 @@ from memory_assets_tests.extras.scaling.servers import (
     needs_celery,
 )
 from memory_assets_tests.extras.scaling.test_s3_store import answers
-from memory_assets_tests.extras.scaling.workers import (
-    celery_servers,
-    failed_jobs,
-    finish_ingest,
-    has_begun,
-    read_log,
-    store_on_postgres,
-    wait_until,
-)
 from memory_assets_tests.once import only_whole
 
 pytest.importorskip("obstore")
@@ -52,13 +44,13 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> Expected:
 
 
 @pytest.mark.parametrize("kill", FAILED)
-def test_workers_with_folders_of_their_own_make_what_one_folder_has_whatever_is_killed(
+def test_workers_with_own_folders_make_the_same(
     kill: str, tmp_path: Path, expected: Expected, monkeypatch: pytest.MonkeyPatch
 ):
     sources, local, tables, recalled = expected
     with ExitStack() as running:
         servers = {
-            **running.enter_context(celery_servers(tmp_path)),
+            **running.enter_context(workers.celery_servers(tmp_path)),
             **variables(
                 running.enter_context(moto_server(tmp_path / "s3")), tmp_path / "workspace.git"
             ),
@@ -67,7 +59,7 @@ def test_workers_with_folders_of_their_own_make_what_one_folder_has_whatever_is_
         for name, value in servers.items():
             monkeypatch.setenv(name, value)
         there = tmp_path / "there"
-        store = store_on_postgres(there, sources)
+        store = workers.store_on_postgres(there, sources)
         first, _ = (
             running.enter_context(
                 celery_worker(
@@ -82,15 +74,15 @@ def test_workers_with_folders_of_their_own_make_what_one_folder_has_whatever_is_
         ingest = story.start("ingest", there, sources, **servers)
         if kill != "nothing":
             log = tmp_path / "first.log"
-            assert wait_until(lambda: has_begun(log), 240), read_log(log)
+            assert workers.wait_until(lambda: workers.has_begun(log), 240), workers.read_log(log)
             os.killpg(first.pid if kill == "the first worker" else ingest.pid, signal.SIGKILL)
         if kill == "the ingest":
             ingest.communicate()
             ingest = story.start("ingest", there, sources, **servers)
-        finish_ingest(ingest, tmp_path / "second.log")
+        workers.finish_ingest(ingest, tmp_path / "second.log")
         story.assert_same_tables(story.all_tables(story.open_at(there, sources)), tables)
         assert logs(there) == logs(local)
-        assert failed_jobs(store) == FAILED[kill]
+        assert workers.failed_jobs(store) == FAILED[kill]
         assert story.run("ingest", there, sources, **servers)["jobs"] == []
         assert answers(there, sources, servers) == recalled
 

@@ -94,13 +94,8 @@ def test_systemd_accepts_the_unit_whatever_the_paths_are(home: Path, tmp_path: P
     unit = install(store, machine=Platform(LINUX, home, environ, Manager())).path
     (tmp_path / "runtime").mkdir()
     variables = {**os.environ, "XDG_RUNTIME_DIR": str(tmp_path / "runtime")}
-    done = subprocess.run(
-        ["systemd-analyze", "verify", "--user", str(unit)],
-        env=variables,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = ["systemd-analyze", "verify", "--user", str(unit)]
+    done = subprocess.run(command, env=variables, capture_output=True, text=True)
     assert (done.returncode, done.stdout + done.stderr) == (0, "")
 
 

@@ -55,10 +55,8 @@ def team_store(monkeypatch: MonkeyPatch, *, is_private: bool = True) -> Store:
         else []
     )
     write(store, "windows", "all", windows, *bos)
-    said = [
-        message(text, number, message_id=ids[number], window_id=BO_WINDOW, session_id="session-2")
-        for number, text in enumerate(BO_SAID)
-    ]
+    window = {"window_id": BO_WINDOW, "session_id": "session-2"}
+    said = [message(text, n, message_id=ids[n], **window) for n, text in enumerate(BO_SAID)]
     write(
         store,
         "messages",
@@ -101,15 +99,8 @@ def token_of(
 ) -> str:
     """Returns the secret of a new token."""
     agent = MemoryAgent()
-    made = access_tokens.create(
-        agent.store,
-        name or f"laptop of {person}",
-        person=person,
-        project=project,
-        scopes=scopes,
-        now=agent.settings.clock(),
-    )
-    return made[1]
+    given = {"person": person, "project": project, "scopes": scopes, "now": agent.settings.clock()}
+    return access_tokens.create(agent.store, name or f"laptop of {person}", **given)[1]
 
 
 def shared_access(writes: int = 30) -> SharedAccess:

@@ -98,7 +98,7 @@ def test_beyond_loopback_without_tls_a_shared_server_warns(tmp_path: Path):
 
 
 @pytest.mark.slow
-def test_over_tls_a_server_answers_to_its_names_and_to_clients_that_trust_its_certificate(
+def test_over_tls_it_answers_to_its_names_and_to_clients_that_trust_it(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ):
     small_store()

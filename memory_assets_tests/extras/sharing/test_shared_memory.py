@@ -196,9 +196,8 @@ def test_personal_lines_of_the_files_of_entries_are_of_their_person_alone(store:
         f"# shop\n\nPrivate prose.\n\n## Mira\n\n- (2026-08-03) Answer Mira briefly.\n\n## Hard Rules\n\n- (2026-08-03) {FACT}\n"
         f"- (2026-08-03) {PREFERENCE[BO]}\n"
     )
-    assert as_reader(BO, "shop").memory_md() == (
-        f"# shop\n\n## Hard Rules\n\n- (2026-08-03) {FACT}\n- (2026-08-03) {PREFERENCE[BO]}"
-    )
+    rules = f"- (2026-08-03) {FACT}\n- (2026-08-03) {PREFERENCE[BO]}"
+    assert as_reader(BO, "shop").memory_md() == f"# shop\n\n## Hard Rules\n\n{rules}"
     mira = as_reader(MIRA, "shop").memory_md()
     assert "Answer Mira briefly." in mira and FACT in mira and "marmalade" not in mira
     assert (

@@ -26,12 +26,8 @@ def said(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> dict
 def test_hooks_come_and_go(home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     settings = home / ".claude" / "settings.json"
     first = said(capsys, "install", "--dry-run")["data"]
-    assert [file["state"] for file in first["files"]] == [
-        "installed",
-        "installed",
-        "not on this machine",
-        "not on this machine",
-    ]
+    states = [file["state"] for file in first["files"]]
+    assert states == ["installed", "installed", "not on this machine", "not on this machine"]
     assert f"--store {tmp_path / 'store'}" in first["files"][0]["diff"]
     assert settings.read_text() == '{"model": "opus"}\n'
     said(capsys, "install", "claude_code")
@@ -67,10 +63,8 @@ def test_recall_at_each_prompt_is_chosen_stays_and_is_removed(
     assert not recalls()
     assert recalls("--recall-each-prompt")
     assert recalls()
-    assert [file["note"] for file in said(capsys, "status", "claude_code")["data"]["files"]] == [
-        "It recalls at each prompt.",
-        "",
-    ]
+    files = said(capsys, "status", "claude_code")["data"]["files"]
+    assert [file["note"] for file in files] == ["It recalls at each prompt.", ""]
     assert not recalls("--no-recall-each-prompt")
     assert not recalls()
     reply = said(capsys, "install", "--recall-each-prompt", "--no-recall-each-prompt", code=2)

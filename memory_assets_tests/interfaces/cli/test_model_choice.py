@@ -22,13 +22,9 @@ UP = [sys.executable, "-m", "memory_assets.interfaces.entry", "up", "--no-ui"]
 def up_on_terminal(environ: dict[str, str], *keys: str) -> str:
     """Runs `memory up` on a terminal, answers each question with the next key, and returns what it printed."""
     ours, theirs = pty.openpty()
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), theirs)
     process = subprocess.Popen(
-        UP,
-        env={**environ, "COLUMNS": "200"},
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        start_new_session=True,
+        UP, env={**environ, "COLUMNS": "200"}, **pipes, start_new_session=True
     )
     os.close(theirs)
     printed, waiting = b"", [*keys]

@@ -16,7 +16,7 @@ ID = "mem_0f3a5c1e0000"
     [
         (("recall", "how do we install packages"), f"`memory explain {ID}`"),
         (
-            ("recall", "zebra crossings of Ulaanbaatar", "--category", "people-relationships"),
+            ("recall", "zebra crossings of Lagos", "--category", "people-relationships"),
             "`memory explain 'zebra crossings",
         ),
         (("recall", "how do we install packages", "--answer"), f"`memory explain {ID}`"),

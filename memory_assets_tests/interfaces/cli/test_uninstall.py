@@ -58,7 +58,7 @@ def test_without_the_words_nothing_at_all_is_removed(
     assert (everything_below(Path.home()), everything_below(store.root)) == before
 
 
-def test_with_the_words_the_store_goes_and_files_of_others_stay(
+def test_with_the_words_only_the_store_goes(
     store: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     (store.root / "notes of mine.txt").write_text("mine")

@@ -48,7 +48,7 @@ def test_warnings_stay_out_of_what_was_asked_for(capsys: pytest.CaptureFixture[s
         (
             "msg_3073d6cd4083  message of today, said by me",
             38,
-            ["msg_3073d6cd4083  message of today,", " " * 18 + "said by me"],
+            ["msg_3073d6cd4083  message of today,", f"{'':18}said by me"],
         ),
         ("one two three four", 13, ["one two three", "four"]),
     ],
@@ -70,7 +70,7 @@ class Screen(io.StringIO):
     ("out", "as_json", "is_told"),
     [(Screen(), False, True), (Screen(), True, False), (io.StringIO(), False, False)],
 )
-def test_the_next_step_is_for_a_person_at_a_terminal(
+def test_the_next_step_is_told_at_a_terminal(
     out: io.StringIO, as_json: bool, is_told: bool, monkeypatch: pytest.MonkeyPatch
 ):
     errors = Screen()

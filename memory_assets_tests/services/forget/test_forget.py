@@ -33,6 +33,7 @@ from memory_assets_tests.small_store import (
 
 SHOWN = f"mem_{MEMORY.replace('-', '')[:12]}"
 SAID = "No, use uv, never pip."
+TOLD = "2f3a5c1e-0000-5000-8000-000000000003"
 
 
 @pytest.fixture
@@ -50,48 +51,22 @@ def agent(store: Store) -> MemoryAgent:
 
 def observed(store: Store, quote: str = SAID) -> None:
     """The fact as it is observed, beside its narrative."""
-    plain = {"segment_id": "seg", "day": DAY, "gate": "allow", "message_ids": [IDS[2]]}
-    told = "2f3a5c1e-0000-5000-8000-000000000003"
-    write(
-        store,
-        "observations",
-        DAY.isoformat(),
-        row("observations", id=MEMORY, text=FACT, kind="fact", text_hash="a", quote=quote, **plain),
-        row(
-            "observations",
-            id=told,
-            text=NARRATIVE,
-            kind="narrative",
-            text_hash="b",
-            quote="",
-            **plain,
-        ),
-    )
-    memory = {"state": "active", "superseded_by": None}
-    write(
-        store,
-        "memories",
-        "all",
-        row(
-            "memories",
-            id=MEMORY,
-            text=FACT,
-            text_hash="a",
-            wordings=[FACT],
-            observation_ids=[MEMORY],
-            **memory,
-        ),
-        row(
-            "memories",
-            id=told,
-            text=NARRATIVE,
-            text_hash="b",
-            wordings=[NARRATIVE],
-            kind="narrative",
-            observation_ids=[told],
-            **memory,
-        ),
-    )
+    fact = {"id": MEMORY, "text": FACT, "text_hash": "a", "kind": "fact"}
+    told = {"id": TOLD, "text": NARRATIVE, "text_hash": "b", "kind": "narrative"}
+    seen = {"segment_id": "seg", "day": DAY, "gate": "allow", "message_ids": [IDS[2]]}
+    facts = [
+        row("observations", **fact, **seen, quote=quote),
+        row("observations", **told, **seen, quote=""),
+    ]
+    write(store, "observations", DAY.isoformat(), *facts)
+    for each in (fact, told):
+        each |= {
+            "state": "active",
+            "superseded_by": None,
+            "wordings": [each["text"]],
+            "observation_ids": [each["id"]],
+        }
+    write(store, "memories", "all", row("memories", **fact), row("memories", **told))
 
 
 def contents(store: Store) -> dict[str, bytes]:
@@ -218,7 +193,7 @@ def test_what_is_noted_again_afterwards_is_kept(agent: MemoryAgent, store: Store
     assert agent.explain(noted.memory_id).root.facts["text"] == FACT
 
 
-def test_a_forgetting_that_was_killed_is_finished_by_the_next_run(
+def test_a_killed_forgetting_is_finished_by_the_next_run(
     agent: MemoryAgent, store: Store, monkeypatch: pytest.MonkeyPatch
 ):
     index(store)

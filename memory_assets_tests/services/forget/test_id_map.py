@@ -86,12 +86,8 @@ def test_events_about_the_session_name_its_messages_and_window_as_they_are_named
     line = hashlib.sha256(
         transcript(tmp_path, "s1").read_bytes().split(b"\n")[0] + b"\n"
     ).hexdigest()
-    store.ledger.append(
-        "entry.promoted",
-        "p-1",
-        {"evidence": [{"message_id": ids[0], "window_id": key, "sha256": line}]},
-        actor="x",
-    )
+    evidence = [{"message_id": ids[0], "window_id": key, "sha256": line}]
+    store.ledger.append("entry.promoted", "p-1", {"evidence": evidence}, actor="x")
     store.ledger.append("memory.confirmed", "m", {"message_ids": [ids]}, actor="x")
     forget(store)
     capture(store, tmp_path)
@@ -130,7 +126,7 @@ def test_what_is_captured_anew_is_masked_before_it_is_written(store: Store, tmp_
 
 
 @pytest.mark.parametrize(("length", "status"), [(6, "observed"), (1, "short")])
-def test_an_answer_about_masked_messages_is_masked_and_found_again_so_that_nobody_pays_twice(
+def test_an_answer_on_masked_messages_is_masked_and_found_again_so_nobody_pays_twice(
     length: int, status: str, tmp_path: Path
 ):
     store = open_store(read_settings())

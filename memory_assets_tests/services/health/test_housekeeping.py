@@ -109,7 +109,7 @@ def test_the_oldest_runs_go_where_the_rest_does_not_fit_but_none_of_the_last_day
     )
 
 
-def test_old_runs_are_removed_and_the_ui_still_knows_every_partition_and_check(
+def test_old_runs_go_and_the_ui_keeps_its_state(
     store: Store, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(house, "LEAST_RUNS", 1)
@@ -137,7 +137,7 @@ def test_old_runs_are_removed_and_the_ui_still_knows_every_partition_and_check(
     assert keep_house(store).runs == 0
 
 
-def test_above_the_cap_runs_and_leftovers_go_and_what_is_memory_stays(
+def test_above_the_cap_runs_go_and_memory_stays(
     store: Store, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(house, "LEAST_RUNS", 1)

@@ -22,10 +22,8 @@ def test_facts_are_counted_and_narratives_are_not():
         "2026-07-30",
         *(row("observations", id=kind, kind=kind) for kind in ("fact", "narrative")),
     )
-    memories = [
-        row("memories", id=state, kind=kind, state=state)
-        for kind, state in (("fact", "active"), ("narrative", "held"))
-    ]
+    states = (("fact", "active"), ("narrative", "held"))
+    memories = [row("memories", id=state, kind=kind, state=state) for kind, state in states]
     write(store, "memories", WHOLE, *memories)
     status = status_of(store)
     assert (status.rows["facts"], status.rows["memories"], status.memories) == (2, 1, {"active": 1})
@@ -38,9 +36,9 @@ def test_facts_are_counted_and_narratives_are_not():
 def test_sessions_in_other_languages_are_counted_while_no_model_reads_them():
     store = small_store()
     turns = {"de": "Benutze immer pnpm, niemals npm.", "en": "Always use pnpm, never npm."}
+    by = {"author": "owner", "is_user_turn": True}
     rows = [
-        row("messages", message_id=id, session_id=id, text=text, author="owner", is_user_turn=True)
-        for id, text in turns.items()
+        row("messages", message_id=id, session_id=id, text=text, **by) for id, text in turns.items()
     ]
     write(store, "messages", "2026-07-30", *rows)
     status = status_of(store)

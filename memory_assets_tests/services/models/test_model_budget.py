@@ -62,11 +62,10 @@ def test_without_a_price_nothing_is_asked_because_the_limit_could_not_be_held():
 
 @pytest.mark.parametrize(
     ("harness", "same_as"),
-    [
-        ("claude-code:haiku", "claude-haiku-5-5"),
-        ("claude-code:claude-sonnet-4-6", "claude-sonnet-4-6"),
-    ],
+    [("haiku", "claude-haiku-5-5"), ("claude-sonnet-4-6", "claude-sonnet-4-6")],
 )
 def test_a_harness_is_counted_at_the_price_of_the_api(harness: str, same_as: str):
     store = open_store(read_settings())
-    assert Budget(store, harness).estimate([1000]) == Budget(store, same_as).estimate([1000])
+    assert Budget(store, f"claude-code:{harness}").estimate([1000]) == Budget(
+        store, same_as
+    ).estimate([1000])

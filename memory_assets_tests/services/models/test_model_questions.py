@@ -29,15 +29,8 @@ def consultation(store: Store, **how) -> Consultation:
 
 
 def with_settings(store: Store, **changes) -> Store:
-    return open_store(
-        Settings(
-            **{
-                **store.settings.model_dump(),
-                "model_prices": {"scripted": {"input": 10, "output": 10}},
-                **changes,
-            }
-        )
-    )
+    prices = {"model_prices": {"scripted": {"input": 10, "output": 10}}}
+    return open_store(Settings(**store.settings.model_dump() | prices | changes))
 
 
 def test_what_is_counted_is_what_is_asked():
@@ -77,7 +70,7 @@ def test_a_run_over_its_budget_asks_nothing():
         ("never", True, 1, False),
     ],
 )
-def test_questions_go_in_batches_where_they_may_wait(
+def test_what_can_wait_is_batched(
     wish: str, is_backfill: bool, fewest: int, is_batch: bool, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(consult, "FEWEST_IN_A_BATCH", fewest)
@@ -88,14 +81,12 @@ def test_questions_go_in_batches_where_they_may_wait(
 
 def test_the_pictures_of_a_message_are_read_from_the_archive(monkeypatch: pytest.MonkeyPatch):
     store, model = with_settings(small_store()), ScriptedModel(ANSWER)
-    picture = {
-        "type": "image",
-        "source": {
-            "type": "base64",
-            "media_type": "image/png",
-            "data": base64.b64encode(b"png").decode(),
-        },
+    source = {
+        "type": "base64",
+        "media_type": "image/png",
+        "data": base64.b64encode(b"png").decode(),
     }
+    picture = {"type": "image", "source": source}
     line = json.dumps({"message": {"content": [picture]}}).encode()
     monkeypatch.setattr(Archive, "read", lambda self, *place: line)
     messages = store.tables.read("messages", [TODAY])
@@ -171,10 +162,9 @@ def test_a_project_that_may_not_be_sent_is_neither_counted_nor_asked_about_until
 
 def test_memories_of_a_project_that_may_not_be_sent_are_not_shown_either():
     store, model = with_settings(small_store(), model_projects=["x"]), ScriptedModel(ANSWER)
+    day_before = pl.col("event_at") - pl.duration(days=1)
     earlier = store.tables.read("memories").with_columns(
-        event_at=pl.col("event_at") - pl.duration(days=1),
-        person=pl.lit("x"),
-        scope=pl.lit("person"),
+        event_at=day_before, person=pl.lit("x"), scope=pl.lit("person")
     )
     text = "No, use uv, never pip: an earlier rule."
     for project, is_shown in (("x", True), ("secret", False)):

@@ -85,12 +85,8 @@ def test_the_model_that_the_settings_name_is_sent_no_secret(monkeypatch: pytest.
 def test_no_request_carries_what_is_forgotten():
     store, model = open_store(read_settings()), ScriptedModel("said")
     sent = masked(model, store)
-    store.ledger.append(
-        WORDS_FORGOTTEN,
-        "all",
-        {"tombstones": rows_of([make_tombstone(["blue", "heron"], store.key)])},
-        actor="mira",
-    )
+    tombstones = rows_of([make_tombstone(["blue", "heron"], store.key)])
+    store.ledger.append(WORDS_FORGOTTEN, "all", {"tombstones": tombstones}, actor="mira")
     sent.ask(ModelRequest("You observe.", "Where does the Blue Heron nest?"))
     assert [request.material for request in model.asked] == ["Where does the ********** nest?"]
 

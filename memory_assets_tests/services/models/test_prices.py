@@ -76,7 +76,7 @@ def test_a_long_prompt_costs_more_its_answer_included_but_many_short_ones_do_not
 def test_the_settings_add_prices_and_override_them():
     settings = read_settings(
         model_prices={
-            "llama-9": {"input": 0.0, "output": 0.0},
+            "llama-9": {"input": 0, "output": 0},
             "claude-haiku-4-5": {"input": 7, "output": 8},
         }
     )

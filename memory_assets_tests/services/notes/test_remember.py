@@ -1,7 +1,5 @@
 """Remember, correct, forget: one line on disk each, known to every process at once, nothing where anything is wrong."""
 
-from typing import Any
-
 import pytest
 
 from memory_assets.errors import NoteError, QuestionError
@@ -122,8 +120,8 @@ def test_a_secret_never_reaches_the_disk(agent: MemoryAgent, store: Store):
         ("Use uv.", {"session": "a\x07b"}, "the session"),
     ],
 )
-def test_what_cannot_be_kept_is_refused_and_nothing_is_written(
-    text: str, more: dict[str, Any], why: str, agent: MemoryAgent, store: Store
+def test_what_cannot_be_kept_is_refused_and_nothing_written(
+    text: str, more: dict, why: str, agent: MemoryAgent, store: Store
 ):
     with pytest.raises((NoteError, QuestionError), match=why):
         agent.remember(text, **more)
@@ -195,14 +193,8 @@ def test_an_id_that_names_no_memory_or_several_is_refused(
 
 
 def test_a_memory_is_known_by_the_id_of_any_observation_behind_it(store: Store):
-    write(
-        store,
-        "memories",
-        "all",
-        row(
-            "memories", id=MEMORY, observation_ids=[MEMORY, "abcdef12-0000-5000-8000-000000000001"]
-        ),
-    )
+    ids = [MEMORY, "abcdef12-0000-5000-8000-000000000001"]
+    write(store, "memories", "all", row("memories", id=MEMORY, observation_ids=ids))
     memories = store.tables.read("memories")
     assert (
         find_memory(memories, "mem_abcdef12")["id"] == find_memory(memories, MEMORY)["id"] == MEMORY

@@ -26,17 +26,9 @@ def store(monkeypatch: pytest.MonkeyPatch) -> Store:
 
 def hold(store: Store, states: dict[str, str], **more: object) -> None:
     """Gives the memories these states, as the last build found them."""
+    more |= {"category": "projects", "event_at": START}
     rows = [
-        row(
-            "memories",
-            id=id,
-            state=state,
-            text=f"Fact {id[:2]}",
-            observation_ids=[id],
-            category="projects",
-            event_at=START,
-            **more,
-        )
+        row("memories", id=id, state=state, text=f"Fact {id[:2]}", observation_ids=[id], **more)
         for id, state in states.items()
     ]
     write(store, "memories", "all", *rows)
@@ -81,7 +73,7 @@ def test_an_archived_or_cold_memory_is_restored_once_by_the_beginning_of_its_id(
     ],
 )
 def test_what_cannot_be_restored_is_refused_and_nothing_is_written(
-    store: Store, state: str, error: type[MemoryAssetsError], told: str
+    store: Store, state: str, error: type[Exception], told: str
 ):
     hold(store, {MEMORY: "active", SECOND: state}, superseded_by=MEMORY)
     moved(store, ARCHIVED, MEMORY)

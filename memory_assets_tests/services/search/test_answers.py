@@ -104,7 +104,7 @@ def test_a_model_that_puts_an_answer_together_is_sent_no_password(
         assert (PASSWORD in told, "password=************" in told) == (False, True)
 
 
-def test_the_named_model_reranks_balanced_answers_unless_the_setting_or_the_profile_says_no(
+def test_the_named_model_reranks_balanced_answers_unless_told_not_to(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ):
     plain = [one.memory_id for one in MemoryAgent().recall(TYPED, probe=True).results]

@@ -51,11 +51,11 @@ def test_the_last_session_of_each_project_says_what_is_open_the_latest_first():
     store = store_with(
         ("shop", "mira", "Old"),
         ("shop", "mira", "Move to uv"),
-        ("tide", "mira", "Ship it"),
-        ("cms", "ana", "Hers"),
+        ("tide", "mira", "Ship"),
+        ("cms", "ana", "X"),
     )
     assert [(work.project, work.task, work.next_step, work.day) for work in open_work(store)] == [
-        ("tide", "Ship it", "Go on.", DAY),
+        ("tide", "Ship", "Go on.", DAY),
         ("shop", "Move to uv", "Go on.", DAY),
     ]
 
@@ -130,11 +130,8 @@ def test_a_task_that_is_over_is_left_out_and_so_is_a_step_that_was_done():
     step = pl.lit("All tests are green. Both are reviewed, and PR #9 is ready.")
     store.tables.write("observer_answers", TODAY, answers.with_columns(suggested_response=step))
     assert open_work(store) == ()
-    store.tables.write(
-        "observer_answers",
-        TODAY,
-        answers.with_columns(suggested_response=step, current_task=pl.lit("Add a till.")),
-    )
+    answers = answers.with_columns(suggested_response=step, current_task=pl.lit("Add a till."))
+    store.tables.write("observer_answers", TODAY, answers)
     (work,) = open_work(store)
     assert work.next_step == "Both are reviewed, and PR #9 is ready."
 
@@ -142,15 +139,10 @@ def test_a_task_that_is_over_is_left_out_and_so_is_a_step_that_was_done():
 def test_refused_lines_are_known_by_project_as_proposed_and_as_said():
     store = small_store()
     texts = {"p-1": "The owner said: “use tabs”.", "p-2": "Use uv."}
-    write(
-        store,
-        "proposals",
-        TODAY,
-        *(
-            row("proposals", proposal_id=id, project="shop", text=text)
-            for id, text in texts.items()
-        ),
+    rows = (
+        row("proposals", proposal_id=id, project="shop", text=text) for id, text in texts.items()
     )
+    write(store, "proposals", TODAY, *rows)
     refused = row("decisions", proposal_id="p-1", state="rejected", text="Use tabs.")
     write(store, "decisions", "all", refused, row("decisions", proposal_id="p-2"))
     assert refused_lines(store) == {"shop": ["Use tabs.", "The owner said: “use tabs”."]}

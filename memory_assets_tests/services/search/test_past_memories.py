@@ -73,11 +73,8 @@ class Days:
                 ),
             )
         ]
-        transcript(self._sources, name).write_bytes(
-            lines(
-                *records, *dialogue(name, 6, first=2 * len(SAID[number]), minutes=number * 1440 + 5)
-            )
-        )
+        rest = dialogue(name, 6, first=2 * len(SAID[number]), minutes=number * 1440 + 5)
+        transcript(self._sources, name).write_bytes(lines(*records, *rest))
         advance(open_store(agent.settings))
         self.tables[DAY + timedelta(number)] = agent.store.tables.read("memories")
         return agent

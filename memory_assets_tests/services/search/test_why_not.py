@@ -78,15 +78,10 @@ def say(store: Store, status: str, **changes: Any) -> None:
     passage = {"id": [f"{said['message_id']}#0"], "corpus": ["messages"], "text": [said["text"]]}
     open_texts(store).update(index_rows(pl.DataFrame(passage)), [])
     windows = store.tables.read("windows").to_dicts()
-    window = row(
-        "windows",
-        window_id="v" * 64,
-        session_id="s9",
-        status=status,
-        user_turn_count=2,
-        message_ids=[said["message_id"]],
+    ids = {"window_id": "v" * 64, "session_id": "s9", "message_ids": [said["message_id"]]}
+    write(
+        store, "windows", "all", *windows, row("windows", status=status, user_turn_count=2, **ids)
     )
-    write(store, "windows", "all", *windows, window)
 
 
 def test_not_captured(store: Store):
@@ -96,9 +91,8 @@ def test_not_captured(store: Store):
 def test_not_taken_in(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     folder = tmp_path / "t" / ".claude" / "projects" / "-home-mira-shop"
     folder.mkdir(parents=True)
-    (folder / "0a000001-1111-4222-8333-444455556666.jsonl").write_text(
-        f'{{"type":"user","message":{{"content":"{PLANTED}"}}}}\n'
-    )
+    file = folder / "0a000001-1111-4222-8333-444455556666.jsonl"
+    file.write_text(f'{{"type":"user","message":{{"content":"{PLANTED}"}}}}\n')
     monkeypatch.setenv("MEMORY_SOURCES", str(tmp_path / "t"))
     found = asked()
     assert (found.stage, Path(found.path).name) == (
@@ -138,13 +132,8 @@ def test_in_a_window_that_is_not_distilled(status: str, stage: str, because: str
 def test_not_observed(store: Store):
     say(store, "observed")
     assert "was not distilled yet" in asked().because
-    segment = row(
-        "segments",
-        segment_id="seg9",
-        window_id="v" * 64,
-        message_ids=[message(PLANTED, 9)["message_id"]],
-        narrative="n",
-    )
+    ids = [message(PLANTED, 9)["message_id"]]
+    segment = row("segments", segment_id="seg9", window_id="v" * 64, message_ids=ids, narrative="n")
     refused = [
         row("verdicts", candidate_id=n, segment_id="seg9", verdict="discard", reason="too vague")
         for n in ("a", "b")
@@ -229,11 +218,8 @@ def test_a_stale_memory_is_recalled_at_half_its_score_and_told_so(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ):
     grown_old(store, monkeypatch)
-    because = (
-        "it is stale since 2026-11-02 (not recalled on 92 days with queries; projects has 90), which halves its score; "
-        "it is result 1 of 1"
-    )
-    assert (asked().stage, asked().because) == ("recalled", because)
+    stale = "it is stale since 2026-11-02 (not recalled on 92 days with queries; projects has 90), which halves its score"
+    assert (asked().stage, asked().because) == ("recalled", f"{stale}; it is result 1 of 1")
 
 
 @pytest.mark.parametrize("kind", [ARCHIVED, COLD])
@@ -262,19 +248,10 @@ def test_forgotten(store: Store):
 
 
 def test_merged_into_another_wording(store: Store):
-    remember(
-        store,
-        {
-            "text": "By the reactor, herons build their nests.",
-            "wordings": [PLANTED, "By the reactor, herons build their nests."],
-        },
-    )
+    text = "By the reactor, herons build their nests."
+    remember(store, {"text": text, "wordings": [PLANTED, text]})
     found = asked()
-    assert (found.stage, found.says, found.merged_into) == (
-        "recalled",
-        PLANTED,
-        "By the reactor, herons build their nests.",
-    )
+    assert (found.stage, found.says, found.merged_into) == ("recalled", PLANTED, text)
 
 
 def ranked(store: Store, ids: list[str], **more: Any) -> WhyNot:
@@ -329,10 +306,8 @@ def test_what_is_no_question_is_refused(text: str, store: Store):
         asked(text)
 
 
-WORDINGS = (
-    "`herons` nest beside the 'reactor'",
-    "beside the reactor, HERONS NEST",
-    "herons build their nests next to the reactor",
+WORDINGS = "`herons` nest beside the 'reactor'|beside the reactor, HERONS NEST|herons build their nests next to the reactor".split(
+    "|"
 )
 
 

@@ -27,9 +27,8 @@ def home(tmp_path: Path) -> Path:
     claude, codex = home / ".claude/projects/-home-mira-shop", home / ".codex/memories"
     (claude / "memory" / "deep").mkdir(parents=True)
     codex.mkdir(parents=True)
-    (claude / "memory" / "MEMORY.md").write_text(
-        f"# Shop\n\n- {PORT}\n- [Tests](deep/tests.md): how they are run in this shop\n"
-    )
+    text = f"# Shop\n\n- {PORT}\n- [Tests](deep/tests.md): how they are run in this shop\n"
+    (claude / "memory" / "MEMORY.md").write_text(text)
     (claude / "memory" / "deep" / "tests.md").write_text(
         "Tests need the container of postgres to be up before they run.\n"
     )

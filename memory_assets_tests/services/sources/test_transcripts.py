@@ -11,14 +11,7 @@ import pytest
 from memory_assets.errors import StoreError
 from memory_assets.runs.build import choose
 from memory_assets.services.health.status import render_status, status_of
-from memory_assets.services.sources.transcripts import (
-    find_left_out,
-    find_sources,
-    find_unread,
-    store_to_fill,
-    this_machine,
-    widen_since,
-)
+from memory_assets.services.sources import transcripts
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.harnesses.harness_records import WRITTEN
@@ -52,9 +45,11 @@ def test_sessions_from_before_the_first_run_are_counted_in_one_line(projects: Pa
     store = open_store(read_settings())
     for number, days in ((1, 3), (2, 30), (3, 40)):
         aged(written(projects, number), store, days)
-    assert [file.path.stem[:8] for file in find_sources(store.settings)] == ["0a000001"]
-    assert find_unread(store) == [f"2 sessions older than 14 days are not distilled: {TAKE_ALL}"]
-    assert find_left_out(store) == []
+    assert [file.path.stem[:8] for file in transcripts.find_sources(store.settings)] == ["0a000001"]
+    assert transcripts.find_unread(store) == [
+        f"2 sessions older than 14 days are not distilled: {TAKE_ALL}"
+    ]
+    assert transcripts.find_left_out(store) == []
     assert (
         f"\nnot read      2 sessions older than 14 days are not distilled: {TAKE_ALL}"
         in render_status(status_of(store))
@@ -73,8 +68,8 @@ def test_the_line_follows_the_moment_that_was_given(projects: Path, since: str, 
     store = open_store(read_settings())
     for number, days in ((1, 3), (2, 30), (3, 40)):
         aged(written(projects, number), store, days)
-    widen_since(store.settings, since)
-    assert find_unread(store) == [line] * (line is not None)
+    transcripts.widen_since(store.settings, since)
+    assert transcripts.find_unread(store) == [line] * (line is not None)
 
 
 def test_copies_and_sub_agents_are_one_session_and_ignored_or_archived_ones_are_none(
@@ -95,10 +90,12 @@ def test_copies_and_sub_agents_are_one_session_and_ignored_or_archived_ones_are_
     (Path.home() / ".memoryignore").write_text("acme*/\n")
     for path in (*paths, packed, agent):
         aged(path, store, 30)
-    assert find_unread(store) == [f"2 sessions older than 14 days are not distilled: {TAKE_ALL}"]
+    assert transcripts.find_unread(store) == [
+        f"2 sessions older than 14 days are not distilled: {TAKE_ALL}"
+    ]
 
 
-def test_files_of_a_harness_without_a_reader_are_counted_wherever_they_are_found(
+def test_files_of_a_harness_without_a_reader_count_everywhere(
     projects: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     qwen = Path.home() / ".qwen" / "projects" / "-home-mira-shop" / "chats"
@@ -108,28 +105,30 @@ def test_files_of_a_harness_without_a_reader_are_counted_wherever_they_are_found
             lines(*WRITTEN["Qwen Code"])
         )
     store = open_store(read_settings())
-    assert find_unread(store) == ["14 files of Qwen Code: not read yet"]
-    assert (find_sources(store.settings), find_left_out(store)) == ([], [])
+    assert transcripts.find_unread(store) == ["14 files of Qwen Code: not read yet"]
+    assert (transcripts.find_sources(store.settings), transcripts.find_left_out(store)) == ([], [])
     monkeypatch.setenv(
         "MEMORY_SOURCES", os.pathsep.join([str(next(qwen.iterdir())), str(written(tmp_path, 1))])
     )
     named = open_store(read_settings())
-    assert find_unread(named) == ["1 file of Qwen Code: not read yet"]
-    assert [file.harness for file in find_sources(named.settings)] == ["claude_code"]
+    assert transcripts.find_unread(named) == ["1 file of Qwen Code: not read yet"]
+    assert [file.harness for file in transcripts.find_sources(named.settings)] == ["claude_code"]
 
 
 def test_beside_the_sample_the_machine_s_own_files_are_counted():
     chats = Path.home() / ".gemini" / "tmp" / "shop" / "chats"
     chats.mkdir(parents=True)
     (chats / "session-2026-09-01T09-00-918f2c88.jsonl").write_bytes(lines(*WRITTEN["Gemini CLI"]))
-    choice = store_to_fill(read_settings())
+    choice = transcripts.store_to_fill(read_settings())
     assert (
         choice.reason
         == "1 file of Gemini CLI: not read yet. Until then: the bundled sample, in a store of its own"
     )
     with pytest.raises(StoreError, match="1 file of Gemini CLI: not read yet"):
         choose()
-    assert find_unread(open_store(choice.settings)) == ["1 file of Gemini CLI: not read yet"]
+    assert transcripts.find_unread(open_store(choice.settings)) == [
+        "1 file of Gemini CLI: not read yet"
+    ]
 
 
 def test_a_file_that_intake_could_not_read_is_listed_until_it_can(
@@ -141,22 +140,22 @@ def test_a_file_that_intake_could_not_read_is_listed_until_it_can(
     path.unlink()
     packed.write_bytes(whole[: len(whole) // 2])
     intake(store, tmp_path)
-    assert [one.path for one in find_left_out(store)] == [str(packed)]
+    assert [one.path for one in transcripts.find_left_out(store)] == [str(packed)]
     packed.write_bytes(whole)
     intake(store, tmp_path)
-    assert find_left_out(store) == []
+    assert transcripts.find_left_out(store) == []
 
 
 def test_a_folder_of_the_settings_that_is_missing_is_listed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("MEMORY_SOURCES", str(tmp_path / "gone"))
-    (one,) = find_left_out(open_store(read_settings()))
+    (one,) = transcripts.find_left_out(open_store(read_settings()))
     assert (one.path, "does not exist" in one.reason) == (str(tmp_path / "gone"), True)
 
 
 def test_this_machine_is_its_home_folder_and_its_harnesses_folders(projects: Path):
-    machine = this_machine()
+    machine = transcripts.this_machine()
     assert (machine.home, machine.harness_folders) == (Path.home(), (projects.parent,))
     assert machine.facts_of(str(projects / "a.jsonl"), b'{"cwd":"/home/vscode/x"}\n')["is_own"]
     assert machine.facts_of("/mnt/a.jsonl", lines({"cwd": str(Path.home() / "x")}))["is_own"]

@@ -74,7 +74,7 @@ def test_a_folder_gets_a_backup_named_after_the_moment(
     assert expected.is_file()
 
 
-def test_a_changed_byte_is_named_and_nothing_is_restored_unless_it_changes_no_content(
+def test_a_changed_byte_is_named_and_nothing_restored_unless_it_changes_no_content(
     store: Store, backup: Path, tmp_path: Path
 ):
     """A few bits of a zstd frame mean nothing: its checksum is that of the content."""
@@ -171,7 +171,7 @@ def test_a_full_disk_while_restoring_leaves_no_store(
     assert everything_below(root) == []
 
 
-def test_a_restore_that_is_killed_at_any_move_is_finished_by_whoever_opens_the_store(
+def test_a_restore_killed_at_any_move_is_finished_by_whoever_opens_the_store(
     store: Store, backup: Path, tmp_path: Path
 ):
     move = os.replace

@@ -143,7 +143,7 @@ def test_an_export_overwrites_nothing(store: Store, exported: Path, tmp_path: Pa
 @pytest.mark.parametrize(
     "error", [KilledError("killed"), OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))]
 )
-def test_an_export_that_ends_half_way_leaves_no_folder(
+def test_a_broken_export_leaves_no_folder(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException
 ):
     def fails(*_: object) -> None:

@@ -54,16 +54,14 @@ def masked_text(text: str) -> str:
 
 
 @given(
-    st.sampled_from(sorted(FORMS)),
-    st.sampled_from(sorted(WRAPPINGS)),
-    st.sampled_from(sorted(PLACES)),
+    *(st.sampled_from(sorted(words)) for words in (FORMS, WRAPPINGS, PLACES)),
     st.text(max_size=60),
     st.integers(0, 10**9),
 )
 @settings(max_examples=60)
-def test_masking_keeps_lengths_and_json_and_is_done_after_one_time(
+def test_masking_keeps_lengths_and_json_and_is_done_after_once(
     form: str, wrapping: str, place: str, around: str, seed: int
-) -> None:
+):
     planted = plant(form, wrapping, place, Random(seed))
     chunk = line_of(around) + planted.line + line_of(around)
     masked, count = mask(chunk)
@@ -117,15 +115,11 @@ def test_a_number_outside_a_string_is_left_so_that_the_line_stays_json() -> None
 
 def test_a_key_cut_off_before_its_last_line_does_not_reach_into_the_next_string() -> None:
     body = draw_word(Random(1), LETTERS["alnum"], 200)
-    line = (
-        json.dumps(
-            {
-                "a": f"-----BEGIN RSA PRIVATE KEY-----\n{body}",
-                "b": "AndAnotherValueThatStaysAsItIs42",
-            }
-        ).encode()
-        + b"\n"
-    )
+    fields = {
+        "a": f"-----BEGIN RSA PRIVATE KEY-----\n{body}",
+        "b": "AndAnotherValueThatStaysAsItIs42",
+    }
+    line = json.dumps(fields).encode() + b"\n"
     masked = json.loads(mask(line)[0])
     assert body not in masked["a"]
     assert masked["b"] == "AndAnotherValueThatStaysAsItIs42"
@@ -353,7 +347,7 @@ def masked_blocks(line: bytes) -> list[str]:
 )
 def test_a_name_at_the_end_of_a_block_tells_of_what_begins_the_next(
     blocks: tuple[str, ...], expected: tuple[str, ...] | None
-) -> None:
+):
     expected = expected or (blocks[0], "*" * 20 + blocks[1][20:])
     assert masked_blocks(blocks_line(*blocks)) == list(expected)
 
@@ -402,15 +396,8 @@ def test_ids_hashes_signatures_and_blobs_of_transcripts_are_left_alone() -> None
     random = Random(5)
     uuid = "2b1c9a52-6a0e-4b1f-9a55-0c9f3d9f6c11"
     blob = base64.b64encode(random.randbytes(3_000)).decode()
-    line = line_of(
-        "ok",
-        uuid=uuid,
-        parentUuid=uuid,
-        sessionId=uuid,
-        requestId="req_011CQ2vZ",
-        signature=blob,
-        encrypted_content=blob,
-    )
+    ids = dict.fromkeys(("uuid", "parentUuid", "sessionId"), uuid)
+    line = line_of("ok", **ids, requestId="req_011CQ2vZ", signature=blob, encrypted_content=blob)
     line += line_of(
         "ok",
         id=f"toolu_01{draw_word(random, LETTERS['alnum'], 22)}",
@@ -431,7 +418,7 @@ def test_no_more_clean_texts_are_remembered_than_the_limit(monkeypatch: pytest.M
 
 
 def test_hostile_text_takes_no_longer_than_friendly_text() -> None:
-    for hostile in (
+    for text in (
         "password=" * 20_000,
         "\\" * 200_000,
         "eyJ" * 60_000,
@@ -439,5 +426,5 @@ def test_hostile_text_takes_no_longer_than_friendly_text() -> None:
         "-----BEGIN PRIVATE KEY-----" * 5_000,
     ):
         started = time.perf_counter()
-        mask(line_of(hostile))
+        mask(line_of(text))
         assert time.perf_counter() - started < 20
