@@ -3,15 +3,7 @@
 import pytest
 from pytest import MonkeyPatch
 
-from memory_assets.errors import (
-    NoteError,
-    QuestionError,
-    ScopeError,
-    TokenError,
-    TooManyWritesError,
-    UnknownIdError,
-    UnreachableError,
-)
+from memory_assets import errors
 from memory_assets.extras.sharing.remote_memory import Connection, RemoteMemory, Response
 from memory_assets.extras.sharing.tokens import SCOPES
 from memory_assets.interfaces.http import application
@@ -58,16 +50,16 @@ def test_every_verb_answers_as_the_facade_on_the_machine_of_the_store(monkeypatc
         assert far.feedback([noted.memory_ids[0]], used=True).is_used
         assert far.forget(noted.memory_ids[0]).memories[0].text == "The cellar is cold."
         for call, error in (
-            (lambda: far.recall("q", limit=99), QuestionError),
-            (lambda: far.explain("mem_ffffffff"), UnknownIdError),
+            (lambda: far.recall("q", limit=99), errors.QuestionError),
+            (lambda: far.explain("mem_ffffffff"), errors.UnknownIdError),
             (
                 lambda: far.remember("The cellar is cold.", instead_of=noted.memory_ids[0]),
-                NoteError,
+                errors.NoteError,
             ),
-            (lambda: far.remember("One write too many."), TooManyWritesError),
-            (lambda: MemoryAgent(url=url, token="memtok_wrong").status(), TokenError),
-            (lambda: MemoryAgent(url=url, token=token_of(BO)).remember(FACT), ScopeError),
-            (lambda: MemoryAgent(url=f"{url}/nowhere", token=token).status(), QuestionError),
+            (lambda: far.remember("One write too many."), errors.TooManyWritesError),
+            (lambda: MemoryAgent(url=url, token="memtok_wrong").status(), errors.TokenError),
+            (lambda: MemoryAgent(url=url, token=token_of(BO)).remember(FACT), errors.ScopeError),
+            (lambda: MemoryAgent(url=f"{url}/nowhere", token=token).status(), errors.QuestionError),
         ):
             with pytest.raises(error):
                 call()
@@ -78,12 +70,12 @@ def test_every_verb_answers_as_the_facade_on_the_machine_of_the_store(monkeypatc
 
 @pytest.mark.parametrize("url", ["", "memory.example", "file:///etc/passwd", "https://"])
 def test_what_is_no_address_is_refused(url: str):
-    with pytest.raises(QuestionError, match="is no address"):
+    with pytest.raises(errors.QuestionError, match="is no address"):
         RemoteMemory(url, "memtok_x")
 
 
 def test_a_server_that_does_not_answer_is_named():
-    with pytest.raises(UnreachableError, match="127.0.0.1:9 does not answer"):
+    with pytest.raises(errors.UnreachableError, match="127.0.0.1:9 does not answer"):
         MemoryAgent(url="http://127.0.0.1:9", token="memtok_x").status()
 
 
@@ -105,6 +97,6 @@ def test_a_busy_server_is_asked_again_as_it_wishes(monkeypatch: MonkeyPatch):
     memory, waited = busy_for(3, monkeypatch)
     assert (memory.status().person, waited) == (BO, [2.0, 2.0, 2.0])
     memory, waited = busy_for(9, monkeypatch)
-    with pytest.raises(QuestionError, match="wait"):
+    with pytest.raises(errors.QuestionError, match="wait"):
         memory.status()
     assert waited == [2.0, 2.0, 2.0]
