@@ -1,6 +1,6 @@
 """Builds vectors, passages, merges, memories, the entity graph and the indexes."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import partial
@@ -21,29 +21,10 @@ from memory_assets.schema.protocols import Model
 from memory_assets.schema.tables import TABLES, WHOLE
 from memory_assets.services.models.model_budget import Budget
 from memory_assets.services.models.open_models import open_model
-from memory_assets.services.search.corpus import (
-    embeddings_in_use,
-    is_switching_models,
-    model_in_use,
-    open_embedder,
-    open_note_vectors,
-    open_texts,
-    open_vectors,
-    passage_heads,
-    passages_to_index,
-)
+from memory_assets.services.search import corpus
 from memory_assets.services.search.memory_ids import keep_ids_ready
 from memory_assets.stages.distill.model.answers import AnswerStore
-from memory_assets.stages.embed.encode import (
-    COOL_DOWN,
-    HAS_VECTOR,
-    SPEAKERS,
-    encode_day,
-    encode_passages,
-    keep_day,
-    make_passages,
-    retry_at,
-)
+from memory_assets.stages.embed import encode, project, session_names, uses
 from memory_assets.stages.embed.evidence import EVIDENCE, families_of, plan_evidence
 from memory_assets.stages.embed.graph import build_entities, build_relations, render_picture
 from memory_assets.stages.embed.memories import fold_memories
@@ -52,32 +33,6 @@ from memory_assets.stages.embed.merge import find_edges
 from memory_assets.stages.embed.notes import note_rows, with_notes, without_corrected
 from memory_assets.stages.embed.pair_questions import FOLDER, PairQuestion, decide, plan_questions
 from memory_assets.stages.embed.present import read_present
-from memory_assets.stages.embed.project import (
-    LABELLED_HASH,
-    RETRIEVABLE,
-    TEXT_HASH,
-    IndexPlan,
-    changes_of,
-    hashes_of,
-    hashes_of_heads,
-    memory_rows,
-    passage_rows,
-    plan_vectors,
-    rows_named,
-)
-from memory_assets.stages.embed.session_names import (
-    READ_AUTHORS,
-    READ_KINDS,
-    read_session_mentions,
-    sessions_of,
-)
-from memory_assets.stages.embed.uses import (
-    SHOWING,
-    find_echoes,
-    plan_uses,
-    sessions_shown,
-    suspects,
-)
 from memory_assets.stages.maintain.states import MOVES, fold_states, next_change, with_states
 from memory_assets.stages.recall.log import log_recalls
 from memory_assets.store.ledger import IGNORED, NOTES, RECALLED, USED, Event
@@ -107,12 +62,13 @@ def embeddings(store: Store, run: Run) -> Builder:
         failures = read("embedding_failures", [day])
         version = versions.get(day, "-")
         try:
-            embedder = open_embedder(store.settings.embedding_model)
-            encoded = encode_day(on, texts, embedder, vectors, failures, now=now)
+            embedder = corpus.open_embedder(store.settings.embedding_model)
+            encoded = encode.encode_day(on, texts, embedder, vectors, failures, now=now)
         except ModelError as error:
-            tables = keep_day(on, texts, vectors, Path(store.settings.embedding_model).name, now)
+            name = Path(store.settings.embedding_model).name
+            tables = encode.keep_day(on, texts, vectors, name, now)
             return unencoded(store, tables, version, error)
-        until = retry_at(encoded["embedding_failures"])
+        until = encode.retry_at(encoded["embedding_failures"])
         return Rows(encoded, version=version_until(version, until))
 
     return build
@@ -124,7 +80,7 @@ def unencoded(
     """Returns the rows of a partition for which the embedding model failed: they are built again
     after `COOL_DOWN`.
     """
-    until = store.settings.clock() + COOL_DOWN
+    until = store.settings.clock() + encode.COOL_DOWN
     return Rows(rows, version=version_until(version, until), warnings=[str(error)])
 
 
@@ -137,23 +93,23 @@ def notes_of(store: Store) -> pl.DataFrame:
 @per_partition
 def passages(store: Store, day: str) -> pl.DataFrame:
     """Cuts the messages of a day into passages."""
-    return make_passages(date.fromisoformat(day), store.tables.read("messages", [day]))
+    return encode.make_passages(date.fromisoformat(day), store.tables.read("messages", [day]))
 
 
 def passage_vectors(store: Store, run: Run) -> Builder:
     """Encodes the passages of a day that have no vector yet."""
     read = store.tables.read
-    retry = store.settings.clock() + COOL_DOWN
+    retry = store.settings.clock() + encode.COOL_DOWN
     versions = input_versions(store, run.table)
 
     def build(day: str) -> Rows:
         messages = read("messages", [day])
         vectors = read("passage_vectors", [day])
-        passages = read("passages", [day]).filter(HAS_VECTOR)
+        passages = read("passages", [day]).filter(encode.HAS_VECTOR)
         version = versions.get(day, "-")
         try:
-            embedder = open_embedder(store.settings.embedding_model)
-            encoded = encode_passages(date.fromisoformat(day), messages, embedder, vectors)
+            embedder = corpus.open_embedder(store.settings.embedding_model)
+            encoded = encode.encode_passages(date.fromisoformat(day), messages, embedder, vectors)
         except ModelError as error:
             earlier = vectors.join(passages, on="text_hash", how="semi")
             return unencoded(store, earlier, version, error)
@@ -169,7 +125,7 @@ def merges(store: Store, _: Run) -> Builder:
 
     While the vectors of two embedding models are in use, leaves the pairs as they are.
     """
-    if is_switching_models(store):
+    if corpus.is_switching_models(store):
         edges = store.tables.read("merges")
         until = "once every text has a vector of the new embedding model"
         warnings = [f"Pairs of facts are compared {until}."]
@@ -208,7 +164,7 @@ def find_pairs(store: Store) -> pl.DataFrame:
         edges = store.tables.read("merges")
         ids = store.tables.read("memories", columns=["observation_ids"])["observation_ids"]
         compared = ids.explode().drop_nulls().to_list()
-    return find_edges(_all_observations(store), embeddings_in_use(store), edges, compared)
+    return find_edges(_all_observations(store), corpus.embeddings_in_use(store), edges, compared)
 
 
 def _all_observations(store: Store) -> pl.DataFrame:
@@ -272,16 +228,20 @@ def append_evidence(store: Store, observations: pl.DataFrame, edges: pl.DataFram
     families = families_of(store.tables.read("windows"))
     notes = store.ledger.events(NOTES)
     observations = with_notes(observations, notes)
-    plan = partial(plan_evidence, observations, without_corrected(edges, notes), events, families)
+    edges = without_corrected(edges, notes)
+    plan = partial(plan_evidence, observations, edges, events, families)
     planned = plan(())
-    possible_echoes = suspects(planned, observations)
+    possible_echoes = uses.suspects(planned, observations)
     if not possible_echoes.is_empty():
-        sessions = possible_echoes["session_id"].unique().sort().to_list()
-        is_shown = pl.col("session_id").is_in(sessions) & pl.col("author").is_in(SHOWING)
-        messages = store.tables.scan("messages").filter(is_shown)
-        texts = messages.select("session_id", "author", "event_at", "text").collect()
-        planned = plan(find_echoes(possible_echoes, observations, texts))
+        shown = _messages_by(store, uses.SHOWING, possible_echoes["session_id"]).collect()
+        planned = plan(uses.find_echoes(possible_echoes, observations, shown))
     return store.ledger.append_once(planned, actor="rules")
+
+
+def _messages_by(store: Store, authors: Sequence[str], sessions: Iterable[str]) -> pl.LazyFrame:
+    is_theirs = pl.col("author").is_in(authors) & pl.col("session_id").is_in({*sessions})
+    messages = store.tables.scan("messages").filter(is_theirs)
+    return messages.select("session_id", "author", "kind", "event_at", "text")
 
 
 def append_uses(store: Store) -> list[Event]:
@@ -290,14 +250,12 @@ def append_uses(store: Store) -> list[Event]:
     Returns the new events.
     """
     recalls = store.ledger.events([RECALLED])
-    session_ids = sessions_shown(recalls)
+    session_ids = uses.sessions_shown(recalls)
     if not session_ids:
         return []
-    is_said = pl.col("session_id").is_in(sorted(session_ids)) & pl.col("author").is_in(SPEAKERS)
-    messages = store.tables.scan("messages").filter(is_said, kind="text")
-    texts = messages.select("session_id", "author", "event_at", "text").collect()
+    texts = _messages_by(store, encode.SPEAKERS, session_ids).filter(kind="text").collect()
     wordings = dict(read_present(store.tables, store.ledger).select("id", "wordings").iter_rows())
-    return store.ledger.append_once(plan_uses(recalls, wordings, texts), actor="rules")
+    return store.ledger.append_once(uses.plan_uses(recalls, wordings, texts), actor="rules")
 
 
 @per_partition
@@ -306,11 +264,12 @@ def mentions(store: Store, _: str) -> Rows:
     again.
     """
     written = store.tables.read("mentions")
-    sessions = sessions_of(store.tables.read("sessions"))
-    is_read = pl.col("kind").is_in(READ_KINDS) & pl.col("author").is_in(READ_AUTHORS)
+    sessions = session_names.sessions_of(store.tables.read("sessions"))
+    is_read = pl.col("kind").is_in(session_names.READ_KINDS)
+    is_read &= pl.col("author").is_in(session_names.READ_AUTHORS)
     messages = store.tables.scan("messages").filter(is_read).sort("event_at", "line")
     texts = messages.select("session_id", "kind", "text").collect()
-    of_sessions = read_session_mentions(sessions, texts, written)
+    of_sessions = session_names.read_session_mentions(sessions, texts, written)
     frame = read_mentions(store.tables.read("memories"), written, of_sessions, sessions)
     text_key = ["memory_id", "read_from"]
     new_mentions = frame.join(written.select(text_key).unique(), on=text_key, how="anti")
@@ -322,7 +281,7 @@ def entities(store: Store, _: str) -> pl.DataFrame:
     """Groups mentions into entities."""
     tables = store.tables
     columns = ["id", "project", "first_event_at", "event_at"]
-    sessions = sessions_of(tables.read("sessions")).select(columns)
+    sessions = session_names.sessions_of(tables.read("sessions")).select(columns)
     sources = pl.concat([tables.read("memories").select(columns), sessions])
     return build_entities(tables.read("mentions"), sources, store.settings.aliases)
 
@@ -353,22 +312,22 @@ class _Vectors:
 
 
 def _read_vectors(store: Store) -> _Vectors:
-    embeddings = embeddings_in_use(store)
-    retrievable = store.tables.read("memories").filter(pl.col("state").is_in(RETRIEVABLE))
+    embeddings = corpus.embeddings_in_use(store)
+    retrievable = store.tables.read("memories").filter(pl.col("state").is_in(project.RETRIEVABLE))
     indexed = retrievable.join(embeddings, on="text_hash", how="semi")
-    return _Vectors(indexed, embeddings, model_in_use(store))
+    return _Vectors(indexed, embeddings, corpus.model_in_use(store))
 
 
 def vector_index(store: Store, run: Run) -> Report:
     """Publishes a new generation of the vectors of retrievable memories if they changed."""
     with store.lock():
         vectors = _read_vectors(store)
-        index = open_vectors(store)
+        index = corpus.open_vectors(store)
         model = store.settings.embedding_model
         is_configured = vectors.made_by is None or vectors.made_by[0] == Path(model).name
         update = partial(index.update, model=model if is_configured else "")
         report = _publish_vectors(run, index, vectors, update)
-        open_note_vectors(store).remove(vectors.memories["text_hash"])
+        corpus.open_note_vectors(store).remove(vectors.memories["text_hash"])
         return report
 
 
@@ -376,7 +335,7 @@ def chroma(store: Store, run: Run) -> Report:
     """Brings Chroma's copy of the vectors up to date; removes it if a Chroma server holds them."""
     with store.lock():
         index = ChromaIndex(store.root / "index")
-        if open_vectors(store).is_remote:
+        if corpus.open_vectors(store).is_remote:
             index.remove()
             return Report()
         return _publish_vectors(run, index, _read_vectors(store), index.update)
@@ -391,29 +350,30 @@ def open_chroma(store: Store) -> ChromaIndex:
 def _publish_vectors(
     run: Run, index: ArrayIndex | ChromaIndex, vectors: _Vectors, update: Callable[..., str]
 ) -> Report:
-    row_hash = LABELLED_HASH if index.has_labels else TEXT_HASH
+    row_hash = project.LABELLED_HASH if index.has_labels else project.TEXT_HASH
     hashes = dict(vectors.memories.select("id", row_hash).iter_rows())
-    plan = partial(plan_vectors, vectors.memories, vectors.embeddings, row_hash=row_hash)
+    plan = partial(project.plan_vectors, vectors.memories, vectors.embeddings, row_hash=row_hash)
     return publish_index(index, run, hashes, plan, update, vectors.made_by)
 
 
 def text_index(store: Store, run: Run) -> Report:
     """Publishes a new generation of the terms of memories and passages if they changed."""
     with store.lock():
-        made_by = model_in_use(store)
+        made_by = corpus.model_in_use(store)
         rows = store.tables.read("memories")
         keep_ids_ready(store, rows)
-        memories = memory_rows(rows)
-        heads = passage_heads(store.tables, made_by)
-        hashes = hashes_of(memories) | hashes_of_heads(heads)
+        memories = project.memory_rows(rows)
+        heads = corpus.passage_heads(store.tables, made_by)
+        hashes = project.hashes_of(memories) | project.hashes_of_heads(heads)
 
-        def plan(published: dict[str, str]) -> IndexPlan:
-            changed, deletes = changes_of(hashes, published)
-            passages = passages_to_index(store.tables, made_by, rows_named(heads, changed))
-            upserts = pl.concat([rows_named(memories, changed), passage_rows(passages)])
-            return IndexPlan(upserts, deletes)
+        def plan(published: dict[str, str]) -> project.IndexPlan:
+            changed, deletes = project.changes_of(hashes, published)
+            changed_heads = project.rows_named(heads, changed)
+            passages = corpus.passages_to_index(store.tables, made_by, changed_heads)
+            upserts = [project.rows_named(memories, changed), project.passage_rows(passages)]
+            return project.IndexPlan(pl.concat(upserts), deletes)
 
-        index = open_texts(store)
+        index = corpus.open_texts(store)
         return publish_index(index, run, hashes, plan, index.update)
 
 
@@ -421,7 +381,7 @@ def publish_index(
     index: Generations,
     run: Run,
     hashes: dict[str, str],
-    plan: Callable[[dict[str, str]], IndexPlan],
+    plan: Callable[[dict[str, str]], project.IndexPlan],
     update: Callable[..., str],
     made_by: tuple[str, str] | None = None,
 ) -> Report:

@@ -6,6 +6,7 @@ It opens and reads; `stages/recall/answering.py` and `stages/recall/cited_answer
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 
@@ -59,13 +60,8 @@ class Readable:
 def everything_of(store: Store) -> Readable:
     """Returns everything that the store holds."""
     corpus, missing = open_corpus(store)
-    return Readable(
-        corpus,
-        missing,
-        lambda: store.tables.read("category_summaries"),
-        store.memory_md,
-        open_texts(store),
-    )
+    read_summaries = partial(store.tables.read, "category_summaries")
+    return Readable(corpus, missing, read_summaries, store.memory_md, open_texts(store))
 
 
 def dependencies_of(
@@ -78,21 +74,23 @@ def dependencies_of(
     """
     settings, name = store.settings, store.settings.model_of("observer")
     if harness_of(name) or not settings.may_send(project or ""):
-        return _dependencies(store, readable, None, DEADLINE_SECONDS)
+        return _dependencies(store, readable, None)
     key = store.root, name, settings.url_of("observer")
     if key not in _models:
         _models[key] = open_model(store, timeout_seconds=DEADLINE_SECONDS, retries=0)
-    return _dependencies(store, readable, _models[key], DEADLINE_SECONDS)
+    return _dependencies(store, readable, _models[key])
 
 
 def _dependencies(
-    store: Store, readable: Readable, model: Model | None, deadline_seconds: float
+    store: Store,
+    readable: Readable,
+    model: Model | None,
+    deadline_seconds: float = DEADLINE_SECONDS,
 ) -> AnswerDependencies:
+    name = model.name if model else ""
     return AnswerDependencies(
         model=model,
-        price=lambda answer: cost_of(
-            answer, prices_of(store.settings), model.name if model else ""
-        ),
+        price=lambda answer: cost_of(answer, prices_of(store.settings), name),
         read_summaries=readable.read_summaries,
         frequency=lambda word: _frequency_of(readable.texts, word),
         deadline_seconds=deadline_seconds,
@@ -117,16 +115,13 @@ def answer_from_all(
     """
     began = perf_counter()
     question = request.question
-    dependencies = _dependencies(store, readable, None, DEADLINE_SECONDS)
+    dependencies = _dependencies(store, readable, None)
     reader = masked(model, store) if model else _open_reflector(store)
     given = {name: getattr(request, name) for name in request.model_fields_set}
     asked = RecallRequest(**given, profile="deep" if reader else "balanced", limit=MOST)
     recalled = answer(asked, readable.corpus, asker, dependencies)
-    lines = (
-        []
-        if request.are_set or request.include
-        else lines_about(question, readable.read_memory_md())
-    )
+    is_filtered = request.are_set or request.include
+    lines = [] if is_filtered else lines_about(question, readable.read_memory_md())
     sure_lines = [line for line in lines if line.score >= SURE]
     found = [source for result in recalled.results for source in sources_of(result)]
     sources = unique_sources([*sure_lines, *found, *lines])
@@ -136,17 +131,13 @@ def answer_from_all(
     is_withheld = bool(waiting) or not withheld_lines(store).isdisjoint(
         _entry_text(line.text) for line in lines
     )
-    notes = (_note_of_withheld(waiting),) if reader and is_withheld else ()
-    written_by = _dependencies(
-        store, readable, None if is_withheld else reader, cited_answer.DEADLINE_SECONDS
-    )
+    withheld = (_note_of_withheld(waiting),) if reader and is_withheld else ()
+    writer = None if is_withheld else reader
+    written_by = _dependencies(store, readable, writer, cited_answer.DEADLINE_SECONDS)
     said = answer_with_citations(question, sources, written_by, is_known=is_known)
     cost = replace(recalled.cost + said.cost, seconds=round(perf_counter() - began, 4))
-    return replace(
-        said,
-        cost=cost,
-        notes=(*dict.fromkeys((*recalled.notes, *readable.missing, *notes)), *said.notes),
-    )
+    notes = dict.fromkeys((*recalled.notes, *readable.missing, *withheld))
+    return replace(said, cost=cost, notes=(*notes, *said.notes))
 
 
 def _open_reflector(store: Store) -> Model | None:
@@ -171,9 +162,7 @@ def _frequency_of(index: TextReader, word: str) -> int:
     try:
         texts = index.open("memories")
     except IndexFailedError:
-        texts = None
-    return (
-        1
-        if texts is None
-        else min((len(texts.postings(term)[0]) for term in query_terms(word)), default=0)
-    )
+        return 1
+    if texts is None:
+        return 1
+    return min((len(texts.postings(term)[0]) for term in query_terms(word)), default=0)

@@ -30,7 +30,7 @@ from memory_assets.schema.frames import empty
 from memory_assets.schema.protocols import Embedder, Hit, Texts, VectorIndex
 from memory_assets.schema.requests import Filters
 from memory_assets.stages.distill.quotes import QUOTE_COLUMNS
-from memory_assets.stages.embed.encode import HAS_VECTOR, cut_messages, hashed
+from memory_assets.stages.embed.encode import HAS_VECTOR, cut_messages, hashed, is_made_by
 from memory_assets.stages.embed.notes import hidden_sources, note_id
 from memory_assets.stages.embed.present import overlay
 from memory_assets.stages.embed.project import RETRIEVABLE, memory_rows
@@ -192,7 +192,7 @@ def model_in_use(store: Store) -> tuple[str, str] | None:
     if models.height <= 1:
         return models.row(0) if models.height else None
     current = configured_model(store)
-    is_current = _is_made_by(current or ("", ""))
+    is_current = is_made_by(*current or ("", ""))
     memories = store.tables.read("memories", columns=["state", "text_hash"])
     wanted = memories.filter(pl.col("state").is_in(RETRIEVABLE))
     encoded = wanted.join(rows, on="text_hash", how="semi")
@@ -208,14 +208,14 @@ def embeddings_in_use(store: Store) -> pl.DataFrame:
     made_by = model_in_use(store)
     if not made_by:
         return empty("embeddings")
-    return store.tables.scan("embeddings").filter(_is_made_by(made_by)).collect()
+    return store.tables.scan("embeddings").filter(is_made_by(*made_by)).collect()
 
 
 def requests_in_use(store: Store) -> pl.DataFrame:
     """Returns the beginnings of the requests of segments without a narrative, with their vectors of
     the model in use.
     """
-    is_in_use = _is_made_by(model_in_use(store) or configured_model(store) or ("", ""))
+    is_in_use = is_made_by(*model_in_use(store) or configured_model(store) or ("", ""))
     quotes = store.tables.scan("segments").filter(narrative="").explode(*QUOTE_COLUMNS)
     requests = quotes.filter(quote_sources="request")
     asked = requests.select("project", message_id="quote_ids")
@@ -244,9 +244,8 @@ def configured_model(store: Store) -> tuple[str, str] | None:
         return None
 
 
-def _is_made_by(made_by: tuple[str, str]) -> pl.Expr:
-    return (pl.col("model") == made_by[0]) & (pl.col("model_version") == made_by[1])
-
+_OF_PASSAGES = ["passages", "messages_open", "windows"]
+"""Tables that the rows of passages are read from."""
 
 _kept: dict[tuple[Path, str], tuple[list[Mapping[str, str]], pl.DataFrame]] = {}
 
@@ -366,20 +365,11 @@ def passage_heads(tables: ParquetTables, made_by: tuple[str, str] | None = None)
     closed = closed.join(encoded, on="text_hash", how="left")
     names = ("encoded_by", "encoded_on")
     has_vector = (pl.when(HAS_VECTOR).then(name).alias(name) for name in names)
-    opened = hashed(cut_messages(tables.read("messages_open"))).with_columns(
-        day=pl.lit(None, pl.Date),
-        encoded_by=pl.lit(None, pl.String),
-        encoded_on=pl.lit(None, pl.Date),
-    )
-    columns = (
-        "id message_id session_id line number char_from char_to text_hash day encoded_by "
-        "encoded_on".split()
-    )
-    closed = closed.with_columns(*has_vector).select(columns).collect()
-    both = pl.concat([closed, opened.select(columns)])
-    return both.unique("id", keep="first", maintain_order=True).with_columns(
-        corpus=pl.lit(MESSAGES)
-    )
+    columns = "id message_id session_id line number char_from char_to text_hash".split()
+    closed = closed.with_columns(*has_vector).select(*columns, "day", *names).collect()
+    opened = hashed(cut_messages(tables.read("messages_open"))).select(columns)
+    heads = pl.concat([closed, opened], how="diagonal").with_columns(corpus=pl.lit(MESSAGES))
+    return heads.unique("id", keep="first", maintain_order=True)
 
 
 def passages_to_index(
@@ -392,11 +382,9 @@ def passages_to_index(
     closed = tables.scan("messages", _days_of(heads["day"])).select("message_id", "text")
     opened = tables.scan("messages_open").select("message_id", "text")
     texts = pl.concat([closed, opened]).unique("message_id", keep="first").rename({"text": "whole"})
-    encoded = _encoded(tables, made_by, _days_of(heads["encoded_on"])).unique(
-        ["text_hash", "encoded_by", "encoded_on"]
-    )
-    found = heads.lazy().join(texts, on="message_id", how="inner")
-    found = found.join(encoded, on=["text_hash", "encoded_by", "encoded_on"], how="left")
+    key = ["text_hash", "encoded_by", "encoded_on"]
+    encoded = _encoded(tables, made_by, _days_of(heads["encoded_on"])).unique(key)
+    found = heads.lazy().join(texts, on="message_id").join(encoded, on=key, how="left")
     span = pl.col("whole").str.slice(pl.col("char_from"), pl.col("char_to") - pl.col("char_from"))
     wanted = ["id", "message_id", "session_id", "line", "number", "text", "vector", "words"]
     return found.with_columns(text=span).select(wanted).collect()
@@ -406,9 +394,8 @@ def _encoded(
     tables: ParquetTables, made_by: tuple[str, str] | None, days: Sequence[str] | None = None
 ) -> pl.LazyFrame:
     """Returns the vectors and word codes of passages, each named as in `passage_heads`."""
-    rows = tables.scan("passage_vectors", days).filter(
-        _is_made_by(made_by) if made_by else pl.lit(True)
-    )
+    is_wanted = is_made_by(*made_by) if made_by else pl.lit(True)
+    rows = tables.scan("passage_vectors", days).filter(is_wanted)
     first_codes = pl.col("words").bin.head(16).bin.encode("hex")
     named = pl.concat_str(*MADE_BY, first_codes, separator=" ")
     return rows.select("text_hash", "vector", "words", encoded_by=named, encoded_on="day")
@@ -446,13 +433,11 @@ def read_person_passages(tables: ParquetTables, person: str) -> pl.DataFrame:
     """Returns the passages of the sessions of one person, the same frame until the tables
     change.
     """
-    sources = ["passages", "messages_open", "windows"]
-    return _kept_frame(
-        tables,
-        f"passages of {person}",
-        sources,
-        lambda: _passages(tables).filter(person=person).select("id"),
-    )
+
+    def read() -> pl.DataFrame:
+        return _passages(tables).filter(person=person).select("id")
+
+    return _kept_frame(tables, f"passages of {person}", _OF_PASSAGES, read)
 
 
 def _passages(tables: ParquetTables) -> pl.DataFrame:
@@ -464,23 +449,21 @@ def _passages(tables: ParquetTables) -> pl.DataFrame:
     def read() -> pl.DataFrame:
         opened = cut_messages(tables.read("messages_open")).select(columns)
         rows = pl.concat([tables.read("passages", columns=columns), opened])
-        windows = tables.read(
-            "windows", columns=["window_id", "path", "project", "person", "trigger"]
-        )
+        of_windows = ["window_id", "path", "project", "person", "trigger"]
+        windows = tables.read("windows", columns=of_windows)
         return rows.join(windows, on="window_id").drop("window_id")
 
-    return _kept_frame(tables, "passages", ["passages", "messages_open", "windows"], read)
+    return _kept_frame(tables, "passages", _OF_PASSAGES, read)
 
 
 def _messages(tables: ParquetTables) -> pl.DataFrame:
     """Returns the texts of the messages that passages are of, by their ids."""
+    sources = ("messages", "messages_open")
 
     def read() -> pl.DataFrame:
         said = _passages(tables).select(id="message_id").unique()
         wanted = [pl.col("message_id").alias("id"), pl.col("text").alias("whole")]
-        rows = pl.concat(
-            [tables.scan(table).select(wanted) for table in ("messages", "messages_open")]
-        )
+        rows = pl.concat(tables.scan(table).select(wanted) for table in sources)
         return rows.join(said.lazy(), on="id", how="semi").collect()
 
-    return _kept_frame(tables, "messages", ["messages", "messages_open", "passages"], read)
+    return _kept_frame(tables, "messages", [*sources, "passages"], read)

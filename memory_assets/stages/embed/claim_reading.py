@@ -166,6 +166,10 @@ class Claim:
         """All words that it denies."""
         return frozenset().union(*self.denials)
 
+    def words_behind(self, way: str) -> set[str]:
+        """Returns the words behind a word of direction."""
+        return {word for direction, word in self.behind if direction == way}
+
     @property
     def is_negated(self) -> bool:
         """Whether it denies something."""
@@ -216,8 +220,16 @@ def _opening(tokens: list[str]) -> str:
 
 
 def _specifics(tokens: list[str]) -> frozenset[str]:
-    exact = {value_of(token) for token in tokens if SPECIFIC.search(token)}
-    return frozenset(exact | _quantities([token.lower() for token in tokens]))
+    """Returns exact values, number words in digits, and every number together with its unit."""
+    specifics = {value_of(token) for token in tokens if SPECIFIC.search(token)}
+    lower = [token.lower() for token in tokens]
+    specifics |= {NUMBERS[word] for word in lower if word in NUMBERS}
+    for word, following in pairwise([*lower, ""]):
+        number = NUMBERS.get(word, word)
+        unit = following if following == "ms" else following.removesuffix("s")
+        if number[:1].isdigit() and unit in _UNITS:
+            specifics.add(f"{number} {unit}")
+    return frozenset(specifics)
 
 
 def _names(tokens: list[str], codes: list[str]) -> frozenset[str]:
@@ -228,7 +240,8 @@ def _names(tokens: list[str], codes: list[str]) -> frozenset[str]:
 
 def _mood(text: str, first_clause: str) -> str:
     moods = (mood for mood, pattern in _MOODS.items() if pattern.search(text))
-    return next(moods, _moment(first_clause))
+    is_of_moment = _MOMENT_AT_END.search(_CONDITION.split(first_clause)[0])
+    return next(moods, "moment" if is_of_moment else "")
 
 
 def _time_of(clause: str) -> bool | None:
@@ -273,10 +286,6 @@ def is_momentary(text: str) -> bool:
     return _MOMENTARY.search(text) is not None
 
 
-def _moment(clause: str) -> str:
-    return "moment" if _MOMENT_AT_END.search(_CONDITION.split(clause)[0]) else ""
-
-
 def _is_name(token: str) -> bool:
     return token[:1].isupper() and (not token.isupper() or (len(token) == 1 and token != "I"))
 
@@ -318,14 +327,3 @@ def _words_behind(pattern: re.Pattern[str], text: str) -> frozenset[str]:
     rests = (text[match.end() :] for match in pattern.finditer(text))
     clauses = (_CLAUSE_END.split(rest, maxsplit=1)[0] for rest in rests)
     return frozenset[str]().union(*map(_words_of, clauses))
-
-
-def _quantities(lower: list[str]) -> set[str]:
-    """Returns number words in digits, and every number together with its unit."""
-    quantities = {NUMBERS[word] for word in lower if word in NUMBERS}
-    for word, following in pairwise([*lower, ""]):
-        number = NUMBERS.get(word, word)
-        unit = following if following == "ms" else following.removesuffix("s")
-        if number[:1].isdigit() and unit in _UNITS:
-            quantities.add(f"{number} {unit}")
-    return quantities

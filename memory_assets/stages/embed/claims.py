@@ -19,6 +19,7 @@ the disk was full" and "The download failed because the disk was full".
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import SequenceMatcher
+from itertools import product
 
 from memory_assets.english.opposites import NEGATING, opposites_by
 from memory_assets.english.word_forms import LIGHT_ROOTS, root
@@ -138,29 +139,26 @@ def _share_words(
     is_light = size - missing < LEAST_WEIGHT + (similarity < REWORDED)
     if is_light or 1 - least_shared < _least_common(similarity):
         return False
+    our_content = ours - LIGHT_ROOTS
+    their_content = theirs - LIGHT_ROOTS
+    if not (our_content or their_content):
+        return True
     of_both = 1 - (missing + other_missing) / (size + other_size)
-    return _share_content(a, b, ours - LIGHT_ROOTS, theirs - LIGHT_ROOTS, similarity, of_both)
+    least = LEAST_OF_BOTH if their_content else LEAST_OF_DETAILED
+    return of_both >= least and _share_content(a, b, our_content, their_content, similarity)
 
 
 def _share_content(
-    a: Claim,
-    b: Claim,
-    ours: frozenset[str],
-    theirs: frozenset[str],
-    similarity: float,
-    of_both: float,
+    a: Claim, b: Claim, ours: frozenset[str], theirs: frozenset[str], similarity: float
 ) -> bool:
     """Returns the same for the words without those of general meaning."""
-    if not (ours or theirs):
-        return True
     if similarity < NEAR or a.opening in ours or b.opening in theirs:
         return False
     spoken = _spoken_families(a)
     other_spoken = _spoken_families(b)
     if len(spoken & other_spoken) < HALF * min(len(spoken), len(other_spoken)):
         return False
-    least = LEAST_OF_BOTH if theirs else LEAST_OF_DETAILED
-    return of_both >= least and _exchanged(a, b, ours | theirs) <= MOST_EXCHANGED
+    return _exchanged(a, b, ours | theirs) <= MOST_EXCHANGED
 
 
 def _spoken_families(claim: Claim) -> set[str]:
@@ -179,35 +177,23 @@ def _exchanged(a: Claim, b: Claim, unshared: frozenset[str]) -> float:
     construction; 1 for the subject.
     """
     least = 2 if min(len(a.families), len(b.families)) >= LONG else 1
-    starts = [
-        start
-        for start, first, second in _exchanges(a, b)
-        if _is_contrast(first, second) and _count_unshared(first, second, unshared) >= least
-    ]
-    if any(start < FIRST for start in starts):
-        return 1.0
-    return len(starts) / min(len(a.spoken), len(b.spoken))
-
-
-def _exchanges(a: Claim, b: Claim) -> Iterator[tuple[int, tuple[str, ...], tuple[str, ...]]]:
-    """Yields where words stand in the place of others, and both."""
     families = [a.families[word] for word in a.content]
     other_families = [b.families[word] for word in b.content]
     matcher = SequenceMatcher(None, families, other_families, autojunk=False)
+    count = 0
     for what, start, end, other_start, other_end in matcher.get_opcodes():
-        if what == "replace":
-            yield start, a.content[start:end], b.content[other_start:other_end]
+        sides = (a.content[start:end], b.content[other_start:other_end])
+        unshared_count = sum(not unshared.isdisjoint(side) for side in sides)
+        if what == "replace" and _is_contrast(*sides) and unshared_count >= least:
+            if start < FIRST:
+                return 1.0
+            count += 1
+    return count / min(len(a.spoken), len(b.spoken))
 
 
 def _is_contrast(first: tuple[str, ...], second: tuple[str, ...]) -> bool:
     is_general = LIGHT_ROOTS.issuperset(first) or LIGHT_ROOTS.issuperset(second)
     return max(len(first), len(second)) <= 2 and not is_general
-
-
-def _count_unshared(
-    first: tuple[str, ...], second: tuple[str, ...], unshared: frozenset[str]
-) -> int:
-    return sum(not unshared.isdisjoint(side) for side in (first, second))
 
 
 def _differ_in_values(a: Claim, b: Claim) -> bool:
@@ -227,11 +213,8 @@ def _differ_in_values(a: Claim, b: Claim) -> bool:
 
 def _differ_in_commands(a: Claim, b: Claim) -> bool:
     """Returns whether both have the same program with other arguments."""
-    for command in a.commands:
-        program = command.split()[0]
-        if any(other != command and other.split()[0] == program for other in b.commands):
-            return True
-    return False
+    pairs = product(a.commands, b.commands)
+    return any(x != y and x.split()[0] == y.split()[0] for x, y in pairs)
 
 
 def _flags(claim: Claim) -> set[str]:
@@ -248,15 +231,15 @@ def opposition(a: Claim, b: Claim, *, of_states: bool = False) -> list[frozenset
     one of them denies.
     """
     table = _STATES if of_states else _OPPOSITES
-    pairs = [pair for pair in _opposed_pairs(a, b, table) if _is_asserted_alike(pair, a, b)]
+    pairs = [
+        pair
+        for pair in _opposed_pairs(a, b, table)
+        if pair.isdisjoint(a.denied) == pair.isdisjoint(b.denied)
+    ]
     for claim, other in ((a, b), (b, a)):
         asserted = other.words - other.denied
         pairs += [words for words in claim.denials if 2 * len(words & asserted) > len(words)]
     return pairs
-
-
-def _is_asserted_alike(pair: frozenset[str], a: Claim, b: Claim) -> bool:
-    return bool(pair & a.denied) == bool(pair & b.denied)
 
 
 def _opposed_pairs(
@@ -282,9 +265,8 @@ def _differ_in_mood(a: Claim, b: Claim) -> bool:
     words.
     """
     is_long = min(len(a.words), len(b.words)) >= LONG
-    return a.mood != b.mood or (
-        a.words != b.words and a.mood not in ("", "guess", "moment" if is_long else "")
-    )
+    has_detail = a.mood in ("", "guess") or (is_long and a.mood == "moment")
+    return a.mood != b.mood or (a.words != b.words and not has_detail)
 
 
 def _differ_in_time(a: Claim, b: Claim) -> bool:
@@ -332,11 +314,7 @@ def _differ_in_roles(a: Claim, b: Claim) -> bool:
     if a.is_passive == b.is_passive and not reversed_triples.isdisjoint(_triples(a)):
         return True
     ways = {way for way, _ in a.behind} & {way for way, _ in b.behind} - {"to"}
-    return any(_behind(a, way).isdisjoint(_behind(b, way)) for way in ways)
-
-
-def _behind(claim: Claim, way: str) -> set[str]:
-    return {word for direction, word in claim.behind if direction == way}
+    return any(a.words_behind(way).isdisjoint(b.words_behind(way)) for way in ways)
 
 
 def _triples(claim: Claim) -> frozenset[tuple[str, ...]]:

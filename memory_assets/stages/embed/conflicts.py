@@ -97,7 +97,9 @@ def _are_opposite(newer: ComparedStatement, older: ComparedStatement) -> bool:
 
 def _differ_in_order(a: Claim, b: Claim) -> bool:
     """Returns whether both say what comes before something, and each something else."""
-    return bool(_before(a) and _before(b)) and _before(a).isdisjoint(_before(b))
+    earlier = a.words_behind("befor")
+    others = b.words_behind("befor")
+    return bool(earlier and others) and earlier.isdisjoint(others)
 
 
 def _name_the_same(a: Claim, b: Claim) -> bool:
@@ -108,7 +110,3 @@ def _name_the_same(a: Claim, b: Claim) -> bool:
 def _is_flipped(pair: frozenset[str], words: frozenset[str], others: frozenset[str]) -> bool:
     """Returns whether each statement has one word of the pair that the other one lacks."""
     return len(pair & (words - others)) == 1 == len(pair & (others - words))
-
-
-def _before(claim: Claim) -> frozenset[str]:
-    return frozenset(word for way, word in claim.behind if way == "befor")

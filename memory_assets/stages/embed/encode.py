@@ -61,7 +61,11 @@ def encode_day(
     """
     texts = _by_rank(observations)
     vectors = _reusable(earlier, embedder, "vector")
-    failed = [] if failures is None else failures.filter(_is_made_by(embedder)).to_dicts()
+    failed = (
+        []
+        if failures is None
+        else failures.filter(is_made_by(embedder.name, embedder.version)).to_dicts()
+    )
     cooling = {row["text_hash"] for row in failed if now - row["failed_at"] < COOL_DOWN}
     settled = vectors.keys() | cooling
     due = [text_hash for text_hash in texts if text_hash not in settled]
@@ -166,13 +170,14 @@ def _reusable(
     """Returns the columns of the rows that the same model made, by the hashes of their texts."""
     if earlier is None:
         return {}
-    same = earlier.filter(_is_made_by(embedder)).drop_nulls(columns)
+    same = earlier.filter(is_made_by(embedder.name, embedder.version)).drop_nulls(columns)
     rows = same.select("text_hash", *columns).iter_rows()
     return {text_hash: tuple(values) for text_hash, *values in rows}
 
 
-def _is_made_by(embedder: Embedder) -> pl.Expr:
-    return (pl.col("model") == embedder.name) & (pl.col("model_version") == embedder.version)
+def is_made_by(model: str, version: str) -> pl.Expr:
+    """Returns whether that model made the vector of a row."""
+    return (pl.col("model") == model) & (pl.col("model_version") == version)
 
 
 def matrix_of(text_hashes: pl.Series, embeddings: pl.DataFrame) -> np.ndarray:
@@ -227,17 +232,16 @@ def _pieces(text: str, longest: int) -> Iterator[tuple[int, int]]:
 
 
 def _cut_long(text: str, start: int, end: int, longest: int) -> Iterator[tuple[int, int]]:
-    while start < end and text[start].isspace():
-        start += 1
-    while end - start > longest:
-        space = text.rfind(" ", start + longest // 2, start + longest)
-        cut = space if space > 0 else start + longest
+    while start < end:
+        if text[start].isspace():
+            start += 1
+            continue
+        cut = end
+        if end - start > longest:
+            space = text.rfind(" ", start + longest // 2, start + longest)
+            cut = space if space > 0 else start + longest
         yield start, cut
         start = cut
-        while start < end and text[start].isspace():
-            start += 1
-    if start < end:
-        yield start, end
 
 
 def cut_messages(messages: pl.DataFrame) -> pl.DataFrame:

@@ -96,15 +96,12 @@ def build_relations(
     dated = memories.select("first_event_at", "event_at", memory_id="id")
     key = ["source_id", "target_id", "kind"]
     evidence = evidence.unique().filter(pl.col("source_id") != pl.col("target_id"))
-    relations = (
-        evidence.join(dated, on="memory_id")
-        .group_by(key)
-        .agg(
-            pl.col("memory_id").sort().alias("memory_ids"),
-            pl.len().cast(pl.Int64).alias("memory_count"),
-            pl.col("first_event_at").min(),
-            pl.col("event_at").max(),
-        )
+    relations = evidence.join(dated, on="memory_id").group_by(key)
+    relations = relations.agg(
+        pl.min("first_event_at"),
+        pl.max("event_at"),
+        memory_ids=pl.col("memory_id").sort(),
+        memory_count=pl.len().cast(pl.Int64),
     )
     for end in ("source", "target"):
         columns = {"entity_id": f"{end}_id", "memory_count": f"{end}_count"}
@@ -116,13 +113,15 @@ def build_relations(
 
 def _together(named: pl.DataFrame) -> pl.DataFrame:
     """Returns the pairs that two memories name together, or one memory that names few things."""
-    things = named.filter(~pl.col("kind").is_in(ORIGINS)).select("memory_id", "entity_id")
-    things = things.with_columns(among=pl.len().over("memory_id"))
+    is_thing = ~pl.col("kind").is_in(ORIGINS)
+    among = pl.len().over("memory_id")
+    things = named.filter(is_thing).select("memory_id", "entity_id", among=among)
     things = things.filter(pl.col("among") <= MOST_IN_A_MEMORY)
     pairs = things.join(things.drop("among"), on="memory_id")
     pairs = pairs.filter(pl.col("entity_id") < pl.col("entity_id_right"))
     pairs = pairs.rename({"entity_id": "source_id", "entity_id_right": "target_id"})
-    is_enough = (pl.len().over("source_id", "target_id") > 1) | (pl.col("among") <= FEW_IN_A_MEMORY)
+    is_among_few = pl.col("among") <= FEW_IN_A_MEMORY
+    is_enough = is_among_few | (pl.len().over("source_id", "target_id") > 1)
     return _evidence(pairs.filter(is_enough), TOGETHER)
 
 

@@ -191,8 +191,5 @@ def _observed(source: str, path: str, digest: str, text: str, lines: list[int]) 
 
 def frame_of(rows: Sequence[dict[str, Any]]) -> pl.DataFrame:
     """Returns the rows as the table `harness_memories`."""
-    return (
-        schemas.frame_of("harness_memories", rows)
-        .unique("id", keep="first", maintain_order=True)
-        .sort("path", "id")
-    )
+    frame = schemas.frame_of("harness_memories", rows)
+    return frame.unique("id", keep="first", maintain_order=True).sort("path", "id")

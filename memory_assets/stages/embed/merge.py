@@ -31,18 +31,7 @@ BLOCK_ROWS = 2_000
 NORMS = frozenset({"preferences", "rules-conventions"})
 """Categories of wishes and rules; the same wish can have either."""
 
-_NEEDED = [
-    "id",
-    "kind",
-    "text",
-    "text_hash",
-    "category",
-    "author",
-    "scope",
-    "project",
-    "person",
-    "event_at",
-]
+_NEEDED = "id kind text text_hash category author scope project person event_at".split()
 
 
 def find_edges(
@@ -74,19 +63,16 @@ def find_edges(
     )
     new_edges = [
         {
+            **edge,
             "newer_id": rows[j]["id"],
             "older_id": rows[i]["id"],
             "similarity": round(cosine, 6),
-            **edge,
         }
         for i, j, cosine, edge in chain(judged, stated)
         if edge
     ]
-    return (
-        pl.concat([remaining, schemas.frame_of("merges", new_edges)])
-        .unique(["newer_id", "older_id"])
-        .sort("newer_id", "older_id")
-    )
+    edges = pl.concat([remaining, schemas.frame_of("merges", new_edges)])
+    return edges.unique(["newer_id", "older_id"]).sort("newer_id", "older_id")
 
 
 def _near_pairs(vectors: np.ndarray, is_new: np.ndarray) -> Iterator[tuple[int, int, float]]:
@@ -98,9 +84,8 @@ def _near_pairs(vectors: np.ndarray, is_new: np.ndarray) -> Iterator[tuple[int, 
         for row, column in zip(*np.nonzero(near >= CONSIDERED_FROM), strict=True):
             i = int(block[row])
             j = int(column)
-            if i == j or (is_new[j] and j < i):
-                continue
-            yield min(i, j), max(i, j), float(near[row, column])
+            if i != j and (i < j or not is_new[j]):
+                yield min(i, j), max(i, j), float(near[row, column])
 
 
 def _stated_pairs(facts: pl.DataFrame, is_new: np.ndarray) -> Iterator[tuple[int, int]]:
@@ -111,12 +96,10 @@ def _stated_pairs(facts: pl.DataFrame, is_new: np.ndarray) -> Iterator[tuple[int
     changing = _rows_by_changed_name(facts)
     has_new_change = any(is_new[row] for rows in changing.values() for row in rows)
     for older in range(len(texts)) if has_new_change else np.flatnonzero(is_new).tolist():
-        newer = set[int]().union(
-            *(changing[word] for word in changing.keys() & set(_words(texts[older])))
-        )
-        yield from (
-            (older, row) for row in sorted(newer) if row > older and (is_new[older] or is_new[row])
-        )
+        words = changing.keys() & _words(texts[older])
+        for row in sorted(set[int]().union(*(changing[word] for word in words))):
+            if row > older and (is_new[older] or is_new[row]):
+                yield older, row
 
 
 def _rows_by_changed_name(facts: pl.DataFrame) -> dict[str, set[int]]:
@@ -139,11 +122,9 @@ def _stated(newer: Row, older: Row) -> dict[str, str] | None:
     """Returns the conflict of the two, if the newer one states that what the older one says has
     changed.
     """
-    how = (
-        _conflict_of(newer, older)
-        if newer["kind"] == older["kind"] and _share_scope(newer, older)
-        else None
-    )
+    if newer["kind"] != older["kind"] or not _share_scope(newer, older):
+        return None
+    how = _conflict_of(newer, older)
     return {"relation": CONFLICT, "reason": how} if how in STATED else None
 
 
@@ -152,31 +133,23 @@ def _judge(newer: Row, older: Row, cosine: float) -> dict[str, str] | None:
     if newer["kind"] != older["kind"] or not _share_scope(newer, older):
         return None
     if newer["kind"] == "narrative":
-        return (
-            {"relation": SAME, "reason": "same words"}
-            if newer["text_hash"] == older["text_hash"]
-            else None
-        )
+        is_same = newer["text_hash"] == older["text_hash"]
+        return {"relation": SAME, "reason": "same words"} if is_same else None
     how = _conflict_of(newer, older)
     if how:
         return {"relation": CONFLICT, "reason": how}
     why = same_claim(newer["text"], older["text"], cosine)
     if why:
         return {"relation": SAME, "reason": why}
-    return (
-        {"relation": DOUBTFUL, "reason": "near"}
-        if cosine >= NEAR and newer["scope"] == older["scope"]
-        else None
-    )
+    is_doubtful = cosine >= NEAR and newer["scope"] == older["scope"]
+    return {"relation": DOUBTFUL, "reason": "near"} if is_doubtful else None
 
 
 def _conflict_of(newer: Row, older: Row) -> str | None:
     """Returns how the newer one of two facts that share a scope conflicts with the older one."""
-    how = (
-        find_conflict(newer["text"], older["text"], newer["project"])
-        if newer["scope"] == older["scope"]
-        else None
-    )
+    if newer["scope"] != older["scope"]:
+        return None
+    how = find_conflict(newer["text"], older["text"], newer["project"])
     return how if how in STATED or _are_filed_alike(newer, older) else None
 
 

@@ -193,7 +193,7 @@ def test_a_text_that_cannot_be_encoded_is_named_and_encoded_once_the_model_can(
     now = START + timedelta(days=30)
 
     def built(embedder: LocalEmbedder, later: timedelta) -> dict[str, dg.AssetCheckEvaluation]:
-        monkeypatch.setattr(steps, "open_embedder", lambda _: embedder)
+        monkeypatch.setattr(steps.corpus, "open_embedder", lambda _: embedder)
         at = Store(store.settings.model_copy(update={"now": now + later}), store.root)
         result = run_assets(
             at, "embedding_failures", "embeddings", days=(START.date(), START.date())

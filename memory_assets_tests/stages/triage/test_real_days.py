@@ -35,7 +35,7 @@ def learnt(real_transcripts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
         return copy_learnt(Path(ready), tmp_path / "learnt")
     if not RECORDED:
         pytest.skip(f"no recorded answers: {SHARED / 'recorded'} does not exist")
-    monkeypatch.setattr(embed, "encode_passages", lambda *_: empty("passage_vectors"))
+    monkeypatch.setattr(embed.encode, "encode_passages", lambda *_: empty("passage_vectors"))
     chosen = tmp_path / "transcripts"
     recorded = RecordedAnswers(sampled(RECORDED, SESSIONS), real_transcripts, chosen)
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)

@@ -39,30 +39,24 @@ def split_sentences(text: str) -> list[str]:
     return [sentence for sentence in _SENTENCE_END.split(text) if sentence.strip()]
 
 
-def _without_reported(paragraphs: list[str]) -> list[str]:
-    return [_REPORTED.sub(" ", paragraph) for paragraph in paragraphs]
-
-
 class OwnersWords:
     """The owner's turns of a window, by row."""
 
     def __init__(self, window: WindowIndex) -> None:
         self._window = window
-        typed = {
-            row: _without_reported(typed_paragraphs(message["text"]))
-            for row, message in enumerate(window.messages)
-            if message["author"] == "owner" and message["is_user_turn"]
-        }
-        self.texts = {row: " ".join(paragraphs) for row, paragraphs in typed.items()}
-        self.all_stems = frozenset[str]().union(*map(stems_of, self.texts.values()))
+        self.texts: dict[int, str] = {}
         self.sentences: list[tuple[int, str]] = []
-        self.stated = dict.fromkeys(typed, frozenset[str]())
+        self.stated: dict[int, frozenset[str]] = {}
         """The stems of the sentences of each turn that are no questions."""
-        for row, paragraphs in typed.items():
-            for sentence in split_sentences("\n".join(paragraphs)):
-                self.sentences.append((row, sentence))
-                if not is_question(sentence):
-                    self.stated[row] |= stems_of(sentence)
+        for row, message in enumerate(window.messages):
+            if message["author"] == "owner" and message["is_user_turn"]:
+                typed = [_REPORTED.sub(" ", part) for part in typed_paragraphs(message["text"])]
+                sentences = split_sentences("\n".join(typed))
+                asserted = (text for text in sentences if not is_question(text))
+                self.texts[row] = " ".join(typed)
+                self.sentences += [(row, sentence) for sentence in sentences]
+                self.stated[row] = frozenset[str]().union(*map(stems_of, asserted))
+        self.all_stems = frozenset[str]().union(*map(stems_of, self.texts.values()))
 
     def turns_near(self, near: Closeness) -> list[int]:
         """Returns the turns near a time, the last one before it included."""
