@@ -89,10 +89,10 @@ def open_work(store: Store) -> tuple[OpenWork, ...]:
     columns = ["window_id", "ordinal", "answer", *OPEN_WORK]
     model_work = open_work_of(store.tables.read("observer_answers", days, columns))
     in_windows = pl.col("window_id").is_in(windows["window_id"].to_list())
-    segments = store.tables.scan("segments", days).filter(in_windows).sort("ordinal").collect()
+    segments = store.tables.scan("segments", days).filter(in_windows)
     forgotten = _forgotten_messages(store)
     quotes: dict[str, list[Quote]] = defaultdict(list)
-    for segment in segments.iter_rows(named=True):
+    for segment in segments.sort("ordinal").collect().iter_rows(named=True):
         quotes[segment["window_id"]] += (
             quote for quote in quotes_of(segment) if quote.message_id not in forgotten
         )
@@ -136,16 +136,17 @@ def active_projects(store: Store) -> tuple[ActiveProject, ...]:
     windows = store.tables.read("windows", columns=columns).drop_nulls("day")
     is_read = pl.col("status").is_in(READ_STATUSES) & (pl.col("project") != "")
     windows = windows.filter(is_read, person=store.settings.owner)
-    recent = windows.filter(pl.col("ended_at") >= pl.col("ended_at").max() - STILL_OPEN_FOR)
-    projects = recent.group_by("project").agg(
+    last_end = pl.col("ended_at").max()
+    recent = windows.filter(pl.col("ended_at") >= last_end - STILL_OPEN_FOR)
+    projects = recent.group_by(name="project").agg(
         pl.col("session_id").n_unique().alias("session_count"),
         pl.col("day").min().alias("first_on"),
         pl.col("day").max().alias("last_on"),
         pl.max("ended_at"),
     )
-    latest = projects.sort(["ended_at", "project"], descending=[True, False]).head(PROJECTS_SHOWN)
-    rows = latest.select("session_count", "first_on", "last_on", name="project")
-    return tuple(ActiveProject(**row) for row in rows.iter_rows(named=True))
+    latest = projects.sort(["ended_at", "name"], descending=[True, False])
+    rows = latest.head(PROJECTS_SHOWN).drop("ended_at").to_dicts()
+    return tuple(ActiveProject(**row) for row in rows)
 
 
 def reflected_memories(store: Store, memories: pl.DataFrame) -> frozenset[str]:
@@ -161,11 +162,13 @@ def refused_lines(store: Store) -> dict[str, list[str]]:
     the text as it was proposed.
     """
     decisions = store.tables.read("decisions", columns=["proposal_id", "state", "text"])
-    proposals = store.tables.read("proposals", columns=["proposal_id", "project", "text"])
+    columns = ["proposal_id", "project", "text"]
+    proposals = store.tables.read("proposals", columns=columns)
     rejected = decisions.filter(state="rejected")
     rejected = rejected.join(proposals, on="proposal_id", suffix="_proposed")
     lines_by_project: dict[str, list[str]] = {}
-    for project, *texts in rejected.select("project", "text", "text_proposed").iter_rows():
+    rows = rejected.select("project", "text", "text_proposed").iter_rows()
+    for project, *texts in rows:
         lines_by_project.setdefault(project, []).extend(texts)
     return lines_by_project
 
@@ -190,7 +193,8 @@ def lessons_of(store: Store) -> list[Row]:
 def _superseded_messages(store: Store, lessons: pl.DataFrame) -> frozenset[str]:
     """Returns the messages of lessons whose memory was superseded."""
     superseded = store.tables.scan("memories").filter(state="superseded")
-    ids = superseded.select("observation_ids").collect()["observation_ids"].explode().drop_nulls()
+    cited = superseded.select("observation_ids").collect()["observation_ids"]
+    ids = cited.explode().drop_nulls()
     days = [day.isoformat() for day in lessons["day"].unique()]
     has_id = pl.col("id").is_in(ids.implode())
     observations = store.tables.scan("observations", days).filter(has_id)

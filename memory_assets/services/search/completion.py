@@ -103,7 +103,8 @@ def _days(root: str, table: str) -> Iterator[str]:
     folder = os.path.join(root, "tables", table)
     for name in sorted(os.listdir(folder), reverse=True):
         day = name.removeprefix("day=")
-        if day not in (name, NO_DAY) and os.path.isfile(os.path.join(folder, name, "data.parquet")):
+        path = os.path.join(folder, name, "data.parquet")
+        if day not in (name, NO_DAY) and os.path.isfile(path):
             yield day
 
 
@@ -149,7 +150,8 @@ def _rows(root: str, folder: str, *columns: str) -> list[dict[str, Any]]:
     from pyarrow.parquet import ParquetFile
 
     path = os.path.join(root, "tables", folder, "data.parquet")
-    table = ParquetFile(path).read(list(columns), use_threads=False).select(list(columns))
+    names = list(columns)
+    table = ParquetFile(path).read(names, use_threads=False).select(names)
     values = [_without_moments(column).to_pylist() for column in table.columns]
     return [dict(zip(columns, row, strict=True)) for row in zip(*values, strict=True)]
 

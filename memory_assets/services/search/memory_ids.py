@@ -36,8 +36,9 @@ _ID = re.compile(r"(?:mem_)?[0-9a-fA-F][0-9a-fA-F-]*")
 def keep_ids_ready(store: Store, memories: "pl.DataFrame") -> None:
     """Writes the file of ids; each line is an id in plain form, the id, and its state."""
     rows = memories.select("id", "state").sort("id").iter_rows()
-    lines = [_input_stamp(store), *(f"{_plain(id)} {id} {state}" for id, state in rows), ""]
-    write_atomically(make_folder(store.root / "built") / READY, "\n".join(lines).encode())
+    ids = (f"{_plain(id)} {id} {state}" for id, state in rows)
+    path = make_folder(store.root / "built") / READY
+    write_atomically(path, "\n".join([_input_stamp(store), *ids, ""]).encode())
 
 
 def remove_ready_ids(store: Store) -> None:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, islice, pairwise
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -110,7 +110,8 @@ class Match:
     @property
     def is_meant(self) -> bool:
         """Whether it says the same."""
-        return self.meaning >= SAME_MEANING or (self.words >= ENOUGH and self.meaning >= RELATED)
+        is_related = self.words >= ENOUGH and self.meaning >= RELATED
+        return is_related or self.meaning >= SAME_MEANING
 
     @property
     def is_near(self) -> bool:
@@ -121,6 +122,10 @@ class Match:
     def rank(self) -> tuple[bool, float]:
         """Orders matches, the best last."""
         return self.is_meant, self.words + self.meaning
+
+
+Near = tuple[dict[str, Any], Match]
+"""A memory or message, and the place of its text that comes nearest."""
 
 
 class Phrase:
@@ -135,17 +140,18 @@ class Phrase:
     @cached_property
     def vector(self) -> np.ndarray | None:
         """The meaning of the words; None without an embedder."""
-        return self._present.embedder.encode_query(self.text) if self._present.embedder else None
+        embedder = self._present.embedder
+        return embedder.encode_query(self.text) if embedder else None
 
     def match(self, text: str) -> Match:
         """Returns the sentence, or two in a row, that comes nearest."""
         sentences = _sentences(text)
         if self.bare in bare(text):
-            matching = (sentence for sentence in sentences if self.bare in bare(sentence))
+            matching = (part for part in sentences if self.bare in bare(part))
             return Match(next(matching, text), 1.0, 1.0)
         if not self._terms or not sentences:
             return Match("", 0.0, 0.0)
-        terms = [self._terms & set(text_terms(bare(sentence))) for sentence in sentences]
+        terms = [self._terms & set(text_terms(bare(part))) for part in sentences]
         singles = [*zip(terms, sentences, strict=True)]
         pairs = [
             (first_terms | second_terms, f"{first} {second}")
@@ -183,7 +189,8 @@ class Phrase:
         """Returns how near the meaning comes; without an embedder it is as near as the words."""
         if self.vector is None or self._present.embedder is None:
             return min(words, RELATED)
-        return float(self._present.embedder.encode_query(plain(text)[:LONGEST]) @ self.vector)
+        vector = self._present.embedder.encode_query(plain(text)[:LONGEST])
+        return float(vector @ self.vector)
 
 
 def bare(text: str) -> str:
@@ -193,7 +200,7 @@ def bare(text: str) -> str:
 
 def _sentences(text: str) -> list[str]:
     lines = (squeezed(line) for line in text.splitlines() if line.strip())
-    return [sentence for line in lines for sentence in split_sentences(line)][:MOST_SENTENCES]
+    return list(islice(chain.from_iterable(map(split_sentences, lines)), MOST_SENTENCES))
 
 
 def why_not(
@@ -290,21 +297,23 @@ def _in_memories(
     )
 
 
-def _nearest_memory(phrase: Phrase, present: Present) -> tuple[dict[str, Any], Match] | None:
+def _nearest_memory(phrase: Phrase, present: Present) -> Near | None:
     """Returns the memory with this id, else the memory that comes nearest."""
     rows = present.memories
     prefix = phrase.text.removeprefix("mem_").replace("-", "").lower()
     if len(prefix) >= SHORTEST_ID:
-        by_id = rows.filter(pl.col("id").str.replace_all("-", "").str.starts_with(prefix))
+        plain_id = pl.col("id").str.replace_all("-", "")
+        by_id = rows.filter(plain_id.str.starts_with(prefix))
         if by_id.height:
             row = by_id.row(0, named=True)
             return row, Match(row["text"], 1.0, 1.0)
-    texts = _bare_column(pl.concat_str("text", pl.col("wordings").list.join("\n"), separator="\n"))
+    wordings = pl.col("wordings").list.join("\n")
+    texts = _bare_column(pl.concat_str("text", wordings, separator="\n"))
     is_verbatim = texts.str.contains(phrase.bare, literal=True)
     is_near = pl.col("id").is_in(phrase.nearest("memories"))
     # Forgotten memories are in no index.
     close = rows.filter(is_verbatim | is_near | (pl.col("state") == "forgotten"))
-    matches = [(row, _match_of_memory(phrase, row)) for row in close.iter_rows(named=True)]
+    matches = [(row, _match_of_memory(phrase, row)) for row in close.to_dicts()]
     near = [(row, match) for row, match in matches if match.is_near]
     return max(
         near,
@@ -360,8 +369,8 @@ def _why_held(memory: dict[str, Any], store: Store) -> str:
     if conflicts:
         return f"it contradicts {conflicts}, and it is not decided which one is right"
     is_evidence = pl.col("id").is_in(memory["observation_ids"])
-    rows = store.tables.scan("observations").filter(is_evidence, gate="hold").select("gate_reason")
-    reasons = rows.collect()["gate_reason"].unique().sort()
+    held = store.tables.scan("observations").filter(is_evidence, gate="hold")
+    reasons = held.select("gate_reason").collect()["gate_reason"].unique().sort()
     return f"the write gate holds it: {'; '.join(reasons) or 'no reason is kept'}"
 
 
@@ -400,11 +409,11 @@ def _discarded(words: str, store: Store) -> WhyNot | None:
     return WhyNot(words, "discarded", because, session=row["session_id"])
 
 
-def _nearest_message(phrase: Phrase, store: Store) -> tuple[dict[str, Any], Match] | None:
+def _nearest_message(phrase: Phrase, store: Store) -> Near | None:
     """Returns the message that comes nearest: of equally near ones the first that a person or the
     assistant wrote, rather than a tool.
     """
-    messages = pl.concat([store.tables.scan("messages"), store.tables.scan("messages_open")])
+    messages = pl.concat(map(store.tables.scan, ("messages", "messages_open")))
     # The id of a passage is that of its message, `#`, and a number.
     near_ids = {id.partition("#")[0] for id in phrase.nearest("messages")}
     is_verbatim = _bare_column(pl.col("text")).str.contains(phrase.bare, literal=True)
@@ -418,17 +427,26 @@ def _nearest_message(phrase: Phrase, store: Store) -> tuple[dict[str, Any], Matc
 def _in_messages(
     phrase: Phrase, message: dict[str, Any], match: Match, store: Store, present: Present
 ) -> WhyNot:
-    windows = store.tables.scan("windows").filter(window_id=message["window_id"]).collect()
-    window = windows.row(0, named=True) if windows.height else {"status": "observed", "path": ""}
-    stage, because = _by_window(message, window, store, present)
+    windows = store.tables.scan("windows").filter(window_id=message["window_id"])
+    rows = windows.collect().to_dicts()
+    window = rows[0] if rows else {"status": "observed", "path": ""}
+    reason = _by_window(message, window, store, present)
+    return _in_transcript(phrase, reason, match, message, window["path"])
+
+
+def _in_transcript(
+    phrase: Phrase, reason: tuple[str, str], match: Match, row: dict[str, Any], path: str
+) -> WhyNot:
+    """Returns that the words stopped behind this message or record; `reason` is the stage, and
+    why.
+    """
     return WhyNot(
         phrase.text,
-        stage,
-        because,
+        *reason,
         says=shortened(squeezed(match.text), LONGEST_QUOTE),
-        session=message["session_id"],
-        path=window["path"],
-        lines=(message["line"],),
+        session=row["session_id"],
+        path=path,
+        lines=(row["line"],),
         is_meant=match.is_meant,
     )
 
@@ -447,10 +465,12 @@ def _by_window(
         because = "of so few, only the owner's corrections and rules become memories"
         return "short session", f"{turns}: {because}"
     has_message = pl.col("message_ids").list.contains(message["message_id"])
-    segments = store.tables.scan("segments").filter(has_message, window_id=message["window_id"])
+    segments = store.tables.scan("segments").filter(has_message)
+    segments = segments.filter(window_id=message["window_id"])
     segment_ids = segments.select("segment_id").collect()["segment_id"]
     if segment_ids.is_empty():
-        return "not observed", "its window was not distilled yet; `memory ingest` does it"
+        because = "its window was not distilled yet; `memory ingest` does it"
+        return "not observed", because
     in_segment = pl.col("segment_id").is_in(segment_ids.implode())
     discarded = store.tables.scan("verdicts").filter(in_segment, verdict="discard")
     counts = discarded.group_by("reason").len().sort("reason").collect()
@@ -475,15 +495,8 @@ def _in_records(phrase: Phrase, store: Store) -> WhyNot | None:
             continue
         match = phrase.match(_text_of_record(row, entry, store))
         if match.is_meant:
-            return WhyNot(
-                phrase.text,
-                "not windowed",
-                _why_not_windowed(row),
-                says=shortened(squeezed(match.text), LONGEST_QUOTE),
-                session=row["session_id"],
-                path=entry.path,
-                lines=(row["line"],),
-            )
+            reason = ("not windowed", _why_not_windowed(row))
+            return _in_transcript(phrase, reason, match, row, entry.path)
     return None
 
 
@@ -510,7 +523,8 @@ def _in_files(phrase: Phrase, store: Store) -> WhyNot | None:
     because = "its transcript waits to be taken in; `memory ingest` does it"
     escaped = json.dumps(phrase.bare)[1:-1]  # without its quotation marks
     try:
-        waiting = changed_files(find_sources(store.settings), store.archive, store.settings.clock())
+        sources = find_sources(store.settings)
+        waiting = changed_files(sources, store.archive, store.settings.clock())
     except MemoryAssetsError:
         return None  # a folder of the settings cannot be read
     for file in waiting:

@@ -60,12 +60,9 @@ def encode_day(
     `earlier` has rows of `embeddings` to reuse, `failures` the earlier rows of the other table.
     """
     texts = _by_rank(observations)
+    is_by_model = is_made_by(embedder.name, embedder.version)
     vectors = _reusable(earlier, embedder, "vector")
-    failed = (
-        []
-        if failures is None
-        else failures.filter(is_made_by(embedder.name, embedder.version)).to_dicts()
-    )
+    failed = [] if failures is None else failures.filter(is_by_model).to_dicts()
     cooling = {row["text_hash"] for row in failed if now - row["failed_at"] < COOL_DOWN}
     settled = vectors.keys() | cooling
     due = [text_hash for text_hash in texts if text_hash not in settled]
@@ -75,7 +72,8 @@ def encode_day(
     rows = []
     for text_hash in sorted(texts.keys() & vectors.keys()):
         (vector,) = vectors[text_hash]
-        rows.append({"text_hash": text_hash, **common, "dimension": len(vector), "vector": vector})
+        row = {"text_hash": text_hash, "dimension": len(vector), "vector": vector}
+        rows.append(row | common)
     still_cooling = cooling & texts.keys() - vectors.keys()
     failing = [row for row in failed if row["text_hash"] in still_cooling]
     attempts = {row["text_hash"]: row["attempts"] for row in failed}

@@ -103,7 +103,7 @@ _KEBAB = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+){1,4}")
 _ERROR_CODE = re.compile(r"[A-Z]{1,6}\d{3,5}")
 _MISTYPED = re.compile(r"[A-Z]+[a-z]?s?|[A-Za-z]?[a-z]+[A-Z]")
 """Abbreviations in the plural, and words with accidental capitals, which are no identifiers."""
-_RECEIVERS = frozenset("self this cls ctx req res err cfg opts args kwargs www std".split())
+_RECEIVERS = word_set("self this cls ctx req res err cfg opts args kwargs www std")
 
 ENTITIES_VERSION = version_of("mentions")
 
@@ -145,7 +145,8 @@ def find_hosts(text: str) -> Iterator[Name]:
     for match in _LOCALHOST.finditer(text):
         yield Name.of("host", f"localhost:{match[1]}", match)
     for match in _ADDRESS.finditer(text):
-        if _is_address(match[1]) and (match[2] or match[1].startswith(("10.", "192.168.", "172."))):
+        is_private = match[1].startswith(("10.", "192.168.", "172."))
+        if _is_address(match[1]) and (match[2] or is_private):
             yield Name.of("host", match[0], match)
     for match in _HOSTNAME.finditer(text):
         name = match[1]
@@ -155,7 +156,8 @@ def find_hosts(text: str) -> Iterator[Name]:
 
 
 def _is_address(text: str) -> bool:
-    return all(int(part) < 256 and (part == "0" or part[0] != "0") for part in text.split("."))
+    parts = text.split(".")
+    return all(int(part) < 256 and (part == "0" or part[0] != "0") for part in parts)
 
 
 def find_numbered(text: str) -> Iterator[Name]:
@@ -193,7 +195,8 @@ def _find_folders(text: str) -> Iterator[Name]:
     for match in _FOLDER.finditer(text):
         path = match[1].rstrip(".")
         name = path.removeprefix("./").rstrip("/")
-        if not name.startswith(("refs", "..")) and len(name) > 2 and _is_folder(name, path):
+        is_other = name.startswith(("refs", "..")) or len(name) <= 2
+        if not is_other and _is_folder(name, path):
             is_file = not path.endswith("/") and _FILE_AT_LAST.search(name)
             kind, name = ("file", name) if is_file else ("folder", f"{name}/")
             yield Name(kind, name, path, match.start(1), match.start(1) + len(path))
@@ -203,7 +206,8 @@ def _is_file(name: str) -> bool:
     *above, last = name.split("/")
     stem, _, extension = last.rpartition(".")
     is_two = any(_FILE.fullmatch(part) for part in above)  # "go.mod/package.json"
-    is_code = stem.isdigit() or (extension == "env" and stem in ("process", "import.meta", "os"))
+    is_environment = extension == "env" and stem in ("process", "import.meta", "os")
+    is_code = is_environment or stem.isdigit()
     return (len(stem) > 1 or last.startswith(".")) and not is_two and not is_code
 
 
@@ -213,7 +217,8 @@ def _is_folder(name: str, path: str) -> bool:
     if not parts or not re.search(r"[a-z]{2}", name):
         return False
     plain = all(part.isalpha() and part.islower() for part in parts)
-    return path.endswith("/") or path.startswith(("~", "/", ".")) or not plain or len(parts) > 2
+    is_path = path.endswith("/") or path.startswith(("~", "/", "."))
+    return is_path or not plain or len(parts) > 2
 
 
 def find_commits(text: str) -> Iterator[Name]:
@@ -224,7 +229,8 @@ def find_commits(text: str) -> Iterator[Name]:
 def find_flags(text: str) -> Iterator[Name]:
     """Yields flags, then environment variables and constants."""
     yield from (Name.of("flag", match[1], match, 1) for match in _FLAG.finditer(text))
-    yield from (Name.of("variable", match[1], match, 1) for match in _VARIABLE.finditer(text))
+    for match in _VARIABLE.finditer(text):
+        yield Name.of("variable", match[1], match, 1)
 
 
 def find_packages(text: str) -> Iterator[Name]:
@@ -232,7 +238,8 @@ def find_packages(text: str) -> Iterator[Name]:
     for match in _PACKAGE.finditer(text):
         yield Name.of("package", match[1], match, 1)
     for match in _INSTALLED.finditer(text):
-        name = match[1] if match[1].startswith("@") else re.split(r"@(?=\w)|[=<>]", match[1])[0]
+        is_scoped = match[1].startswith("@")
+        name = match[1] if is_scoped else re.split(r"@(?=\w)|[=<>]", match[1])[0]
         is_other = "/" in name or name.lower() in known_names()
         if not is_other and re.fullmatch(r"[a-z][\w.-]{2,}", name):
             yield Name.of("package", name, match, 1)
@@ -250,7 +257,8 @@ def find_people(text: str, code: tuple[Span, ...]) -> Iterator[Name]:
 def find_identifiers(text: str, code: tuple[Span, ...]) -> Iterator[Name]:
     """Yields names in code: mixed case, underscores, dots, calls, hyphens between backticks."""
     for match in _DOTTED.finditer(text):
-        if _is_dotted_name(match, is_code=bool(match[2]) or inside(match.start(), code)):
+        is_code = bool(match[2]) or inside(match.start(), code)
+        if _is_dotted_name(match, is_code=is_code):
             yield Name.of("identifier", match[1].replace("::", "."), match)
     for match in chain(_CAMEL.finditer(text), _SNAKE.finditer(text)):
         word = match[1].lower()

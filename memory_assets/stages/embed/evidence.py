@@ -32,7 +32,7 @@ REPEATED = 0.05
 """Change of confidence if the same source says it once more, in other messages (A77, dedup)."""
 
 EVIDENCE = (CONFIRMED, CONTRADICTED)
-_COLUMNS = ["id", "session_id", "category", "author", "event_at", "text_hash", "message_ids"]
+_COLUMNS = "id session_id category author event_at text_hash message_ids".split()
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,8 @@ class Evidence:
         `start` is the confidence without evidence. `members` are the memory's observations in
         order.
         """
-        moments = sorted((at, source) for source, at in self.confirmed.get(root, {}).items())
-        changes = [(at, RAISED) for at, _ in moments[1:]]
+        moments = sorted(self.confirmed.get(root, {}).values())
+        changes = [(at, RAISED) for at in moments[1:]]
         changes += [(at, REPEATED) for at in self._repeats(root, members)]
         contradictions = self.contradicted.get(root, {}).values()
         changes += [(at, -LOWERED) for at, lowers in contradictions if lowers]
@@ -78,15 +78,17 @@ class Evidence:
 
     def _repeats(self, root: str, members: Sequence[Row]) -> Iterator[str]:
         """Yields the times at which a source said the memory once more, in new messages."""
-        sources = {*self.confirmed.get(root, ()), *(row["session_id"] for row in members[:1])}
+        first = (row["session_id"] for row in members[:1])
+        sources = {*self.confirmed.get(root, ()), *first}
         heard: set[str] = set()
         messages: set[str] = set()
         for row in members:
-            is_other = bool(row["message_ids"]) and messages.isdisjoint(row["message_ids"])
+            ids = row["message_ids"]
+            is_other = bool(ids) and messages.isdisjoint(ids)
             if is_other and row["session_id"] in heard & sources:
                 yield row["event_at"].isoformat()
             heard.add(row["session_id"])
-            messages.update(row["message_ids"])
+            messages.update(ids)
 
 
 def families_of(windows: pl.DataFrame) -> dict[str, str]:
@@ -175,7 +177,8 @@ def _confirm(evidence: Evidence, event: Event, older: list[str], newer: list[str
 
 def _may_lower(conflict: Conflict) -> bool:
     """Returns whether the newer fact weakens the older; only the owner weakens an owner's wish."""
-    is_owners_wish = conflict.older["author"] == "owner" and conflict.older["category"] in NORMS
+    older = conflict.older
+    is_owners_wish = older["author"] == "owner" and older["category"] in NORMS
     return conflict.newer["author"] == "owner" or not is_owners_wish
 
 
@@ -191,7 +194,8 @@ def plan_evidence(
     They are in order of their newer observations. `families` maps sessions to their root sessions.
     `echoes` are observations that repeat a memory which their session was shown.
     """
-    facts = allowed_facts(observations).with_columns(pl.col("session_id").replace(families))
+    sources = pl.col("session_id").replace(families)
+    facts = allowed_facts(observations).with_columns(sources)
     roots = find_roots(observations.sort("event_at", "id")["id"].to_list(), merges)
     conflicts = find_conflicts(facts, merges, roots)
     evidence = weigh_evidence(facts, conflicts, roots, events)
@@ -248,19 +252,18 @@ def _nearest(edges: Iterable[tuple], rows: Mapping[str, Row]) -> dict[str, tuple
 def _contradictions(
     conflicts: Sequence[Conflict], evidence: Evidence, echoes: Collection[str]
 ) -> list[Planned]:
-    counted = {
-        (root, source) for root, sources in evidence.contradicted.items() for source in sources
-    }
+    counted = {root: {*sources} for root, sources in evidence.contradicted.items()}
     planned = []
     for conflict in conflicts:
         newer = conflict.newer
         older = conflict.older
         is_source = newer["author"] == "owner" or _differ(newer, older)
-        source = (conflict.older_root, newer["session_id"])
-        if is_source and source not in counted and newer["id"] not in echoes:
-            event = _plan(CONTRADICTED, newer, older, conflict.similarity, conflict.reason)
-            planned.append(event)
-            counted.add(source)
+        sources = counted.setdefault(conflict.older_root, set())
+        is_new = newer["session_id"] not in sources and newer["id"] not in echoes
+        if is_source and is_new:
+            reason = (conflict.similarity, conflict.reason)
+            planned.append(_plan(CONTRADICTED, newer, older, *reason))
+            sources.add(newer["session_id"])
     return planned
 
 
@@ -281,4 +284,5 @@ def _plan(kind: str, newer: Row, older: Row, similarity: float, reason: str) -> 
         "similarity": similarity,
         "reason": reason,
     }
-    return Planned(f"rule-{hash_of(kind, older['id'], newer['id'])}", kind, older["id"], payload)
+    event_id = f"rule-{hash_of(kind, older['id'], newer['id'])}"
+    return Planned(event_id, kind, older["id"], payload)

@@ -95,10 +95,10 @@ def rows_of(
 ) -> list[dict[str, Any]]:
     """Returns the file's observations, secrets masked, dated by the last change of the file."""
     items = [(mask_text(item)[0], lines) for item, lines in parse_items(text)]
-    distinct_items = {text_hash(item): (item, lines) for item, lines in items}
+    distinct = {text_hash(item): (item, lines) for item, lines in items}
     changed_at = datetime.fromtimestamp(file.mtime_ns / 1e9, UTC)
     about = _about(project, person, changed_at, now, zone)
-    return [_row(file, digest, *item) | about for digest, item in distinct_items.items()]
+    return [_row(file, digest, *item) | about for digest, item in distinct.items()]
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[tuple[str, list[int]]]:

@@ -91,7 +91,8 @@ def memories_of_notes(events: Sequence[Event]) -> dict[str, dict[str, Any]]:
     unused = _usage([], [], 0.0)
     memories = {}
     for row in notes.note_rows(events).iter_rows(named=True):
-        memories[row["id"]] = _memory(row["id"], [row], Evidence(), _Relations({})) | unused
+        memory = _memory(row["id"], [row], Evidence(), _Relations({}))
+        memories[row["id"]] = memory | unused
     return memories
 
 
@@ -129,7 +130,8 @@ def _replaced_by_owner(conflicts: Sequence[Conflict], clusters: Clusters) -> dic
             continue
         older = conflict.older_root
         if _moment(conflict.newer) > _last_said_by_owner(clusters[older]):
-            if conflict.reason == REVERSED:  # memories that `older` replaced are active again
+            if conflict.reason == REVERSED:
+                # Memories that `older` replaced are active again.
                 superseded = {id: by for id, by in superseded.items() if by != older}
             _supersede(superseded, older, conflict.newer_root)
     return superseded
@@ -205,17 +207,20 @@ def _memory(
     trusted = allowed or members
     newest = trusted[-1]
     authors = {row["author"] for row in trusted}
+    priorities = {row["priority"] for row in trusted}
+    strengths = {row["strength"] for row in trusted}
+    confidence = max(row["confidence"] for row in trusted)
     return {
         **{name: newest[name] for name in _OF_THE_NEWEST},
         **_collected(members),
         "id": root,
         "state": _state(root, relations, is_allowed=bool(allowed)),
-        "priority": min((row["priority"] for row in trusted), key=_PRIORITY.__getitem__),
-        "confidence": evidence.confidence(root, max(row["confidence"] for row in trusted), trusted),
+        "priority": min(priorities, key=_PRIORITY.__getitem__),
+        "confidence": evidence.confidence(root, confidence, trusted),
         "confirmed_count": max(len(evidence.confirmed.get(root, ())) - 1, 0),
         "contradicted_count": len(evidence.contradicted.get(root, ())),
         "conflicts_with": sorted(relations.conflicts.get(root, ())),
-        "strength": min((row["strength"] for row in trusted), key=_STRENGTH.__getitem__),
+        "strength": min(strengths, key=_STRENGTH.__getitem__),
         "author": "owner" if "owner" in authors else newest["author"],
         "tags": _distinct(trusted, "tags"),
         "superseded_by": relations.superseded.get(root),
@@ -236,7 +241,8 @@ def _collected(members: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _distinct(members: list[dict[str, Any]], column: str) -> list[str]:
     """Returns each item of the lists in the column once, in order."""
-    return list(dict.fromkeys(chain.from_iterable(row[column] or () for row in members)))
+    items = chain.from_iterable(row[column] or () for row in members)
+    return list(dict.fromkeys(items))
 
 
 def _state(root: str, relations: _Relations, *, is_allowed: bool) -> str:

@@ -64,7 +64,8 @@ def read_mentions(
     """
     readable = memories.filter(pl.col("state").is_in(READ_STATES)).select(_SOURCE)
     hashes = {row["id"]: _hash(row) for row in readable.iter_rows(named=True)}
-    hash_now = pl.col("memory_id").replace_strict(hashes, default=None, return_dtype=pl.String)
+    ids = pl.col("memory_id")
+    hash_now = ids.replace_strict(hashes, default=None, return_dtype=pl.String)
     unchanged = earlier.filter(hash_now == pl.col("read_from"))
     read_ids = unchanged.select(id="memory_id").unique()
     unread = readable.join(read_ids, on="id", how="anti").iter_rows(named=True)
@@ -116,14 +117,19 @@ def _spellings(memory: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
             yield mention.kind, mention.name, mention.said
 
 
-def _stated(text: str, project: str) -> Iterator[tuple[str, str, str]]:
-    """Yields the (name, relation, other name) that the text states; in doubt nothing."""
+Relation = tuple[str, str, str]
+"""A name, its relation, and the other name."""
+
+
+def _stated(text: str, project: str) -> Iterator[Relation]:
+    """Yields the relations that the text states; in doubt nothing."""
     mentions = mentions_in(text)
     yield from _commands_with_flags(text, mentions)
     yield from _parts_of_wholes(text, mentions)
     for mention in mentions:
         clause = re.split(r"[.;:!?]\s|\n", text[: mention.start])[-1]
-        if mention.kind in _USED and _USING.search(clause) and not _UNSURE.search(clause):
+        is_used = mention.kind in _USED and _USING.search(clause)
+        if is_used and not _UNSURE.search(clause):
             yield project, "uses", mention.key
     key_of = {mention.said.lower(): mention.key for mention in mentions}
     key_of |= {mention.name.lower(): mention.key for mention in mentions}
@@ -134,7 +140,7 @@ def _stated(text: str, project: str) -> Iterator[tuple[str, str, str]]:
             yield replaced, "replaced_by", replacement
 
 
-def _parts_of_wholes(text: str, mentions: Sequence[Name]) -> Iterator[tuple[str, str, str]]:
+def _parts_of_wholes(text: str, mentions: Sequence[Name]) -> Iterator[Relation]:
     """Yields pairs of which the text says that one is part of the other: "`run` in `cli.py`"."""
     for part, whole in pairwise(mentions):
         have_kinds = part.kind in _PARTS and whole.kind in _WHOLES
@@ -142,10 +148,10 @@ def _parts_of_wholes(text: str, mentions: Sequence[Name]) -> Iterator[tuple[str,
             yield part.key, "part_of", whole.key
 
 
-def _commands_with_flags(text: str, mentions: Sequence[Name]) -> Iterator[tuple[str, str, str]]:
+def _commands_with_flags(text: str, mentions: Sequence[Name]) -> Iterator[Relation]:
     """Yields the flags of a command between the same backticks."""
     for start, end in code_spans(text):
-        inside = [mention for mention in mentions if start <= mention.start and mention.end <= end]
+        inside = [name for name in mentions if start <= name.start and name.end <= end]
         if inside and inside[0].kind == "command":
             flags = (mention for mention in inside[1:] if mention.kind == "flag")
             yield from ((inside[0].key, "uses", flag.key) for flag in flags)
@@ -165,7 +171,7 @@ def resolve_entities(mentions: pl.DataFrame, memories: pl.DataFrame) -> pl.DataF
     from_project = memories.select(memory_id="id", project="project")
     with_project = mentions.drop("entity_id").join(from_project, on="memory_id")
     names = with_project.select("kind", "name", "project").unique()
-    projects = {name.lower() for name in names.filter(pl.col("kind") == "project")["name"]}
+    projects = {name.lower() for name in names.filter(kind="project")["name"]}
     longer = _longer_names(names)
     rows = []
     for kind, name, project in names.iter_rows():
@@ -173,7 +179,8 @@ def resolve_entities(mentions: pl.DataFrame, memories: pl.DataFrame) -> pl.DataF
         rows.append((kind, name, project, *entity, entity_id(*entity)))
     key = ["kind", "name", "project"]
     columns = [*key, "entity_kind", "entity_name", "entity_project", "entity_id"]
-    resolved = pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
+    schema = dict.fromkeys(columns, pl.String)
+    resolved = pl.DataFrame(rows, schema=schema, orient="row")
     return with_project.join(resolved, on=key)
 
 
@@ -187,8 +194,8 @@ def _resolve(
     """Returns kind, name and project of the entity behind a name in a memory of the project."""
     plain = name.rstrip("/").lower()
     # A name that is not a plain word means the project everywhere.
-    is_project = kind == "project" or (kind in _NAMED_AS_PROJECTS and not plain.isalpha())
-    if plain in projects and is_project:
+    is_special = kind in _NAMED_AS_PROJECTS and not plain.isalpha()
+    if plain in projects and (is_special or kind == "project"):
         return "project", plain, ""
     name = longer.get((project, kind, name), name)
     is_local = kind in entities.LOCAL_KINDS and "#" not in name[1:]

@@ -13,57 +13,12 @@ import polars as pl
 
 from memory_assets.schema.frames import hash_of
 from memory_assets.stages.embed.encode import matrix_of
-
-CONCEPTS: dict[str, str] = {
-    "install packages dependencies package manager": (
-        "uv, pip, pipx, pip-tools, poetry, conda, npm, pnpm, yarn, bun, cargo, brew, homebrew, "
-        "apt, gem, maven, gradle, composer, nuget"
-    ),
-    "run tests test": "pytest, unittest, jest, vitest, tox, nox, junit, rspec, go test",
-    "browser end-to-end tests click website site": (
-        "playwright, cypress, selenium, puppeteer, webdriver"
-    ),
-    "format lint code style": (
-        "ruff, black, gofmt, prettier, eslint, golangci-lint, shellcheck, rustfmt, clippy"
-    ),
-    "check types typing": "pyright, mypy, tsc",
-    "deploy server hosting": (
-        "fly, hetzner, heroku, kubectl, helm, ansible, terraform, vercel, netlify"
-    ),
-    "database storage": (
-        "postgres, postgresql, psql, mysql, mariadb, sqlite, redis, mongodb, dynamodb"
-    ),
-    "schema migrations database": "alembic, flyway, liquibase",
-    "containers kubernetes": "docker, podman, k8s, kubectl, compose",
-    "continuous integration pipeline": (
-        "gha, github actions, github-actions, gitlab ci, circleci, jenkins, buildkite, "
-        "travis, azure pipelines"
-    ),
-    "message broker queue": "rabbitmq, kafka, nats, sqs, celery, pulsar, activemq",
-    "credentials passwords keys secrets": (
-        "1password, vault, bitwarden, lastpass, keychain, keyring, secrets manager"
-    ),
-    "login logged in out authentication": (
-        "oidc, oauth, oauth2, saml, keycloak, okta, auth0, ldap, cognito"
-    ),
-    "editor ide": (
-        "vim, neovim, nvim, emacs, helix, vscode, vs code, visual studio code, zed, sublime, "
-        "jetbrains, intellij, pycharm, goland"
-    ),
-    "cloud region data centre aws": (
-        "us-east-1, us-east-2, us-west-1, us-west-2, eu-west-1, eu-central-1, eu-north-1"
-    ),
-    "file object storage bucket aws": "s3",
-    "law legal regulation privacy compliance": "gdpr, eu, hipaa, ccpa, pci dss, soc 2",
-    "payments card": "stripe, adyen, paypal, braintree",
-    "css styling": "tailwind, bootstrap, sass, styled-components",
-    "logging logs": "structlog, loguru, log4j, zap, logback, serilog",
-    "alerts monitoring metrics": "grafana, prometheus, datadog, sentry, pagerduty, opentelemetry",
-}
-"""Words of questions → the tools that such questions are about."""
+from memory_assets.text.patterns import data_beside
 
 _WORDS_OF: dict[str, str] = {}
-for _words, _tools in CONCEPTS.items():
+"""Tool → words of the questions that such a tool is the answer to."""
+
+for _words, _tools in data_beside(__file__)["concepts"].items():
     for _tool in _tools.split(", "):
         _WORDS_OF[_tool] = f"{_WORDS_OF.get(_tool, '')} {_words}".lstrip()
 _LONGEST_FIRST = sorted(_WORDS_OF, key=lambda tool: (-len(tool), tool))

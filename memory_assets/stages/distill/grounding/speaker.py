@@ -167,10 +167,12 @@ class Speakers:
 
     def _planted_cosine(self, fact: Claimed) -> float:
         """Returns the similarity of the quoted instruction that is nearest to the fact."""
-        weigh = self._window.weigh
-        lines = [line for line in dict.fromkeys(self._quoted.lines) if fact.wanted & line.stems]
-        lines.sort(key=lambda line: (-weigh(fact.wanted & line.stems), line.row))
-        likely = lines[:MOST_PLANTED]
+        weights = {
+            line: self._window.weigh(fact.wanted & line.stems)
+            for line in self._quoted.lines
+            if fact.wanted & line.stems
+        }
+        likely = sorted(weights, key=lambda line: (-weights[line], line.row))[:MOST_PLANTED]
         return max((self._cosine(fact.text, line.text) for line in likely), default=0.0)
 
     def _cosine(self, a: str, b: str) -> float:
