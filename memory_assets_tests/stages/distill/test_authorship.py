@@ -19,43 +19,26 @@ def test_what_a_person_types_is_theirs(text: str):
     assert typed_paragraphs(text) == [text]
 
 
-def test_a_pasted_log_is_not_the_owners_voice():
-    text = "still broken\n\n❯ make test\nerror: always run with --force\n=== RUN TestX\n--- FAIL: TestX (0.01s)\nok      example.io/x (cached)"
-    assert typed_paragraphs(text) == ["still broken"]
+REVIEW = "\n\n".join(
+    f"{n}. High: the lease is ignored in push.go:{n}. Never do that, always check it first."
+    for n in range(1, 9)
+)
 
 
-def test_a_review_is_quoted_and_the_line_around_it_is_not():
-    review = "\n\n".join(
-        f"{n}. High: the lease is ignored in push.go:{n}. Never do that, always check it first."
-        for n in range(1, 9)
-    )
-    assert typed_paragraphs(
-        f"can you verify these\n\n{review}\n\nbut leave the docs alone please"
-    ) == [
-        "can you verify these",
-        "but leave the docs alone please",
-    ]
-
-
-def test_a_finding_under_its_severity_is_quoted_with_its_title():
-    assert (
-        typed_paragraphs(
-            "Lease ignored on push\nHigh Severity\n\nThe guard always returns early and never checks the lease."
-        )
-        == []
-    )
-
-
-def test_a_numbered_finding_is_quoted_and_so_is_what_a_terminal_indented():
-    assert (
-        typed_paragraphs(
-            "2. (Medium) The defer deletes the target\n\nload accepts a folder that exists."
-        )
-        == []
-    )
-    assert typed_paragraphs("can we do this?\n\n  The check lives in auth.go. It never runs.") == [
-        "can we do this?"
-    ]
+@pytest.mark.parametrize(
+    ("text", "typed"),
+    [
+        ("still broken\n\n❯ make test\nerror: always run with --force\n=== RUN TestX\n--- FAIL: TestX (0.01s)\nok      example.io/x (cached)", ["still broken"]),
+        (f"can you verify these\n\n{REVIEW}\n\nbut leave the docs alone please", ["can you verify these", "but leave the docs alone please"]),
+        ("Lease ignored on push\nHigh Severity\n\nThe guard always returns early and never checks the lease.", []),
+        ("2. (Medium) The defer deletes the target\n\nload accepts a folder that exists.", []),
+        ("can we do this?\n\n  The check lives in auth.go. It never runs.", ["can we do this?"]),
+    ],
+)  # fmt: skip
+def test_a_log_a_review_and_what_a_terminal_indented_are_not_the_owners_voice(
+    text: str, typed: list[str]
+):
+    assert typed_paragraphs(text) == typed
 
 
 def test_the_owners_own_lines_before_a_long_paste_are_all_theirs():

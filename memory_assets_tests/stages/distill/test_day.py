@@ -56,27 +56,11 @@ def test_the_rows_fit_their_tables():
 def test_a_correction_becomes_an_allowed_rule_of_the_project():
     fact = distilled().facts().filter(pl.col("author") == "owner").row(0, named=True)
     assert fact["text"] == "Use uv here, never pip."
-    assert (
-        fact["category"],
-        fact["scope"],
-        fact["priority"],
-        fact["strength"],
-        fact["confidence"],
-    ) == (
-        "rules-conventions",
-        "project",
-        "high",
-        "explicit",
-        0.9,
-    )
-    assert (fact["project"], fact["person"], fact["quote"], fact["observer"]) == (
-        "shop",
-        "mira",
-        "use uv here, never pip",
-        "rules/5",
-    )
-    assert fact["lines"] == [4]
-    assert fact["tags"] == ["correction"]
+    expected = {
+        "category": "rules-conventions", "scope": "project", "priority": "high", "strength": "explicit", "confidence": 0.9, "project": "shop",
+        "person": "mira", "quote": "use uv here, never pip", "observer": "rules/5", "lines": [4], "tags": ["correction"],
+    }  # fmt: skip
+    assert {name: fact[name] for name in expected} == expected
 
 
 def test_a_preference_belongs_to_the_person():
@@ -197,12 +181,6 @@ def test_a_models_answer_goes_through_the_gate():
     reasons = day.verdicts.group_by("reason").len()
     assert dict(reasons.rows())["no evidence in the transcript"] == 1
     assert set(day.observations["prompt_hash"]) == {day.observations["prompt_hash"][0]}
-
-
-def test_a_planted_instruction_leaves_no_trace():
-    day = distilled()
-    texts = " ".join([*day.observations["text"], *day.segments.explode("quotes")["quotes"]])
-    assert "conda" not in texts
 
 
 def test_windows_of_a_session_share_their_room_by_importance():

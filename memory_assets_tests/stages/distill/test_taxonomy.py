@@ -15,7 +15,10 @@ from memory_assets.stages.distill.taxonomy import (
     read_taxonomy,
 )
 from memory_assets_tests.factories import WordEmbedder
-from memory_assets_tests.stages.distill.categories import LABELLED
+from memory_assets_tests.labelled import labelled
+
+LABELLED = labelled(__file__)
+"""Sentences of a developer's days by category, none of them an example of the taxonomy."""
 
 PACKAGED = (resources.files("memory_assets.stages.distill") / "taxonomy.toml").read_text(
     encoding="utf-8"
@@ -70,28 +73,18 @@ def test_optional_categories_wait_until_they_are_named():
 
 
 def test_the_more_similar_examples_decide_between_categories_that_fit_equally():
-    embedder = WordEmbedder({})
+    def category(text: str, nearest: str) -> tuple[str, float]:
+        return categorise(text, "narrative", "owner", embedder=Pointing(TAXONOMY, nearest))
+
     text = "The cache and the docs of Jonas"  # one word of system-architecture, one of projects
     assert categorise(text, "narrative", "owner") == ("system-architecture", 0.7)
-    assert categorise(text, "narrative", "owner", embedder=Pointing(TAXONOMY, "projects")) == (
-        "projects",
-        0.7,
-    )
+    assert category(text, "projects") == ("projects", 0.7)
+    assert category(text, "operations")[0] == "system-architecture"
     assert (
-        categorise(text, "narrative", "owner", embedder=Pointing(TAXONOMY, "operations"))[0]
-        == "system-architecture"
-    )
-    clear = "The roadmap and the docs mention the cache."
-    assert (
-        categorise(clear, "narrative", "owner", embedder=Pointing(TAXONOMY, "system-architecture"))[
-            0
-        ]
+        category("The roadmap and the docs mention the cache.", "system-architecture")[0]
         == "projects"
     )
-    assert (
-        categorise("Use uv, never pip.", "narrative", "owner", embedder=embedder)[0]
-        == "rules-conventions"
-    )
+    assert category("Use uv, never pip.", "")[0] == "rules-conventions"
 
 
 class Pointing(WordEmbedder):

@@ -6,12 +6,10 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from memory_assets.memory import MemoryAgent
 from memory_assets.runs.steps.recall import write_category
-from memory_assets.schema.requests import MOST, MOST_DEEP, MOST_LEAN, RecallRequest
+from memory_assets.schema.requests import RecallRequest
 from memory_assets.stages.embed.memories import RECALLED
 from memory_assets.stages.recall import answering
 from memory_assets.stages.recall.answering import (
@@ -283,32 +281,3 @@ def test_the_tier_and_the_cost_of_every_answer_are_in_the_log(monkeypatch: pytes
     assert noted["is_budget"].to_list() == [False, False, True, False]
     assert noted["is_reranked"].to_list() == [False] * 4
     assert noted["embeddings"].to_list()[:2] == [0, 1]
-
-
-@given(
-    st.text(max_size=60),
-    st.sampled_from(["lean", "balanced", "deep", "auto"]),
-    st.integers(1, 15),
-    st.booleans(),
-)
-@settings(max_examples=60)
-def test_no_profile_limit_or_mode_puts_more_than_ten_into_a_prompt(
-    question: str, profile: str, limit: int, budget: bool
-):
-    limit = min(limit, {"deep": MOST_DEEP, "lean": MOST_LEAN}.get(profile, MOST))
-    plain = {"kind": "fact", "state": "active", "event_at": START}
-    many = frame(
-        "memories",
-        *(
-            row("memories", **plain | {"id": str(n), "text": f"Fact {n} of many."})
-            for n in range(40)
-        ),
-    )
-    real, answering.search = answering.search, Searched(many)
-    try:
-        asker = Asker(START)
-        request = RecallRequest.of(question, profile=profile, limit=limit, budget=budget)
-        found = answer(request, Corpus(many), asker)  # type: ignore[arg-type]
-    finally:
-        answering.search = real
-    assert len(found.render().splitlines()) <= MOST

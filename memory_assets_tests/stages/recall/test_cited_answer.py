@@ -24,10 +24,10 @@ from memory_assets.stages.recall.cited_answer import (
     sources_of,
 )
 from memory_assets.stages.recall.query import AnswerDependencies
-from memory_assets.stages.recall.results import OtherHalf, Recalled
+from memory_assets.stages.recall.results import OtherHalf
 from memory_assets.text.words import count_tokens
-from memory_assets_tests.factories import START
 from memory_assets_tests.stages.distill.models import ScriptedModel
+from memory_assets_tests.stages.recall.recalled import result
 
 AT = datetime(2026, 8, 3, 9, tzinfo=UTC)
 QUESTION = "which port does the staging database use?"
@@ -305,11 +305,14 @@ def test_lines_of_memory_md_about_the_question_are_sources_with_their_number():
 
 def test_both_halves_of_an_exchange_are_sources_each_with_its_own_speaker():
     half = OtherHalf("msg_aaaa30092de0d1a350d0", "answers", "assistant", "Which port?", 2)
-    message = Recalled(
-        memory_id="msg_4225a30092de0d1a350d", kind="message", text="5433.", score=1.0, confidence=0.5, category="raw",
-        priority="low", age_days=3, event_at=START, session="s", path="p", lines=(4, 2), project="shop", said_by="Mira",
+    message = result(
+        "msg_4225a30092de0d1a350d",
+        "5433.",
+        kind="message",
+        lines=(4, 2),
+        said_by="Mira",
         other_half=half,
-    )  # fmt: skip
+    )
     told = [(each.id, each.said_by, each.text, each.lines) for each in sources_of(message)]
     assert told == [
         ("msg_4225a30092de", "Mira", "5433.", (4,)),

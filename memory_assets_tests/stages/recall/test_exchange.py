@@ -7,10 +7,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from memory_assets.adapters.text_index import TextIndex
 from memory_assets.stages.recall.exchange import LOOKED_AT, show_exchanges
 from memory_assets.stages.recall.results import Recalled, message_result
-from memory_assets_tests.factories import START, index_rows
+from memory_assets_tests.factories import START
+from memory_assets_tests.stages.recall.recalled import indexed
 
 OWNER, STEP, ANSWER, SUBAGENT = (
     ("owner", "turn"),
@@ -39,7 +39,6 @@ class Session:
             for line, ((author, role), text) in enumerate(said)
             for part in range(parts)
         }  # fmt: skip
-        index = TextIndex(folder)
         words = [
             (
                 id,
@@ -51,17 +50,7 @@ class Session:
             )
             for id, row in self.rows.items()
         ]
-        index.update(
-            index_rows(
-                pl.DataFrame(
-                    words, schema=["id", "corpus", "text", "parent", "group", "order"], orient="row"
-                )
-            ),
-            [],
-        )
-        texts = index.open("messages")
-        assert texts is not None
-        self.texts = texts
+        self.texts = indexed(folder, words, "id corpus text parent group order")
         self.reads = 0
 
     def read(self, ids: Sequence[str]) -> pl.DataFrame:
@@ -163,22 +152,12 @@ def test_of_a_long_other_half_the_passage_nearest_to_the_question_is_shown(tmp_p
         "char_from": 250,
         "char_to": len(whole),
     }
+    vectors = ([0.0, 1.0], [0.1, 1.0], [0.9, 0.1])
     rows = [
-        {
-            "id": id,
-            "corpus": "messages",
-            "text": "x",
-            "parent": row["message_id"],
-            "group": "s1",
-            "order": place,
-        }
+        (id, "messages", "x", row["message_id"], "s1", place, vectors[place])
         for place, (id, row) in enumerate(session.rows.items())
     ]
-    vectors = pl.Series([[0.0, 1.0], [0.1, 1.0], [0.9, 0.1]], dtype=pl.List(pl.Float32))
-    index = TextIndex(tmp_path / "vectors")
-    index.update(index_rows(pl.DataFrame(rows)).with_columns(vector=vectors), [])
-    texts = index.open("messages")
-    assert texts is not None
+    texts = indexed(tmp_path / "vectors", rows, "id corpus text parent group order vector")
     row = session.rows["m0#0"]
     found = [
         (

@@ -3,10 +3,8 @@
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
 
-from memory_assets.adapters.text_index import TextIndex
 from memory_assets.schema.protocols import Texts
 from memory_assets.stages.embed.project import PASSAGES_A_LINE
 from memory_assets.stages.recall.message_search import (
@@ -18,7 +16,7 @@ from memory_assets.stages.recall.message_search import (
     find_messages,
     words_named,
 )
-from memory_assets_tests.factories import index_rows
+from memory_assets_tests.stages.recall.recalled import indexed
 
 SAID = {
     ("a", 1): "Where does the tunnel end?",
@@ -52,18 +50,7 @@ def texts(tmp_path: Path) -> Texts:
         )
         for (session, line), text in SAID.items()
     ]
-    index = TextIndex(tmp_path)
-    index.update(
-        index_rows(
-            pl.DataFrame(
-                rows, schema=["id", "corpus", "text", "group", "order", "vector"], orient="row"
-            )
-        ),
-        [],
-    )
-    found = index.open("messages")
-    assert found is not None
-    return found
+    return indexed(tmp_path, rows, "id corpus text group order vector")
 
 
 def test_an_answer_is_found_by_the_words_of_the_question_before_it(texts: Texts):
@@ -89,11 +76,7 @@ def told(tmp_path: Path) -> Texts:
         }
         for id, vector in near.items()
     ]
-    index = TextIndex(tmp_path)
-    index.update(index_rows(pl.DataFrame(rows)), [])
-    found = index.open("messages")
-    assert found is not None
-    return found
+    return indexed(tmp_path, rows)
 
 
 def test_what_is_near_to_the_messages_found_first_is_found_without_a_word_of_the_question(
@@ -114,35 +97,23 @@ def codes(*places: int) -> np.ndarray:
 
 
 def test_of_messages_alike_the_one_whose_words_mean_what_is_asked_comes_first(tmp_path: Path):
-    index = TextIndex(tmp_path)
     rows = [
         (id, "messages", "the tunnel", id, codes(*places).tobytes())
         for id, places in (("m", [1, 2]), ("n", [2, 3]))
     ]
     rows.append(("o", "messages", "the tunnel", "o", None))
-    index.update(
-        index_rows(
-            pl.DataFrame(rows, schema=["id", "corpus", "text", "group", "words"], orient="row")
-        ),
-        [],
-    )
-    texts = index.open("messages")
+    texts = indexed(tmp_path, rows, "id corpus text group words")
     assert ids(texts, "tunnel", words=codes(3))[0] == "n"
     assert ids(texts, "tunnel", words=codes(1))[0] == "m"
 
 
 def coded(tmp_path: Path, *rows: tuple[str, str, list[int]]) -> Texts:
     """Messages of one session each, given by id, session and the codes of their words, which all say the same."""
-    index = TextIndex(tmp_path)
-    frame = [
+    rows_of_index = [
         (id, "messages", "the tunnel", session, codes(*places).tobytes(), at)
         for at, (id, session, places) in enumerate(rows)
     ]
-    columns = ["id", "corpus", "text", "group", "words", "order"]
-    index.update(index_rows(pl.DataFrame(frame, schema=columns, orient="row")), [])
-    texts = index.open("messages")
-    assert texts is not None
-    return texts
+    return indexed(tmp_path, rows_of_index, "id corpus text group words order")
 
 
 def test_of_messages_alike_the_one_that_goes_on_to_say_the_rest_comes_first(tmp_path: Path):
@@ -157,17 +128,12 @@ def test_of_messages_alike_the_one_that_goes_on_to_say_the_rest_comes_first(tmp_
 
 
 def test_a_message_comes_once_by_its_best_passage(tmp_path: Path):
-    index = TextIndex(tmp_path)
     rows = [
         ("m#0", "messages", "lunch", "m"),
         ("m#1", "messages", "the tunnel", "m"),
         ("n#0", "messages", "a tunnel of love", "n"),
     ]
-    index.update(
-        index_rows(pl.DataFrame(rows, schema=["id", "corpus", "text", "parent"], orient="row")), []
-    )
-    texts = index.open("messages")
-    assert texts is not None
+    texts = indexed(tmp_path, rows, "id corpus text parent")
     assert ids(texts, "tunnel") == ["m#1", "n#0"]
 
 

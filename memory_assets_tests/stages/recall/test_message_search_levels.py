@@ -4,13 +4,11 @@ import math
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
 
-from memory_assets.adapters.text_index import TextIndex
 from memory_assets.schema.protocols import Texts
 from memory_assets.stages.recall.message_search import Layout, score_around, score_levels
-from memory_assets_tests.factories import index_rows
+from memory_assets_tests.stages.recall.recalled import indexed
 
 TURNS = [
     ("a", "Shall we move the ports?"), ("a", "Yes, do that."), ("a", "Done."), ("b", "The ports moved to staging."), ("b", "Lunch."),
@@ -20,16 +18,7 @@ TURNS = [
 @pytest.fixture
 def texts(tmp_path: Path) -> Texts:
     rows = [(str(n), "messages", text, group, n) for n, (group, text) in enumerate(TURNS)]
-    index = TextIndex(tmp_path)
-    index.update(
-        index_rows(
-            pl.DataFrame(rows, schema=["id", "corpus", "text", "group", "order"], orient="row")
-        ),
-        [],
-    )
-    found = index.open("messages")
-    assert found is not None
-    return found
+    return indexed(tmp_path, rows, "id corpus text group order")
 
 
 def written_out(counts: list[int], lengths: list[int]) -> list[float]:

@@ -17,17 +17,10 @@ from memory_assets.stages.recall.needs import (
 from memory_assets.stages.recall.profiles import choose_profile
 from memory_assets.stages.recall.results import Answer, Cost, Recalled
 from memory_assets.text.words import count_tokens
-from memory_assets_tests.factories import START
 from memory_assets_tests.stages.recall import leaving_out, long_prompts
+from memory_assets_tests.stages.recall.recalled import result
 
 BALANCED, LEAN = choose_profile("balanced", ""), choose_profile("lean", "")
-
-
-def result(id: str, kind: str = "fact", line: int = 1, text: str = "") -> Recalled:
-    return Recalled(
-        memory_id=id, kind=kind, text=text or f"Text of {id}.", score=0.5, confidence=0.9, category="operations", priority="high",
-        age_days=3, event_at=START, session="s", path="p", lines=(line,), project="shop",
-    )  # fmt: skip
 
 
 def answer(*results: Recalled, likelihood: float = 0.9) -> Answer:

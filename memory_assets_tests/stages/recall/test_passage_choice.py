@@ -78,9 +78,5 @@ def test_only_allowed_passages_and_those_of_memories_are_found(texts: TextArrays
         id in {texts.ids[int(row)] for row in np.flatnonzero(allowed)} for id in found
     )
     assert found == first(texts, query, ROWS, allowed=allowed)
-    learnt = first(
-        texts, SearchQuery("zebra", {"zebra": 1.0}), 100, origins=[Origin("s0123", 0, 1.0)]
-    )
-    assert learnt == first(
-        texts, SearchQuery("zebra", {"zebra": 1.0}), ROWS, origins=[Origin("s0123", 0, 1.0)]
-    )
+    zebra, origins = SearchQuery("zebra", {"zebra": 1.0}), [Origin("s0123", 0, 1.0)]
+    assert first(texts, zebra, 100, origins=origins) == first(texts, zebra, ROWS, origins=origins)

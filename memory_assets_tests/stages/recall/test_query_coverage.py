@@ -3,10 +3,8 @@
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
 
-from memory_assets.adapters.text_index import TextIndex
 from memory_assets.schema.protocols import Texts
 from memory_assets.stages.recall.query_coverage import (
     coverage,
@@ -14,7 +12,7 @@ from memory_assets.stages.recall.query_coverage import (
     terms_of,
     uncovered_share,
 )
-from memory_assets_tests.factories import index_rows
+from memory_assets_tests.stages.recall.recalled import indexed
 
 TEXTS = {
     "cluster": "Heron is deployed to the kubernetes cluster.",
@@ -26,12 +24,8 @@ TEXTS = {
 
 @pytest.fixture
 def texts(tmp_path: Path) -> Texts:
-    index = TextIndex(tmp_path)
-    words = {"id": list(TEXTS), "corpus": ["memories"] * len(TEXTS), "text": list(TEXTS.values())}
-    index.update(index_rows(pl.DataFrame(words)), [])
-    found = index.open("memories")
-    assert found is not None
-    return found
+    rows = [(id, "memories", text) for id, text in TEXTS.items()]
+    return indexed(tmp_path, rows, "id corpus text", "memories")
 
 
 def shares(question: str, texts: Texts, **known) -> dict[str, float]:

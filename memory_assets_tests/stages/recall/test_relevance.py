@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from memory_assets.adapters.text_index import TextIndex
 from memory_assets.schema.protocols import Texts
 from memory_assets.schema.requests import Filters
 from memory_assets.stages.recall.parsed_question import KnownNames, ParsedQuestion, parse_question
@@ -24,7 +23,8 @@ from memory_assets.stages.recall.relevance import (
     relevance,
 )
 from memory_assets.stages.recall.results import Asker
-from memory_assets_tests.factories import START, frame, index_rows, row
+from memory_assets_tests.factories import START, frame, row
+from memory_assets_tests.stages.recall.recalled import indexed
 
 # Which candidates belong
 
@@ -99,16 +99,8 @@ def memories() -> pl.DataFrame:
 
 @pytest.fixture
 def texts(tmp_path: Path) -> Texts:
-    index = TextIndex(tmp_path)
-    said = {
-        "id": list(FACTS),
-        "corpus": ["memories"] * len(FACTS),
-        "text": [text for text, _ in FACTS.values()],
-    }
-    index.update(index_rows(pl.DataFrame(said)), [])
-    found = index.open("memories")
-    assert found is not None
-    return found
+    said = [(id, "memories", text) for id, (text, _) in FACTS.items()]
+    return indexed(tmp_path, said, "id corpus text", "memories")
 
 
 def read(question: str, texts: Texts | None) -> ParsedQuestion:

@@ -1,6 +1,7 @@
 """The block in front of a prompt: one line a memory, at most ten, and no memory can say more than its line."""
 
-from dataclasses import dataclass
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -9,22 +10,17 @@ from hypothesis import strategies as st
 from memory_assets.harnesses.human_words import strip_memories
 from memory_assets.stages.recall.results import (
     OtherHalf,
+    Recalled,
     one_line,
     render_block,
     render_line,
 )
+from memory_assets_tests.stages.recall.recalled import result
 
 
-@dataclass(frozen=True)
-class Line:
-    text: str = "Use uv, never pip."
-    confidence: float = 0.9
-    age_days: int = 12
-    category: str = "rules-conventions"
-    tags: tuple[str, ...] = ()
-    kind: str = "fact"
-    said_by: str = "rules-conventions"
-    other_half: OtherHalf | None = None
+def line(text: str = "Use uv, never pip.", **changes: Any) -> Recalled:
+    plain = {"category": "rules-conventions", "said_by": "rules-conventions"}
+    return replace(result("m"), text=text, **plain | changes)
 
 
 TEXTS = st.text(max_size=200) | st.sampled_from(
@@ -39,7 +35,7 @@ HALVES = st.builds(
     st.just(3),
 )
 LINES = st.builds(
-    Line,
+    line,
     text=TEXTS,
     other_half=st.none() | HALVES,
     confidence=st.floats(0, 1),
@@ -52,31 +48,18 @@ LINES = st.builds(
 
 
 def test_the_block_as_it_stands_in_front_of_a_prompt():
+    half = OtherHalf("msg_1", "answers", "assistant", "Metres\nor feet?", 4)
     block = render_block(
         [
-            Line(),
-            Line(
-                "Postgres listens on 5433\nin staging.",
-                0.25,
-                70,
-                "operations",
-                ("uncertain", "stale"),
-            ),
-            Line(
-                "Deploys happen on Mondays.", 0.7, 1, "operations", ("conflict:mem_0f3a5c1e0000",)
-            ),
-            Line("Let us deploy on Mondays.", age_days=1, kind="message", said_by="pasted by ann"),
-            Line(
-                "Yes,\nmetres.",
-                age_days=3,
-                kind="message",
-                said_by="ann",
-                other_half=OtherHalf("msg_1", "answers", "assistant", "Metres\nor feet?", 4),
-            ),
+            line(),
+            line("Postgres listens on 5433\nin staging.", confidence=0.25, age_days=70, category="operations", tags=("uncertain", "stale")),
+            line("Deploys happen on Mondays.", confidence=0.7, age_days=1, category="operations", tags=("conflict:mem_0f3a5c1e0000",)),
+            line("Let us deploy on Mondays.", age_days=1, kind="message", said_by="pasted by ann"),
+            line("Yes,\nmetres.", kind="message", said_by="ann", other_half=half),
         ]
-    )
+    )  # fmt: skip
     assert block.splitlines() == [
-        "~ Use uv, never pip. (0.90, 12d, rules-conventions)",
+        "~ Use uv, never pip. (0.90, 3d, rules-conventions)",
         "~ Postgres listens on 5433 in staging. [uncertain] [stale] (0.25, 70d, operations)",
         "~ Deploys happen on Mondays. [conflict mem_0f3a5c1e0000] (0.70, 1d, operations)",
         "~ Let us deploy on Mondays. (said, 1d, pasted by ann)",
@@ -112,7 +95,7 @@ def test_what_a_memory_says_stays_on_its_line_and_opens_nothing(said: str, shown
 
 @given(st.lists(LINES, max_size=40))
 def test_whatever_the_memories_say_the_block_has_at_most_ten_lines_of_its_own_form(
-    memories: list[Line],
+    memories: list[Recalled],
 ):
     block = render_block(memories)
     lines = block.splitlines()
@@ -122,5 +105,5 @@ def test_whatever_the_memories_say_the_block_has_at_most_ten_lines_of_its_own_fo
 
 
 @given(LINES)
-def test_an_injected_line_is_taken_out_of_a_transcript_again(memory: Line):
+def test_an_injected_line_is_taken_out_of_a_transcript_again(memory: Recalled):
     assert strip_memories(f"{render_line(memory)}\nWhich port?").strip() == "Which port?"

@@ -68,13 +68,14 @@ class Desk:
     def ask(self, asked: list[ObserverQuestion], **how) -> None:
         self.asker(**how).ask_all([status_of(question, self.answers) for question in asked])
 
-    def batches(self) -> BatchQueue:
-        return BatchQueue(self.folder / "batches", self.model, lambda: START, self.waited.append)
-
-    def ask_in_batches(self, asked: list[ObserverQuestion]) -> None:
-        self.asker().ask_in_batches(
-            [status_of(question, self.answers) for question in asked], self.batches()
+    def batches(self, model: ScriptedModel | None = None, sleep=None) -> BatchQueue:
+        return BatchQueue(
+            self.folder / "batches", model or self.model, lambda: START, sleep or self.waited.append
         )
+
+    def ask_in_batches(self, asked: list[ObserverQuestion], **how) -> None:
+        statuses = [status_of(question, self.answers) for question in asked]
+        self.asker().ask_in_batches(statuses, self.batches(**how))
 
     def states(self, asked: list[ObserverQuestion]) -> list[str]:
         return [status_of(question, self.answers).state for question in asked]
@@ -88,7 +89,14 @@ def test_every_question_is_asked_once_and_its_raw_answer_is_kept(tmp_path: Path)
     assert {kept.answer.text for kept in desk.answers.every()} == {ANSWER}
 
 
-@pytest.mark.parametrize("way", [Desk.ask, Desk.ask_in_batches])
+def die(seconds: float) -> None:
+    raise KeyboardInterrupt
+
+
+BOTH_WAYS = pytest.mark.parametrize("way", [Desk.ask, Desk.ask_in_batches])
+
+
+@BOTH_WAYS
 def test_an_answer_that_cannot_be_used_is_asked_for_once_more(tmp_path: Path, way):
     desk, asked = (
         Desk(tmp_path, ScriptedModel("I cannot help with this transcript.", ANSWER)),
@@ -118,9 +126,6 @@ def short(*numbers: int) -> list[ObserverQuestion]:
 
 def part(number: int, rule: int) -> str:
     return f'<session number="{number}">\n{ANSWER} {rule}\n</session>'
-
-
-BOTH_WAYS = pytest.mark.parametrize("way", [Desk.ask, Desk.ask_in_batches])
 
 
 @BOTH_WAYS
@@ -168,16 +173,9 @@ def test_an_overload_leaves_short_sessions_open(tmp_path: Path, way):
 
 def test_a_killed_process_splits_the_answer_of_its_batch_later(tmp_path: Path):
     desk = Desk(tmp_path, ScriptedModel(part(1, 1) + part(2, 2)))
-
-    def die(seconds: float) -> None:
-        raise KeyboardInterrupt
-
     desk.model.polls_needed = 1
     with pytest.raises(KeyboardInterrupt):
-        desk.asker().ask_in_batches(
-            [status_of(question, desk.answers) for question in short(1, 2)],
-            BatchQueue(tmp_path / "batches", desk.model, lambda: START, die),
-        )
+        desk.ask_in_batches(short(1, 2), sleep=die)
     desk.ask_in_batches([])
     assert (desk.states(short(1, 2)), len(desk.model.handed_in)) == (["answered", "answered"], 1)
 
@@ -234,7 +232,7 @@ def test_parts_of_a_session_are_asked_in_order_and_are_shown_what_came_before(
     assert desk.states(asked) == ["answered", "answered"]
 
 
-@pytest.mark.parametrize("way", [Desk.ask, Desk.ask_in_batches])
+@BOTH_WAYS
 @pytest.mark.parametrize("failure", ["", ModelRequestError("too large"), ModelError("is not JSON")])
 def test_what_fails_is_sent_twice_stops_no_other_and_is_never_sent_again(
     tmp_path: Path, way, failure
@@ -311,19 +309,9 @@ def test_a_batch_is_waited_for_and_costs_half(tmp_path: Path):
 
 def test_a_batch_that_an_earlier_process_handed_in_is_collected_and_not_paid_again(tmp_path: Path):
     desk, asked = Desk(tmp_path, ScriptedModel(ANSWER)), questions(3)
-
-    class Killed(BaseException):
-        pass
-
-    def die(seconds: float) -> None:
-        raise Killed
-
     desk.model.polls_needed = 1
-    with pytest.raises(Killed):
-        desk.asker().ask_in_batches(
-            [status_of(q, desk.answers) for q in asked],
-            BatchQueue(tmp_path / "batches", desk.model, lambda: START, die),
-        )
+    with pytest.raises(KeyboardInterrupt):
+        desk.ask_in_batches(asked, sleep=die)
     assert [file.batch_id for file in desk.batches().files()] == ["batch_1"]
     desk.ask_in_batches(asked)
     assert (desk.states(asked), list(desk.model.handed_in)) == (["answered"] * 3, ["batch_1"])
@@ -339,10 +327,7 @@ def test_a_batch_whose_id_was_never_noted_is_found_again_by_its_questions(tmp_pa
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        desk_of_killed = BatchQueue(
-            tmp_path / "batches", Killed(ANSWER), lambda: START, desk.waited.append
-        )
-        desk.asker().ask_in_batches([status_of(q, desk.answers) for q in asked], desk_of_killed)
+        desk.ask_in_batches(asked, model=Killed(ANSWER))
     assert [file.batch_id for file in desk.batches().files()] == [None]
     desk.ask_in_batches(asked)
     assert (desk.states(asked), list(desk.model.handed_in)) == (
@@ -359,10 +344,7 @@ def test_a_batch_that_was_never_sent_is_handed_in_again(tmp_path: Path):
             raise ModelBusyError("no network")
 
     with pytest.raises(ModelBusyError):
-        unreachable = BatchQueue(
-            tmp_path / "batches", Unreachable(ANSWER), lambda: START, desk.waited.append
-        )
-        desk.asker().ask_in_batches([status_of(q, desk.answers) for q in asked], unreachable)
+        desk.ask_in_batches(asked, model=Unreachable(ANSWER))
     desk.ask_in_batches(asked)
     assert (desk.states(asked), len(desk.model.handed_in)) == (["answered"] * 2, 1)
 
