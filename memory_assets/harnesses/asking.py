@@ -23,11 +23,11 @@ def questions_in(tool: str, arguments: Any) -> dict[str, str]:
     questions = arguments.get("questions") if isinstance(arguments, Mapping) else None
     if tool not in ASKING or not isinstance(questions, list):
         return {}
-    asked = (entry for entry in questions if isinstance(entry, Mapping) and entry.get("question"))
+    asked = (entry for entry in questions if isinstance(entry, Mapping))
     return {
         str(entry.get("id") or entry["question"]): _line([entry["question"]])
         for entry in asked
-        if not entry.get("isSecret")
+        if entry.get("question") and not entry.get("isSecret")
     }
 
 
@@ -56,5 +56,6 @@ def _texts(answer: Any, note: Any) -> list[Any]:
 
 
 def _line(texts: Iterable[Any]) -> str:
-    words = (text.removeprefix(_NOTE).split() for text in texts if isinstance(text, str) and text)
+    strings = (text for text in texts if isinstance(text, str) and text)
+    words = (text.removeprefix(_NOTE).split() for text in strings)
     return ": ".join(map(" ".join, words))

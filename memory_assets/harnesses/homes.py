@@ -12,7 +12,7 @@ from memory_assets.schema.vocabulary import Harness
 CLAUDE_FOLDER = "CLAUDE_CONFIG_DIR"
 """The variable that names another folder for the settings of Claude Code."""
 
-_UNREAD = (".qwen/projects", ".copilot/session-state", ".gemini/tmp", ".cursor/projects")
+_UNREAD = ".qwen/projects .copilot/session-state .gemini/tmp .cursor/projects".split()
 """Below the person's home: transcripts that cannot be read yet."""
 
 

@@ -201,10 +201,12 @@ class JsonHooks(HookPart):
     def _add_hooks(self, text: str, hooks: Node, groups: Mapping[str, Any]) -> list[Insertion]:
         if not isinstance(hooks.value, dict):
             raise self.broken("hooks", "an object")
-        missing = {event: group for event, group in groups.items() if hooks.child(event) is None}
+        missing = {event: groups[event] for event in groups if event not in hooks.keys}
         present = (event for event in self.commands if event not in missing)
         insertions = [self._append(text, hooks, event) for event in present]
-        return [*insertions, insert_members(text, hooks, missing)] if missing else insertions
+        if missing:
+            insertions.append(insert_members(text, hooks, missing))
+        return insertions
 
     def _append(self, text: str, hooks: Node, event: str) -> Insertion:
         groups = hooks.child(event)

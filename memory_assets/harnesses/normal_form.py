@@ -87,10 +87,8 @@ class Parsed:
         cls, record_type: str, author: Author, kind: MessageKind, content: str, **fields: Any
     ) -> "Parsed":
         """Returns a message whose text is the content without injected memories."""
-        text = strip_memories(content)
-        return cls(
-            record_type, "message", author=author, kind=kind, content=content, text=text, **fields
-        )
+        fields |= {"author": author, "kind": kind, "text": strip_memories(content)}
+        return cls(record_type, "message", content=content, **fields)
 
     @classmethod
     def not_a_message(cls, record_type: str, is_known: bool) -> "Parsed":

@@ -10,6 +10,7 @@ from typing import Any
 
 from memory_assets.harnesses.codex.reader import KNOWN
 from memory_assets.schema.vocabulary import Harness
+from memory_assets.text.words import word_set
 
 Record = Mapping[str, Any]
 
@@ -57,7 +58,7 @@ def _is_claude_code(record: Record) -> bool:
 
 
 # `KNOWN["records"]` are the records that the reader of Codex skips; it reads the other four.
-_CODEX_TYPES = KNOWN["records"] | {"session_meta", "response_item", "event_msg", "compacted"}
+_CODEX_TYPES = KNOWN["records"] | word_set("session_meta response_item event_msg compacted")
 
 
 def _is_codex(record: Record) -> bool:

@@ -90,7 +90,8 @@ def shell_command(arguments: Any) -> str:
         value = arguments.get("command") or arguments.get("cmd") or ""
     if isinstance(value, list):
         words = [str(word) for word in value]
-        return words[-1] if len(words) == 3 and words[1] in ("-c", "-lc") else " ".join(words)
+        is_script = len(words) == 3 and words[1] in ("-c", "-lc")
+        return words[-1] if is_script else " ".join(words)
     return str(value)
 
 

@@ -66,8 +66,8 @@ class Built:
 
     def to_dict(self) -> dict[str, Any]:
         """Returns what `--json` prints."""
-        names = ("is_unchanged", "reason", "jobs", "seconds", "learnt", "status", "model_failure")
-        fields = {name: getattr(self, name) for name in names}
+        names = "is_unchanged reason jobs seconds learnt status model_failure"
+        fields = {name: getattr(self, name) for name in names.split()}
         return fields | {"seconds": round(self.seconds, 3)}
 
 

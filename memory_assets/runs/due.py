@@ -94,7 +94,9 @@ def next_time_of(store: Store, job: str) -> datetime | None:
     since = last_run(store, job)
     if since is None:
         since = store.tables.read("resources", columns=["created_at"])["created_at"].min()
-    return since + timedelta(days=JOBS[job].every_days) if isinstance(since, datetime) else None
+    if not isinstance(since, datetime):
+        return None
+    return since + timedelta(days=JOBS[job].every_days)
 
 
 def _late_runs(store: Store, job: str) -> list[DueRun]:
@@ -118,7 +120,9 @@ def _last_day(store: Store, job: str) -> dict[date, str]:
     """
     tables = [table.name for table in tables_in(job) if table.is_partitioned and table.record]
     parts = [part for name in tables for part in store.tables.parts(name)]
-    return {date.fromisoformat(max(parts)): hash_of("again", *sorted(parts))} if parts else {}
+    if not parts:
+        return {}
+    return {date.fromisoformat(max(parts)): hash_of("again", *sorted(parts))}
 
 
 def runs_of_days(job: str, days: Mapping[date, str]) -> list[DueRun]:
@@ -211,7 +215,8 @@ def windows_due(store: Store) -> bool:
 
 def capture_state(store: Store) -> str:
     """Returns the hash of what a capture reads: the spool, changed files, the inputs of windows."""
-    versions = (input_versions(store, TABLES[name]).values() for name in _tables_of_other_files())
+    tables = (TABLES[name] for name in _tables_of_other_files())
+    versions = (input_versions(store, table).values() for table in tables)
     return hash_of(
         *spool.unread(str(store.root)).items(),
         *(f"{file.path}:{file.size}:{file.mtime_ns}" for file in _changed_transcripts(store)),
@@ -361,10 +366,8 @@ requires it. Jobs that are not listed are due when one of their tables is stale.
 
 def days_asked_for(store: Store) -> dict[date, str]:
     """Returns the days to reflect on for which an event asks for it, each with the event's id."""
-    event_ids = {
-        date.fromisoformat(event.target): event.id
-        for event in store.ledger.events([DAY_ACCUMULATED])
-    }
+    events = store.ledger.events([DAY_ACCUMULATED])
+    event_ids = {date.fromisoformat(event.target): event.id for event in events}
     if not event_ids:
         return {}
     return {day: event_ids[day] for day in stale_days(store, "reflect") if day in event_ids}
@@ -376,7 +379,9 @@ def friction_asked_for(store: Store) -> dict[date, str]:
     Returns none without such an event.
     """
     requests = store.ledger.events([FRICTION_REQUESTED])
-    return dict.fromkeys(stale_days(store, "find_friction"), requests[-1].id) if requests else {}
+    if not requests:
+        return {}
+    return dict.fromkeys(stale_days(store, "find_friction"), requests[-1].id)
 
 
 def days_accumulated(store: Store) -> list[date]:

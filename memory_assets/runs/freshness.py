@@ -123,9 +123,8 @@ def _check_chroma(store: Store) -> Check:
     table = TABLES["chroma"]
     since = changed_since(store, table, table.made_from)
     age = f"older than the embeddings of {since:%Y-%m-%d %H:%M} UTC" if since else "up to date"
-    return Check(
-        "chroma", "the nightly run brings Chroma's copy of the vectors up to date", True, age
-    )
+    promise = "the nightly run brings Chroma's copy of the vectors up to date"
+    return Check("chroma", promise, True, age)
 
 
 def _check(item: Waiting) -> Check:
@@ -161,7 +160,8 @@ def _since_of_table(store: Store, table: Table, due_jobs: Set[str]) -> datetime 
         if job.name not in due_jobs:
             return None
         changed = changed_since(store, table, table.made_from)
-        return max(changed, due.next_time_of(store, job.name) or changed) if changed else None
+        next_time = due.next_time_of(store, job.name)
+        return max(changed, next_time or changed) if changed else None
     lagging = lagging_sources(store, table)
     if not lagging and (not table.every_run or job.name not in due_jobs):
         return None
@@ -175,7 +175,9 @@ def _changed(store: Store, table: Table) -> datetime:
 
 def _is_due(store: Store, job: Job) -> bool:
     """Returns whether the store requires a run of the job; asks no server of a task list."""
-    return due.review_is_stale(store) if job.name == "triage" else bool(due_runs(store, job.name))
+    if job.name == "triage":
+        return due.review_is_stale(store)
+    return bool(due_runs(store, job.name))
 
 
 def _since_of_incoming(store: Store) -> dict[str, datetime]:

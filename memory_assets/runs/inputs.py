@@ -74,7 +74,8 @@ def input_versions(store: Store, table: Table) -> dict[str, str]:
     if table.grain == "whole":
         versions = part_versions(store, sources)
         return {WHOLE: version_from(store, table, *versions)} if versions else {}
-    same_grain = [store.tables.parts(name) for name in sources if TABLES[name].grain == table.grain]
+    same_names = [name for name in sources if TABLES[name].grain == table.grain]
+    same_grain = [store.tables.parts(name) for name in same_names]
     return {
         part: version_from(store, table, *(fingerprint(parts, part) for parts in same_grain))
         for part in same_grain[0]
@@ -135,7 +136,8 @@ def windows(store: Store, table: Table) -> dict[str, str]:
             for source, session in pairs
             if source in sources
         }
-    state = {"rules": version_from(store, table), "flushes": moments, "sources": sources}
+    rules = version_from(store, table)
+    state = {"rules": rules, "flushes": moments, "sources": sources}
     return {WHOLE: json.dumps(state, sort_keys=True, separators=(",", ":"))}
 
 
@@ -281,7 +283,8 @@ def replaced_by_day(store: Store) -> dict[str, list[str]]:
     pairs = rows.explode("replaced_ids").drop_nulls("replaced_ids")
     replacing = pairs.select("session_id", "replaced_ids").unique()
     days = rows.select("day", "session_id").unique().join(replacing, on="session_id")
-    ids = days.sort("day", "replaced_ids").group_by("day", maintain_order=True).agg("replaced_ids")
+    ordered = days.sort("day", "replaced_ids")
+    ids = ordered.group_by("day", maintain_order=True).agg("replaced_ids")
     return {day.isoformat(): replaced_ids for day, replaced_ids in ids.iter_rows()}
 
 
@@ -349,9 +352,9 @@ def notes_by_day(store: Store) -> dict[str, list[str]]:
 
 def merge_rules(store: Store) -> str:
     """Returns the hash of the rules that compare pairs of facts; a new one compares all again."""
-    return hash_of(
-        version_of("merges"), standards_of(store.settings).version, store.settings.embedding_model
-    )
+    settings = store.settings
+    standards = standards_of(settings)
+    return hash_of(version_of("merges"), standards.version, settings.embedding_model)
 
 
 def memories(store: Store, table: Table) -> dict[str, str]:
@@ -496,22 +499,14 @@ def lessons_md(store: Store, table: Table) -> dict[str, str]:
 
 def briefing(store: Store, table: Table) -> dict[str, str]:
     """What may change a briefing without a triage: tables, lessons, due dates and expiry dates."""
-    memories = store.tables.parts("memories")
-    if not memories:
+    if not store.tables.parts("memories"):
         return {}
-    of_sessions = store.tables.parts("session_reflections")
-    day_versions = (
-        f"{day}={info.fingerprint}"
-        for name in ("windows", "segments", "observer_answers", "reflections")
-        for day, info in store.tables.parts(name).items()
-    )
+    tables = "memories session_reflections windows segments observer_answers reflections"
     version = version_from(
         store,
         table,
-        fingerprint(memories, WHOLE),
-        fingerprint(of_sessions, WHOLE),
+        *part_versions(store, tables.split()),
         render_lessons(lessons_of(store)),
-        *day_versions,
         # The memories that are shown with a due date need not be compared: their hash is above.
         *due_lines(due_triggers(store, empty("memories"))),
         *expiring_on(store),

@@ -124,9 +124,8 @@ def fail_dead_runs(instance: dg.DagsterInstance, store: Store) -> list[str]:
 def _fail_run(instance: dg.DagsterInstance, run: dg.DagsterRun) -> None:
     """Marks the run as failed, without a retry: the sensors request what it left undone."""
     instance.add_run_tags(run.run_id, {MAX_RETRIES_TAG: "0"})
-    instance.report_run_failed(
-        run, "The process of this run ended before the run did. What it left undone runs again."
-    )
+    reason = "The process of this run ended before the run did. What it left undone runs again."
+    instance.report_run_failed(run, reason)
 
 
 @contextmanager

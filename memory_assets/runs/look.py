@@ -62,7 +62,7 @@ def _watched(store: Store) -> Iterator[Path]:
     settings = store.settings
     home = Path(home_folder())
     yield from (Path(user_settings_file()), Path(data_settings_file()), *ignore_paths())
-    everywhere = (*transcript_places(home, os.environ), *unread_places(home, os.environ))
+    everywhere = transcript_places(home, os.environ) + unread_places(home, os.environ)
     yield from settings.source_folders() or everywhere
     if settings.harness_memories:
         yield from harness_files.searched_folders(settings)

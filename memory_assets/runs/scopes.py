@@ -65,7 +65,8 @@ def briefing_note(scope: str) -> str:
 def briefing_is_whole(store: Store, scope: str) -> bool:
     """Returns whether the briefing of the scope is as it was written, or has no noted hash."""
     content = bytes_of(briefing_path(store, scope)) or b""
-    return store.note_of(briefing_note(scope)) in (None, hashlib.sha256(content).hexdigest())
+    content_hash = hashlib.sha256(content).hexdigest()
+    return store.note_of(briefing_note(scope)) in (None, content_hash)
 
 
 def keys_of(store: Store, grain: Grain) -> list[str]:

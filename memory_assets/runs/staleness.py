@@ -46,9 +46,8 @@ def written_versions(
         return {part: info.inputs for part, info in store.tables.parts(table.name).items()}
     wanted = input_versions(store, table) if wanted is None else wanted
     is_whole = briefing_is_whole if table.name == "briefing" else lambda *_: True
-    notes = {
-        part: store.note_of(note_name(table, part)) for part in wanted if is_whole(store, part)
-    }
+    whole_parts = [part for part in wanted if is_whole(store, part)]
+    notes = {part: store.note_of(note_name(table, part)) for part in whole_parts}
     return {part: note for part, note in notes.items() if note is not None}
 
 

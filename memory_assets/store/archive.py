@@ -186,7 +186,8 @@ class Archive:
         if len(content) != length:
             raise StoreError(f"Range {resource_id} has {length} bytes, not {len(content)}.")
         sha256 = hashlib.sha256(content).hexdigest()
-        changes: dict[str, Any] = {"sha256": sha256, "restated_at": at, "restated_because": because}
+        changes: dict[str, Any] = {"restated_at": at, "restated_because": because}
+        changes["sha256"] = sha256
         if pushed:
             changes["pushed"] = pushed
         self.describe({resource_id: changes})

@@ -89,7 +89,8 @@ def is_damage(error: BaseException) -> bool:
     """Returns whether the error, or one that caused it, may come from a damaged file."""
     from polars.exceptions import PanicException, PolarsError
 
-    kinds = (DamagedError, PolarsError, PanicException, sqlite3.DatabaseError, UnicodeDecodeError)
+    kinds = (DamagedError, sqlite3.DatabaseError, UnicodeDecodeError)
+    kinds += (PolarsError, PanicException)
     return any(isinstance(cause, kinds) for cause in causes_of(error))
 
 

@@ -162,9 +162,7 @@ class Ledger:
         written = {event.id for segment in self._read("*.jsonl") for event in segment.events}
         at = self._clock()
         new = {plan.id: plan for plan in planned if plan.id not in written}
-        events = _masked(
-            [Event(id, at, actor, plan.kind, plan.target, plan.payload) for id, plan in new.items()]
-        )
+        events = _masked([Event(at=at, actor=actor, **vars(plan)) for plan in new.values()])
         self._write([event for event in events if event.kind not in NOTES])
         self._write([event for event in events if event.kind in NOTES])
         return events

@@ -152,10 +152,11 @@ class ParquetTables:
         written. Raises `TableError`, and changes nothing, if rows do not fit the schema, repeat a
         key or belong to another partition.
         """
-        frames = [frame.sort(schemas.key_of(table))] if isinstance(frame, pl.DataFrame) else frame
+        if isinstance(frame, pl.DataFrame):
+            frame = [frame.sort(schemas.key_of(table))]
         self.write_columns(table)
         path = self._path(table, part)
-        return self._publish(table, path, _checked(table, part, frames), inputs).info
+        return self._publish(table, path, _checked(table, part, frame), inputs).info
 
     def drop(self, table: str, part: str) -> None:
         """Empties the partition, if it exists; deletes files of partitions of the table that were

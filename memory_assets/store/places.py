@@ -96,8 +96,8 @@ def find_data(environ: "Mapping[str, str]" = os.environ) -> str:
     """Returns the data folder: from the environment, else from the user's `memory.toml`, else the
     default.
     """
-    folder = environ.get("MEMORY_DATA") or _data_in(user_settings_file(environ)) or default_data()
-    folder = os.path.expanduser(folder)
+    folder = environ.get("MEMORY_DATA") or _data_in(user_settings_file(environ))
+    folder = os.path.expanduser(folder or default_data())
     return folder if os.path.isabs(folder) else os.path.join(os.getcwd(), folder)
 
 

@@ -32,7 +32,7 @@ WAITING = os.path.join("built", "waiting.json")
 (`runs.freshness`).
 """
 
-COUNTED = ("sessions", "messages", "observations", "memories", "proposals", "decisions", "windows")
+COUNTED = "sessions messages observations memories proposals decisions windows".split()
 """Tables that the status counts."""
 
 

@@ -341,10 +341,8 @@ class CoreSettings(BaseSettings):
     def settings_customise_sources(
         cls, settings_cls, init_settings, env_settings, *_: Any, **__: Any
     ):
-        files = (
-            InitSettingsSource(settings_cls, init_kwargs=read_file(file))
-            for file in settings_files()
-        )
+        values = map(read_file, settings_files())
+        files = (InitSettingsSource(settings_cls, init_kwargs=each) for each in values)
         return init_settings, env_settings, *files
 
     @property
@@ -399,7 +397,8 @@ class CoreSettings(BaseSettings):
 
     def may_send(self, project: str) -> bool:
         """Returns whether data of the project may be sent to a model; data of no project may."""
-        return not project or ALL_PROJECTS in self.model_projects or project in self.model_projects
+        allowed = self.model_projects
+        return not project or ALL_PROJECTS in allowed or project in allowed
 
     def clock(self) -> datetime:
         """Returns the current time in UTC, or the fixed one in `now`."""
@@ -414,7 +413,8 @@ class CoreSettings(BaseSettings):
 
     def source_folders(self) -> list[Path]:
         """Returns the folders and files named in `sources`."""
-        return [Path(part).expanduser() for part in self.sources.split(os.pathsep) if part.strip()]
+        parts = filter(str.strip, self.sources.split(os.pathsep))
+        return [Path(part).expanduser() for part in parts]
 
 
 if TYPE_CHECKING:

@@ -31,7 +31,9 @@ sample's store, logs of the service, a killed restore.
 
 def other_entries(root: Path) -> list[str]:
     """Returns the other entries of the data folder, sorted: of a store, or of another program."""
-    return sorted({path.name for path in root.iterdir()} - BESIDE_A_STORE) if root.is_dir() else []
+    if not root.is_dir():
+        return []
+    return sorted({path.name for path in root.iterdir()} - BESIDE_A_STORE)
 
 
 def begin(root: Path) -> Path:

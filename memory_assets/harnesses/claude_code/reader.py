@@ -38,7 +38,8 @@ SYNTHETIC = "<synthetic>"
 MOST_GIVEN = 20
 """Prompts whose attachment may still come after their `remove`; it comes a few records later."""
 
-_BLOCKS = frozenset({"text", "tool_use", "server_tool_use", "thinking", "redacted_thinking"})
+_CALLS = frozenset({"tool_use", "server_tool_use"})
+_BLOCKS = _CALLS | {"text", "thinking", "redacted_thinking"}
 
 _REFUSAL_STARTS, _REFUSAL_ENDS = "The user doesn't want to ", " the user said:"
 """Begin and end of the first line of a result if the person refused the call; a reason follows."""
@@ -103,14 +104,16 @@ class ClaudeCodeReader(TranscriptReader):
         session_id = text_or_none(record.get("sessionId"))
         parsed.parent_session_id = None if session_id == self.session_id else session_id
         is_subagent = self._is_subagent or record.get("isSidechain")
-        return parsed.to_subagent() if parsed.status == "message" and is_subagent else parsed
+        if parsed.status == "message" and is_subagent:
+            parsed.to_subagent()
+        return parsed
 
     def _assistant(self, record: dict[str, Any]) -> Parsed:
         answer = record["message"]
         blocks = as_blocks(answer["content"])
         block_texts = [block["text"] for block in blocks if block["type"] == "text"]
         texts = list(filter(None, block_texts))
-        calls = [block for block in blocks if block["type"] in ("tool_use", "server_tool_use")]
+        calls = [block for block in blocks if block["type"] in _CALLS]
         if not texts and not calls:
             return _without_words(blocks)
         named_calls = [(str(c["id"]), str(c["name"]), c.get("input")) for c in calls]
@@ -164,9 +167,10 @@ class ClaudeCodeReader(TranscriptReader):
     ) -> None:
         """Makes the message the owner's if they typed text beside results, answered or refused."""
         typed = parse_user_text(beside)
+        outcome = record.get("toolUseResult")
         is_answer = parsed.tool_name in ASKING
-        answers = answers_in(record.get("toolUseResult"), self.state["asked"]) if is_answer else ""
-        reason = _refusal_reason(parsed, text, record.get("toolUseResult"))
+        answers = answers_in(outcome, self.state["asked"]) if is_answer else ""
+        reason = _refusal_reason(parsed, text, outcome)
         if beside and typed.voice == "person":
             parsed.to_owner(typed.text, is_user_turn=True)
         elif answers:
@@ -223,7 +227,8 @@ class ClaudeCodeReader(TranscriptReader):
         if prompt in given_prompts:
             given_prompts.remove(prompt)
             return True
-        waiting = [entry for entry in self.state["queue"] if entry[0] == prompt and not entry[2]]
+        queue = self.state["queue"]
+        waiting = [entry for entry in queue if entry[0] == prompt and not entry[2]]
         for entry in waiting[:1]:
             entry[2] = True
         return False

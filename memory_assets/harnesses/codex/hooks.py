@@ -104,7 +104,9 @@ class CodexConfig(HookPart):
         newline = "\r\n" if "\r\n" in text else "\n"
         content = text.removeprefix(BOM)
         line = "" if self._has_other_notify(text, settings) else self._line + newline
-        table = "" if self._has_other_server(text, settings) else self._table.replace("\n", newline)
+        table = self._table.replace("\n", newline)
+        if self._has_other_server(text, settings):
+            table = ""
         if not (line or table):
             raise NotOursError(self.note(text))
         if table and (content or line):

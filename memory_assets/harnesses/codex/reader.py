@@ -57,8 +57,9 @@ class CodexReader(TranscriptReader):
     """Reads one Codex file."""
 
     def __init__(self, session_id: str, state: Mapping[str, Any] | None = None) -> None:
-        initial = {"root": session_id, "header_count": 0, "is_header": True, "is_subagent": False}
-        initial |= {"beginning_until": None, "model": None, "asked": []}
+        initial = {"root": session_id, "header_count": 0, "is_header": True}
+        initial |= {"is_subagent": False, "beginning_until": None}
+        initial |= {"model": None, "asked": []}
         super().__init__(session_id, {**initial, **(state or {})})
 
     @staticmethod
@@ -146,7 +147,8 @@ class CodexReader(TranscriptReader):
         self.state["is_subagent"] = subagent is not None or is_in_subagent_thread
         self.state["root"] = forked_from or header_id or self.state["root"]
         self._begin_copy(at if forked_from else None)
-        parent = forked_from or text_or_none(payload.get("parent_thread_id")) or _spawner(subagent)
+        spawner = text_or_none(payload.get("parent_thread_id")) or _spawner(subagent)
+        parent = forked_from or spawner
         return parent if parent != self.session_id else None
 
     def _begin_copy(self, at: datetime | None) -> None:
@@ -316,4 +318,5 @@ def repository_name(url: Any) -> str | None:
 def _spawner(subagent: Any) -> str | None:
     """Returns the session that spawned a sub-agent, as its header names it."""
     spawn = subagent.get("thread_spawn") if isinstance(subagent, Mapping) else None
-    return text_or_none(spawn.get("parent_thread_id")) if isinstance(spawn, Mapping) else None
+    parent = spawn.get("parent_thread_id") if isinstance(spawn, Mapping) else None
+    return text_or_none(parent)

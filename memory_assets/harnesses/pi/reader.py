@@ -165,7 +165,9 @@ def _injected(name: str, content: Any) -> Parsed:
 
 def _summary(name: str, summary: Any, details: Any) -> Parsed:
     text = text_or_none(summary)
-    parsed = Parsed.message(name, "injected", "summary", text) if text else Parsed(name, "known")
+    parsed = Parsed(name, "known")
+    if text:
+        parsed = Parsed.message(name, "injected", "summary", text)
     if isinstance(details, Mapping):
         parsed.files_read = tuple(str(path) for path in details.get("readFiles") or ())
         parsed.files_modified = tuple(str(path) for path in details.get("modifiedFiles") or ())

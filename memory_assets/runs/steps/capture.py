@@ -121,10 +121,8 @@ def messages_open(store: Store, _: str) -> Rows:
     """Returns the messages of windows that are still growing."""
     growing = store.tables.read("windows").filter(status="open")
     frames = list(build_messages(growing, store.tables, store.archive, store.settings.clock()))
-    return Rows(
-        pl.concat(frames) if frames else empty("messages_open"),
-        {"sessions": growing["session_id"].n_unique()},
-    )
+    frame = pl.concat(frames) if frames else empty("messages_open")
+    return Rows(frame, {"sessions": growing["session_id"].n_unique()})
 
 
 @per_partition
@@ -138,17 +136,15 @@ def harness_memories(store: Store, _: str) -> Rows:
 @per_partition
 def messages(store: Store, day: str) -> Iterable[pl.DataFrame]:
     """Reads the messages of a day's windows back from the archive."""
-    return build_messages(
-        windows_of(store.tables, day), store.tables, store.archive, store.settings.clock()
-    )
+    closed = windows_of(store.tables, day)
+    return build_messages(closed, store.tables, store.archive, store.settings.clock())
 
 
 @per_partition
 def sessions(store: Store, day: str) -> pl.DataFrame:
     """Sums up the sessions of a day."""
-    return build_sessions(
-        windows_of(store.tables, day), store.tables.read("messages", [day]), store.tables
-    )
+    closed = windows_of(store.tables, day)
+    return build_sessions(closed, store.tables.read("messages", [day]), store.tables)
 
 
 @per_partition

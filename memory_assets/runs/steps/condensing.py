@@ -133,7 +133,8 @@ class Condenser:
 
 def days_of(span: Span, first: date) -> list[str]:
     """Returns the days, as text, of the day, week or month that begins on `first`."""
-    return [day.isoformat() for day in pl.date_range(first, span.last_day(first), eager=True)]
+    days = pl.date_range(first, span.last_day(first), eager=True)
+    return [day.isoformat() for day in days]
 
 
 def condense(store: Store, run: Run) -> Builder:

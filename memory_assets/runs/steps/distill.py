@@ -113,8 +113,10 @@ def emit_accumulated(store: Store, table: str, partitions: Sequence[str]) -> Rep
     rows = store.tables.read(table, partitions, columns=columns)
     days = rows.group_by("day").agg(pl.len(), pl.col("tokens").sum()).sort("day")
     for day, count, tokens in days.filter(pl.col("tokens") >= ACCUMULATED_TOKENS).iter_rows():
-        emit(store, ACCUMULATED, day.isoformat(), "", totalTokens=tokens, observationCount=count)
-    counts = {"facts": rows.filter(kind="fact").height, "sessions": rows["session_id"].n_unique()}
+        figures = {"totalTokens": tokens, "observationCount": count}
+        emit(store, ACCUMULATED, day.isoformat(), "", **figures)
+    facts = rows.filter(kind="fact").height
+    counts = {"facts": facts, "sessions": rows["session_id"].n_unique()}
     return Report({**counts, "observation_tokens": int(rows["tokens"].sum())})
 
 
@@ -160,7 +162,8 @@ def _write_log(store: Store, day: str) -> bool:
     windows = windows_of(store.tables, day).filter(is_logged).sort("ended_at", "window_id")
     if windows.is_empty() and not written:
         return False
-    sessions = {row["session_id"]: row for row in store.tables.read("sessions", [day]).to_dicts()}
+    session_rows = store.tables.read("sessions", [day]).to_dicts()
+    sessions = {row["session_id"]: row for row in session_rows}
     last_windows = dict(windows.select("session_id", "window_id").iter_rows())
     open_work = open_work_of(store.tables.read("observer_answers", [day]))
     sections = [

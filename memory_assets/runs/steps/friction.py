@@ -34,19 +34,18 @@ def friction(store: Store, _: Run) -> Builder:
 
     def build(day: str) -> Rows:
         count = session_count(store, day)
-        if count >= least:
-            try:
-                rows = find_frictions(store, day, load_embedder())
-            except ModelError as error:
-                skipped[day] = str(error)
-                version = friction_version(store, TABLES["friction"], day, has_friction=False)
-                return unencoded(store, store.tables.read("friction", [day]), version, error)
-            version = friction_version(
-                store, TABLES["friction"], day, has_friction=not rows.is_empty()
-            )
-            return Rows(rows, {"skipped": dict(skipped)}, version=version)
-        skipped[day] = f"{count} sessions; frictions are looked for from {least} on"
-        return Rows(empty("friction"), {"skipped": dict(skipped)})
+        if count < least:
+            skipped[day] = f"{count} sessions; frictions are looked for from {least} on"
+            return Rows(empty("friction"), {"skipped": dict(skipped)})
+        version_of = partial(friction_version, store, TABLES["friction"], day)
+        try:
+            rows = find_frictions(store, day, load_embedder())
+        except ModelError as error:
+            skipped[day] = str(error)
+            version = version_of(has_friction=False)
+            return unencoded(store, store.tables.read("friction", [day]), version, error)
+        version = version_of(has_friction=not rows.is_empty())
+        return Rows(rows, {"skipped": dict(skipped)}, version=version)
 
     return build
 
@@ -69,7 +68,8 @@ def find_frictions(store: Store, day: str, embedder: Embedder) -> pl.DataFrame:
         facts = _facts(store, days)
         statements = _statements(facts, week)
         owner = store.settings.owner
-        return detect(week, memory_lines, statements, embedder, owner=owner), week, facts
+        problems = detect(week, memory_lines, statements, embedder, owner=owner)
+        return problems, week, facts
 
     days = friction_days(day)
     findings, week, facts = detect_in(days)

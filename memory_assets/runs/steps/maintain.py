@@ -198,15 +198,15 @@ def reembedding(store: Store, _: Run) -> Report:
     marked: set[str] = set()
     with store.lock():
         for name in ("embeddings", "passage_vectors"):
-            days = store.tables.scan(name).filter(is_old).select(pl.col("day").unique()).collect()
+            old_rows = store.tables.scan(name).filter(is_old)
+            days = old_rows.select(pl.col("day").unique()).collect()
             for day in map(str, days["day"]):
                 store.tables.write(name, day, store.tables.read(name, [day]), inputs="-")
                 marked.add(day)
         for index in (open_vectors(store), open_texts(store)):
             index.rebuild_next()
-    return Report(
-        {"days_to_encode": len(marked), "model": embedder.name, "model_version": embedder.version}
-    )
+    model = {"model": embedder.name, "model_version": embedder.version}
+    return Report({"days_to_encode": len(marked), **model})
 
 
 def _append_moves(store: Store, planned: Iterable[Planned], job: str) -> int:

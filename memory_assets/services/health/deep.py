@@ -79,7 +79,8 @@ def _workspace(store: Store) -> Check:
     promise = "git finds every version of MEMORY.md whole"
     if not (store.workspace / ".git").is_dir():
         return Check("workspace", promise, True, "no history yet")
-    command = ["git", "-C", str(store.workspace), "fsck", "--no-dangling", "--no-progress"]
+    command = ["git", "-C", str(store.workspace)]
+    command += ["fsck", "--no-dangling", "--no-progress"]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     output_lines = (result.stderr + result.stdout).strip().splitlines()
     faults = output_lines if result.returncode else []

@@ -21,11 +21,7 @@ from memory_assets.services.health.deep import deep_checks
 from memory_assets.services.health.housekeeping import disk_use
 from memory_assets.services.health.identity import check_identity
 from memory_assets.services.health.sums import HarnessCounts, Sums, read_sums
-from memory_assets.services.health.surroundings import (
-    RECORD_COLUMNS,
-    check_projection,
-    render_lines,
-)
+from memory_assets.services.health.surroundings import check_projection, render_lines
 from memory_assets.services.models.model_names import name_problems
 from memory_assets.services.sources.transcripts import find_ignored, find_left_out, find_unread
 from memory_assets.stages.capture.ownership import PLACE
@@ -232,7 +228,7 @@ def _check_surroundings(store: Store, now: datetime) -> Iterator[Check]:
         "ignored": lambda: surroundings.check_ignored(find_ignored(store.settings)),
         "damaged lines": lambda: _check_damaged_lines(store),
         "record types": lambda: surroundings.check_record_types(
-            store.tables.read("records", columns=RECORD_COLUMNS)
+            store.tables.read("records", columns=surroundings.RECORD_COLUMNS)
         ),
     }
     for name, check in checks.items():
@@ -292,9 +288,8 @@ def _check_ids(store: Store) -> Check:
     )
     faults = []
     if moved:
-        faults.append(
-            f"{len(moved):,} have another id and kept their number and decision{_first(moved)}"
-        )
+        fault = "have another id and kept their number and decision"
+        faults.append(f"{len(moved):,} {fault}{_first(moved)}")
     if missing:
         faults.append(f"{len(missing):,} have no memory any more{_first(missing)}")
     remedy = (

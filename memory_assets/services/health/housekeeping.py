@@ -60,7 +60,6 @@ class Housekeeping:
     runs: int
     bytes: int
     """Size of the store now."""
-    freed: int
 
 
 def disk_use(root: Path) -> dict[str, int]:
@@ -76,14 +75,15 @@ def is_due(store: Store) -> bool:
 def next_time(store: Store) -> datetime:
     """Returns when housekeeping is due: an hour after the last one, or now if there was none."""
     last_time = store.note_of(NOTE)
-    return datetime.fromisoformat(last_time) + EVERY if last_time else store.settings.clock()
+    if not last_time:
+        return store.settings.clock()
+    return datetime.fromisoformat(last_time) + EVERY
 
 
 def keep_house(store: Store, wait_seconds: float = LOCK_WAIT_SECONDS) -> Housekeeping:
     """Removes what is too old, and more while the store is above its cap; raises `StoreBusyError`
     while another process writes.
     """
-    bytes_before = sum(disk_use(store.root).values())
     cap = store.settings.disk_gb * GIGABYTE
     with store.lock(wait_seconds):
         store.note(NOTE, store.settings.clock().isoformat())
@@ -92,8 +92,7 @@ def keep_house(store: Store, wait_seconds: float = LOCK_WAIT_SECONDS) -> Houseke
             run_count += _remove_runs(store, 0)
             for name in LEFTOVERS:
                 shutil.rmtree(store.root / name, ignore_errors=True)
-    bytes_after = sum(disk_use(store.root).values())
-    return Housekeeping(run_count, bytes_after, bytes_before - bytes_after)
+    return Housekeeping(run_count, sum(disk_use(store.root).values()))
 
 
 def plan_removal(runs: Sequence[EndedRun], now: datetime, days: int, most_bytes: int) -> list[str]:

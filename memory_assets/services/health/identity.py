@@ -48,11 +48,8 @@ def check_identity(
     folder = home / FOLDER
     if not any(os.path.lexists(folder / name) for name in (*ABOUT, INSTRUCTIONS)):
         return Check("identity", PROMISE, True, f"no identity files in {folder}")
-    problems = [
-        *_unreadable(folder),
-        *_missing(folder),
-        *_unlinked(folder / INSTRUCTIONS, harnesses),
-    ]
+    unlinked = _unlinked(folder / INSTRUCTIONS, harnesses)
+    problems = [*_unreadable(folder), *_missing(folder), *unlinked]
     if not problems:
         return Check("identity", PROMISE, True, _read_order(folder, memory_md, log))
     faults = "\n    ".join(f"{problem.text}: {problem.command}" for problem in problems)

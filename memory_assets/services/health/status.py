@@ -272,7 +272,8 @@ def _sessions_not_in_english(tables: ParquetTables) -> int:
     """Returns in how many sessions one of the owner's latest turns is in another language."""
     turns = tables.scan("messages").filter("is_user_turn", author="owner").sort("event_at")
     texts = turns.select("session_id", pl.col("text").str.head(CHARS_READ)).tail(TURNS_READ)
-    return len({id for id, text in texts.collect().iter_rows() if language_of(text) not in ENGLISH})
+    rows = texts.collect().iter_rows()
+    return len({id for id, text in rows if language_of(text) not in ENGLISH})
 
 
 def _language(status: Status) -> str:
@@ -292,7 +293,8 @@ def _unanswered(tables: ParquetTables) -> str:
     failed = rows.filter(pl.col("state").is_in(CAME_TO_NOTHING))
     problems = failed["problem"].drop_nulls().to_list()
     for name in TABLE_OF.values():
-        problems += tables.read(name, columns=["problem"]).filter(NO_ANSWER)["problem"].to_list()
+        without_answer = tables.read(name, columns=["problem"]).filter(NO_ANSWER)
+        problems += without_answer["problem"].to_list()
     if not problems:
         return ""
     count = f"{counted(len(problems), 'question')} to a model came to nothing"

@@ -43,7 +43,8 @@ def check_git() -> Check:
     try:
         result = subprocess.run(command, check=True, capture_output=True, text=True)
     except (OSError, subprocess.CalledProcessError) as error:
-        return Check("git", promise, False, str(error), "Install git and make sure it is on PATH.")
+        remedy = "Install git and make sure it is on PATH."
+        return Check("git", promise, False, str(error), remedy)
     return Check("git", promise, True, result.stdout.strip().removeprefix("git version "))
 
 
@@ -52,7 +53,8 @@ def check_permissions(root: Path) -> Check:
     promise = "the store is readable by its owner alone (folders 0700, files 0600)"
     if os.name != "posix":
         return Check("permissions", promise, True, "left to the platform")
-    paths = [path for path in _paths_below(root) if stat.S_IMODE(path.lstat().st_mode) & 0o077]
+    below = _paths_below(root)
+    paths = [path for path in below if stat.S_IMODE(path.lstat().st_mode) & 0o077]
     first_paths = ", ".join(str(path.relative_to(root)) or "." for path in paths[:SHOWN])
     fault = f"{len(paths):,} open to others: {first_paths}" if paths else ""
     return judge("permissions", promise, fault, remedy=f"Run: chmod -R go-rwx '{root}'")
@@ -74,7 +76,8 @@ def check_disk_use(sizes: Mapping[str, int], most_gb: float) -> Check:
     largest = ", ".join(f"{name} {sizes[name] / GIGABYTE:.2f}" for name in largest_names)
     usage = f"{used:.2f} GB: {largest}"
     if not most_gb:
-        return Check("disk use", "the size of the store is not limited (disk_gb = 0)", True, usage)
+        promise = "the size of the store is not limited (disk_gb = 0)"
+        return Check("disk use", promise, True, usage)
     promise = f"the store takes at most {most_gb:g} GB (setting disk_gb)"
     remedy = (
         "The history of runs and leftovers are removed within an hour, or by `memory "

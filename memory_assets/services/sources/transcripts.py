@@ -120,7 +120,8 @@ def find_all(settings: Settings) -> FoundFiles:
     `TranscriptError` where a folder of the settings cannot be read.
     """
     folders = settings.source_folders()
-    files = find_files(folders) if folders else find_files(places(), since=read_since(settings))
+    since = None if folders else read_since(settings)
+    files = find_files(folders or places(), since=since)
     rules = read_ignore_rules(settings)
     reasons = {file: rules.reason_for(file) for file in (*files.transcripts, *files.older)}
     ignored = ((file, reasons[file]) for file in files.transcripts)

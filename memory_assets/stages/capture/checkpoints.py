@@ -44,8 +44,10 @@ def versions_of_days(windows: pl.DataFrame, version: str) -> dict[str, str]:
     for session_windows in _by_session(closed_windows):
         turn_count = 0
         for number, row in enumerate(session_windows):
-            later = (window["fingerprint"] for window in _continuations(session_windows, number))
-            parts_of_days[row["day"].isoformat()] += [turn_count, row["fingerprint"], *later]
+            windows_after = _continuations(session_windows, number)
+            later = [window["fingerprint"] for window in windows_after]
+            parts = parts_of_days[row["day"].isoformat()]
+            parts += [turn_count, row["fingerprint"], *later]
             turn_count += row["user_turn_count"]
     return {day: hash_of(version, *parts) for day, parts in parts_of_days.items()}
 

@@ -207,7 +207,8 @@ def _reason_of(path: Path, error: Exception) -> str | None:
 
 def _without_twins(paths: Collection[Path]) -> list[Path]:
     """Returns the sorted paths, without compressed copies whose original is among the paths."""
-    twins = {path for path in paths if path.suffix in _TWINS and path.with_suffix("") in paths}
+    compressed = {path for path in paths if path.suffix in _TWINS}
+    twins = {path for path in compressed if path.with_suffix("") in paths}
     return sorted(set(paths) - twins, key=str)
 
 

@@ -39,7 +39,7 @@ def index_sources(
     changed = []
     sources = archive.sources()
     for source, ranges in track(sources.items(), "Parsing transcripts", total=len(sources)):
-        state = _State.from_inputs(written[source].inputs) if source in written else _State()
+        state = _State.from_inputs(written[source].inputs if source in written else "")
         if state.wants_rewound != keeps_rewound:
             state = _State(wants_rewound=keeps_rewound, keeps_rewound=keeps_rewound)
         if state.ranges != len(ranges):
@@ -59,18 +59,16 @@ def _update(
     except _CannotContinueError:
         _update(archive, tables, source, ranges, state.beginning())
     except TwoBranchesError:
-        _update(archive, tables, source, ranges, replace(state.beginning(), keeps_rewound=True))
+        beginning = replace(state.beginning(), keeps_rewound=True)
+        _update(archive, tables, source, ranges, beginning)
 
 
 def read_ids(archive: Archive, source: str) -> pl.DataFrame:
     """Returns generation, line and id of each message in the archived bytes of the source."""
     rows = _new_rows(archive, archive.ranges(source), _State(keeps_rewound=True))
-    ids = [(row["generation"], row["line"], row["message_id"]) for row in rows if row["message_id"]]
-    return pl.DataFrame(
-        ids,
-        schema={"generation": pl.Int64, "line": pl.Int64, "message_id": pl.String},
-        orient="row",
-    )
+    schema = {"generation": pl.Int64, "line": pl.Int64, "message_id": pl.String}
+    ids = [[row[name] for name in schema] for row in rows if row["message_id"]]
+    return pl.DataFrame(ids, schema, orient="row")
 
 
 @dataclass
@@ -215,8 +213,7 @@ def _assign_ids(parsed: Parsed, identifier: Identifier, range_: Range) -> str | 
 
 _COPIED = (
     "record_type", "status", "is_user_turn", "event_at", "boundary", "parent_session_id", "cwd",
-    "branch", "repository",
-    "title", "summary", "version", "model",
+    "branch", "repository", "title", "summary", "version", "model",
 )  # fmt: skip
 
 

@@ -135,7 +135,8 @@ def changed_files(
     """
     states = archive.seen()
     names = masked_paths(files)
-    return [file for file in files if _is_changed(file, states.get(names[file.path], []), now)]
+    state_of = {path: states.get(name, []) for path, name in names.items()}
+    return [file for file in files if _is_changed(file, state_of[file.path], now)]
 
 
 def masked_paths(files: Sequence[TranscriptFile]) -> dict[Path, str]:
@@ -202,7 +203,8 @@ def source_id_of(file: TranscriptFile, session_id: str, apart: str = "") -> str:
 
 
 def _is_changed(file: TranscriptFile, recorded_state: list[int], now: datetime | None) -> bool:
-    is_due = recorded_state[3:] == [WAITS_FOR_QUIET] and now is not None and _is_quiet(file, now)
+    is_waiting = recorded_state[3:] == [WAITS_FOR_QUIET]
+    is_due = is_waiting and now is not None and _is_quiet(file, now)
     return is_due or recorded_state[:3] != _state_of(file)
 
 

@@ -51,9 +51,8 @@ BATCH_ROWS = 1_000
 
 def inputs_of(windows: pl.DataFrame) -> str:
     """Returns a hash of all inputs of the messages of these windows."""
-    return schemas.hash_of(
-        INDEX_VERSION, version_of("resources"), *windows.sort("window_id")["fingerprint"]
-    )
+    fingerprints = windows.sort("window_id")["fingerprint"]
+    return schemas.hash_of(INDEX_VERSION, version_of("resources"), *fingerprints)
 
 
 def windows_of(tables: ParquetTables, day: str) -> pl.DataFrame:

@@ -20,12 +20,11 @@ AHEAD = timedelta(days=1)
 """A time further in the future than this comes from a wrong clock."""
 
 PLACE = ["source_id", "generation", "line"]
-_EARLIEST_FIRST = ["own_from", "event_at", "session_id", "generation", "line", "source_id"]
+_EARLIEST_FIRST = "own_from event_at session_id generation line source_id".split()
 _NO_BEGINNINGS = pl.DataFrame(schema={"source_id": pl.String, "own_from": pl.Datetime("us", "UTC")})
 _COLUMNS = (
     *PLACE, "resource_id", "session_id", "message_id", "kind", "is_user_turn", "event_at", "chars",
-    "boundary",
-    "kept_from_line",
+    "boundary", "kept_from_line",
 )  # fmt: skip
 
 
@@ -74,12 +73,10 @@ def own_messages(rows: pl.DataFrame, beginnings: pl.DataFrame | None = None) -> 
     place = pl.int_range(pl.len())
     is_message = pl.col("message_id").is_not_null()
     is_repeated = is_message & pl.col("message_id").is_duplicated()
-    candidates = (
-        rows.with_columns(place=place)
-        .filter(is_repeated)
-        .join(_NO_BEGINNINGS if beginnings is None else beginnings, on="source_id", how="left")
-        .select("message_id", *_EARLIEST_FIRST, "place")
-    )
+    known_beginnings = _NO_BEGINNINGS if beginnings is None else beginnings
+    repeated = rows.with_columns(place=place).filter(is_repeated)
+    with_beginnings = repeated.join(known_beginnings, on="source_id", how="left")
+    candidates = with_beginnings.select("message_id", *_EARLIEST_FIRST, "place")
     ordered = candidates.sort(_EARLIEST_FIRST, nulls_last=True)
     originals = ordered.unique("message_id", keep="first", maintain_order=True)
     copies = candidates.join(originals, on="place", how="anti")["place"].implode()
@@ -115,11 +112,8 @@ def find_beginnings(records: pl.LazyFrame, shared: pl.DataFrame, now: datetime) 
     rows = timed_records.select("source_id", "event_at", identity=identity).collect()
     is_own = pl.col("source_id").n_unique().over("identity") == 1
     first = rows.filter(is_own).group_by("source_id").agg(first=pl.col("event_at").min())
-    times = (
-        rows.group_by("source_id")
-        .agg(last=pl.col("event_at").max())
-        .join(first, on="source_id", how="left")
-    )
+    last = rows.group_by("source_id").agg(last=pl.col("event_at").max())
+    times = last.join(first, on="source_id", how="left")
     return times.select("source_id", own_from=pl.coalesce("first", "last"))
 
 
@@ -128,12 +122,8 @@ def in_order(rows: pl.DataFrame) -> pl.DataFrame:
 
     Sorts only rows that are not in order yet, because sorting takes twice their memory.
     """
-    source, generation, line = (
-        pl.col(name) - pl.col(name).shift() for name in ("_source", *PLACE[1:])
-    )
-    ranks = rows.select(
-        pl.col("source_id").rank("dense").cast(pl.Int64).alias("_source"), *PLACE[1:]
-    )
+    ranks = rows.select(pl.col("source_id").rank("dense").cast(pl.Int64), *PLACE[1:])
+    source, generation, line = (pl.col(name) - pl.col(name).shift() for name in PLACE)
     follows = (source > 0) | ((source == 0) & ((generation > 0) | ((generation == 0) & (line > 0))))
     return rows if ranks.select(follows.all()).item() else rows.sort(PLACE)
 

@@ -217,7 +217,8 @@ def read_tombstones(events: Iterable[Event], key: bytes) -> Tombstones:
 def unfinished(events: Sequence[Event]) -> list[Event]:
     """Returns the events of words to forget that are not erased from all tables and files yet."""
     erased = {event.target for event in events if event.kind == WORDS_ERASED}
-    return [event for event in events if event.kind == WORDS_FORGOTTEN and event.id not in erased]
+    forgettings = [event for event in events if event.kind == WORDS_FORGOTTEN]
+    return [event for event in forgettings if event.id not in erased]
 
 
 def masking(tombstones: Tombstones) -> Callable[[Sequence[bytes]], list[tuple[bytes, int]]]:

@@ -123,7 +123,8 @@ class _Row(NamedTuple):
     @property
     def tail_start(self) -> Place | None:
         """Where the messages begin that a compaction kept in context."""
-        return None if self.kept_from_line is None else (self.generation, self.kept_from_line)
+        line = self.kept_from_line
+        return None if line is None else (self.generation, line)
 
     @property
     def size(self) -> int:
@@ -152,13 +153,9 @@ class _OpenWindow:
         self.user_turns += row.is_user_turn
         self.session_turns = row.turns
 
-    def next(self, *, is_continued: bool) -> "_OpenWindow":
+    def next(self) -> "_OpenWindow":
         """Returns the empty window after this one."""
-        return _OpenWindow(
-            session_turns=self.session_turns,
-            is_continued=is_continued,
-            compacted_at=self.compacted_at,
-        )
+        return replace(self, rows=[], latest=ownership.EARLIEST, size=0, user_turns=0)
 
     def is_over(self, rules: WindowRules, at: datetime) -> bool:
         """Returns whether it has messages and the session has ended after them by `at`."""
@@ -241,7 +238,9 @@ def _spawner(rows: Sequence[_Row], facts: SessionFacts) -> str | None:
 
     None if the rows have a user turn: then the session with a parent is a fork, not a sub-agent.
     """
-    return None if any(row.is_user_turn for row in rows) else facts.first("parent_session_id")
+    if any(row.is_user_turn for row in rows):
+        return None
+    return facts.first("parent_session_id")
 
 
 def _first_spawner(
@@ -278,14 +277,14 @@ def _cut(rows: Iterable[_Row], rules: WindowRules) -> Iterator[_CutWindow]:
         # and the trigger is part of its key.
         if current.is_over(rules, row.at) and not current.is_short(rules):
             yield _CutWindow("ended", "observed", current.rows)
-            current = current.next(is_continued=current.is_continued)
+            current = current.next()
         if row.boundary == "compaction":
             current = yield from _compact(current, row.at, row.tail_start)
         if row.message_id is None:
             continue
         if row.is_user_turn and current.is_full(rules):
             yield _CutWindow("tail", "observed", current.rows)
-            current = current.next(is_continued=True)
+            current = replace(current.next(), is_continued=True)
         current.add(row)
     if _is_compacting(current, rules.now, rules):
         current = yield from _compact(current, rules.now)
@@ -326,7 +325,7 @@ def _compact(
     if not any(row.is_user_turn for row in closing_rows):
         return current
     yield _CutWindow("compaction", "observed", closing_rows)
-    next_window = current.next(is_continued=True)
+    next_window = current.next()
     for row in current.rows[len(closing_rows) :]:
         next_window.add(row)
     return next_window
@@ -453,9 +452,9 @@ def sources_to_plan(
 
 def _with_families(sources: set[str], windows: pl.DataFrame) -> set[str]:
     """Returns the sources and all that share messages with them, directly or through others."""
-    pairs = windows.select("source_id", "shared_with").explode("shared_with").drop_nulls().unique()
+    pairs = windows.select("source_id", "shared_with").explode("shared_with")
     neighbours: dict[str, set[str]] = defaultdict(set)
-    for source, sharing_source in pairs.iter_rows():
+    for source, sharing_source in pairs.drop_nulls().unique().iter_rows():
         neighbours[source].add(sharing_source)
         neighbours[sharing_source].add(source)
     family = set(sources)

@@ -118,7 +118,7 @@ def test_old_runs_go_and_the_ui_keeps_its_state(
     ]
     new = run(instance, store, "c", NOW - timedelta(days=2))
     done = keep_house(store)
-    assert done.runs == 3 and done.freed > 0
+    assert done.runs == 3
     assert history_files(store) == {new}
     assert [record.dagster_run.run_id for record in instance.get_run_records()] == [new]
     assert not any((store.dagster_home / "storage" / run_id).exists() for run_id in old)
