@@ -12,9 +12,7 @@ from hypothesis import strategies as st
 from memory_assets.harnesses.codex.reader import repository_name
 from memory_assets.harnesses.human_words import parse_user_text, strip_memories
 from memory_assets.harnesses.readers import open_reader, seed_of, session_id_of
-from memory_assets.harnesses.tool_calls import (
-    describe_call,
-)
+from memory_assets.harnesses.tool_calls import describe_call
 from memory_assets.stages.capture.discover import harness_of
 from memory_assets_tests.transcripts.reading import HERE, lines_of
 
@@ -32,16 +30,9 @@ JSON = st.recursive(
 )
 
 
-TYPES = {
-    "event_at": datetime | None,
-    "files_read": tuple,
-    "files_modified": tuple,
-    "image_count": int,
-    "is_error": bool,
-    "is_turn": bool,
-    "is_user_turn": bool,
-    "undone_turns": int,
-}
+TYPES = {"event_at": datetime | None, "image_count": int, "undone_turns": int}
+TYPES |= dict.fromkeys(("files_read", "files_modified"), tuple)
+TYPES |= dict.fromkeys(("is_error", "is_turn", "is_user_turn"), bool)
 RECORDS = [
     (harness_of(path), orjson.loads(line))
     for path in PATHS

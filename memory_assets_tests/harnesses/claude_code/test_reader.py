@@ -25,16 +25,12 @@ def test_a_compaction_names_the_first_line_it_kept():
 
 
 def test_lines_of_a_sidechain_are_the_sub_agents_and_no_turns_of_the_person():
-    assert [(p.author, p.kind, p.is_user_turn) for p in messages_of(transcript("0a000003"))] == [
-        ("owner", "text", True),
-        ("assistant", "tool_call", False),
-        ("subagent", "text", False),
-        ("subagent", "tool_call", False),
-        ("file", "tool_result", False),
-        ("subagent", "text", False),
-        ("tool", "tool_result", False),
-        ("assistant", "text", False),
-    ]
+    messages = messages_of(transcript("0a000003"))
+    assert [f"{p.author}:{p.kind}" for p in messages] == (
+        "owner:text assistant:tool_call subagent:text subagent:tool_call file:tool_result "
+        "subagent:text tool:tool_result assistant:text"
+    ).split()
+    assert [p.is_user_turn for p in messages] == [True] + 7 * [False]
 
 
 def test_streaming_snapshots_of_a_message_have_one_id_and_its_blocks_different_ones():
@@ -161,16 +157,10 @@ def test_what_the_harness_says_in_the_users_role_is_injected():
 
 
 def test_a_line_that_cannot_be_understood_is_told_by_its_status_and_the_next_is_read():
-    assert [(p.record_type, p.status) for p in read_all(transcript("0a000009"))] == [
-        ("user", "message"),
-        ("broken", "broken"),
-        ("hologram", "unknown"),
-        ("system/aurora_boundary", "unknown"),
-        ("blank", "known"),
-        ("assistant", "message"),
-        ("user/malformed", "unknown"),
-        ("json/list", "unknown"),
-    ]
+    assert [f"{p.record_type}:{p.status}" for p in read_all(transcript("0a000009"))] == (
+        "user:message broken:broken hologram:unknown system/aurora_boundary:unknown blank:known "
+        "assistant:message user/malformed:unknown json/list:unknown"
+    ).split()
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import csv
 from collections import Counter
 from pathlib import Path
 
+from memory_assets.harnesses.normal_form import Parsed
 from memory_assets.harnesses.readers import open_reader, seed_of
 from memory_assets.stages.capture.discover import find_transcripts
 from memory_assets_tests.transcripts.reading import (
@@ -19,38 +20,27 @@ PARENT, SPAWNED, FORKED = (transcript(f"00000000000{n}.jsonl") for n in (1, 2, 3
 ROOT = "019c0000-0000-7000-8000-000000000001"
 
 
+def authors(messages: list[Parsed]) -> str:
+    """The author of each message, with a mark at a turn of the person."""
+    return " ".join(f"{message.author}{'!' * message.is_user_turn}" for message in messages)
+
+
 def test_the_second_log_adds_no_message():
     texts = [text for _, text in said(PARENT)]
     assert texts.count("Get an overview, then review the carts with an agent.") == 1
 
 
 def test_instructions_of_the_harness_are_injected_and_a_persons_words_theirs():
-    assert [(p.author, p.is_user_turn) for p in messages_of(PARENT)] == [
-        ("injected", False),
-        ("injected", False),
-        ("owner", True),
-        ("assistant", False),
-        ("assistant", False),
-        ("file", False),
-        ("owner", True),
-        ("owner", True),
-        ("assistant", False),
-        ("tool", False),
-        ("injected", False),
-        ("assistant", False),
-    ]
+    assert authors(messages_of(PARENT)) == (
+        "injected injected owner! assistant assistant file owner! owner! assistant tool injected "
+        "assistant"
+    )
 
 
 def test_in_a_sub_agents_fork_the_beginning_is_the_owners_and_the_task_is_not():
-    authors = [(p.author, p.is_user_turn) for p in messages_of(SPAWNED)]
-    assert authors[:9] == [(p.author, p.is_user_turn) for p in messages_of(PARENT)[:9]]
-    assert authors[9:] == [
-        ("injected", False),
-        ("subagent", False),
-        ("subagent", False),
-        ("tool", False),
-        ("subagent", False),
-    ]
+    messages = messages_of(SPAWNED)
+    assert authors(messages[:9]) == authors(messages_of(PARENT)[:9])
+    assert authors(messages[9:]) == "injected subagent subagent tool subagent"
 
 
 def test_a_fork_names_its_parent_and_starts_from_the_root():
@@ -78,13 +68,11 @@ def test_calls_of_every_kind_are_paired_with_their_results():
         for p in messages_of(transcript("000000000005.jsonl"))
         if p.kind in ("tool_call", "tool_result")
     ]
-    assert [(p.kind, p.tool_name, p.author, p.is_error) for p in calls] == [
-        ("tool_call", "local_shell", "assistant", False),
-        ("tool_result", "local_shell", "file", False),
-        ("tool_call", "apply_patch", "assistant", False),
-        ("tool_result", "apply_patch", "tool", True),
-        ("tool_call", "web_search", "assistant", False),
-    ]
+    assert [(p.tool_name, p.author) for p in calls] == [
+        ("local_shell", "assistant"), ("local_shell", "file"), ("apply_patch", "assistant"), ("apply_patch", "tool"),
+        ("web_search", "assistant"),
+    ]  # fmt: skip
+    assert [p.is_error for p in calls] == [False, False, False, True, False]
     assert [p.text for p in calls[1::2]] == ["PRICE = 1.0\n", "Failed to find expected lines"]
 
 

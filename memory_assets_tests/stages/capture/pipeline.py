@@ -71,8 +71,6 @@ def state(store: Store) -> dict[str, pl.DataFrame]:
         store.tables.read("records").drop("resource_id").sort("source_id", "generation", "line")
     )
     messages = store.tables.read("messages").drop("resource_id").sort("message_id")
-    windows, sessions = (
-        store.tables.read("windows").sort("window_id"),
-        store.tables.read("sessions").sort("session_id", "day"),
-    )
+    windows = store.tables.read("windows").sort("window_id")
+    sessions = store.tables.read("sessions").sort("session_id", "day")
     return {"records": records, "windows": windows, "messages": messages, "sessions": sessions}

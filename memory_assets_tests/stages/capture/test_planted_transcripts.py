@@ -8,6 +8,7 @@ What machines write that is as random as a secret and is none stays as it is.
 import base64
 import json
 import os
+from itertools import cycle, islice
 from random import Random, SystemRandom
 
 import pytest
@@ -31,13 +32,8 @@ def planted(seed: int, count: int) -> list[Planted]:
     random, forms = Random(seed), list(FORMS)
     random.shuffle(forms)
     return [
-        plant(
-            forms[number % len(forms)],
-            random.choice([*WRAPPINGS]),
-            random.choice([*PLACES]),
-            random,
-        )
-        for number in range(count)
+        plant(form, random.choice([*WRAPPINGS]), random.choice([*PLACES]), random)
+        for form in islice(cycle(forms), count)
     ]
 
 
@@ -47,11 +43,10 @@ def missed(lines: list[Planted]) -> list[tuple[str, str, str]]:
     after, _ = mask(before)
     assert [len(line) for line in after.splitlines()] == [len(line) for line in before.splitlines()]
     masked = after.splitlines(keepends=True)
-    return [
-        (each.form, each.wrapping, each.place)
-        for each, line in zip(lines, masked, strict=True)
-        if is_readable(each.secret, line)
-    ]
+    readable = (
+        each for each, line in zip(lines, masked, strict=True) if is_readable(each.secret, line)
+    )
+    return [(each.form, each.wrapping, each.place) for each in readable]
 
 
 def test_the_forms_are_of_far_more_than_forty_kinds_and_all_can_be_read_before_masking() -> None:

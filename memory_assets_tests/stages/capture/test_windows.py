@@ -56,16 +56,11 @@ def test_a_session_that_compacts_and_ends_yields_two_windows(store, sources):
     ]
 
 
-def test_a_session_under_five_user_turns_is_captured_and_not_observed(store, sources):
-    transcript(sources, "a").write_bytes(lines(*dialogue("a", 4)))
-    assert shape(windows(store, sources)) == [("a", "ended", "short", 0, 7, 4)]
-    assert store.tables.read("messages").height == 8
-
-
 def test_a_short_session_that_resumes_joins_its_next_window_under_the_same_key(store, sources):
     path = transcript(sources, "a")
     path.write_bytes(lines(*dialogue("a", 3)))
     (first,) = windows(store, sources)
+    assert shape([first]) == [("a", "ended", "short", 0, 5, 3)]
     path.write_bytes(lines(*dialogue("a", 3), *dialogue("a", 3, first=6, minutes=60 * 24)))
     (joined,) = windows(store, sources)
     assert (joined["status"], joined["user_turn_count"], joined["window_id"]) == (
@@ -149,19 +144,6 @@ def test_ranges_of_an_earlier_release_get_their_repository_at_the_next_intake(
     capture(store, sources, Machine(tmp_path / "home"))
     (window,) = store.tables.read("windows").to_dicts()
     assert (window["project"], window["person"]) == ("till", store.settings.owner)
-
-
-def test_a_resumed_session_opens_a_new_window_and_repeats_nothing(store, sources):
-    path = transcript(sources, "a")
-    path.write_bytes(lines(*dialogue("a", 5)))
-    (first,) = windows(store, sources)
-    path.write_bytes(lines(*dialogue("a", 5), *dialogue("a", 5, first=10, minutes=300)))
-    both = windows(store, sources)
-    assert shape(both) == [
-        ("a", "ended", "observed", 0, 9, 5),
-        ("a", "ended", "observed", 10, 19, 5),
-    ]
-    assert both[0] == first
 
 
 def test_a_session_is_open_until_it_has_been_idle_for_long_enough(store, sources):
