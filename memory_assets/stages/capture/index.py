@@ -8,6 +8,7 @@ start. Messages of turns that the person took back lose their ids, so that no ot
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
+from operator import itemgetter
 from typing import Any
 
 import orjson
@@ -67,7 +68,7 @@ def read_ids(archive: Archive, source: str) -> pl.DataFrame:
     """Returns generation, line and id of each message in the archived bytes of the source."""
     rows = _new_rows(archive, archive.ranges(source), _State(keeps_rewound=True))
     schema = {"generation": pl.Int64, "line": pl.Int64, "message_id": pl.String}
-    ids = [[row[name] for name in schema] for row in rows if row["message_id"]]
+    ids = map(itemgetter(*schema), (row for row in rows if row["message_id"]))
     return pl.DataFrame(ids, schema, orient="row")
 
 
