@@ -60,11 +60,8 @@ class CommandStep:
         if _RUNNERS.match(name) or "/" in name:
             name = name.rsplit("/", 1)[-1]
         bare = re.sub(r"(?<=[a-z])[\d.]+$", "", name)
-        return (
-            self.words[2]
-            if bare == "python" and self.words[1:2] == ("-m",) and len(self.words) > 2
-            else bare
-        )
+        is_module = bare == "python" and self.words[1:2] == ("-m",) and len(self.words) > 2
+        return self.words[2] if is_module else bare
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -74,9 +71,8 @@ class CommandStep:
     @property
     def key(self) -> str:
         """The program and the plain words after it."""
-        plain = takewhile(
-            lambda word: _PLAIN.match(word) and not _FILE.search(word), self.words[1:LONGEST_KEY]
-        )
+        words = self.words[1:LONGEST_KEY]
+        plain = takewhile(lambda word: _PLAIN.match(word) and not _FILE.search(word), words)
         return " ".join([self.words[0], *plain])
 
     @property
@@ -94,23 +90,12 @@ class CommandStep:
         """Whether it is not specific to a task: routine, or building and testing as after every
         change.
         """
-        known = _CHECKS | _CHECKERS
-        asked = (
-            word.rsplit("/", 1)[-1]
-            for word in self.words[1:LONGEST_KEY]
-            if not word.startswith("-")
-        )
-        task = next(
-            (
-                word
-                for word in asked
-                if word.split(":")[0] not in known and not word.startswith(".")
-            ),
-            "",
-        )
-        return (
-            self.is_routine or self.program in _CHECKERS or (self.program in _BUILDERS and not task)
-        )
+        if self.is_routine or self.program in _CHECKERS:
+            return True
+        words = (word for word in self.words[1:LONGEST_KEY] if not word.startswith("-"))
+        names = (word.rsplit("/", 1)[-1] for word in words)
+        tasks = {name.split(":")[0] for name in names if name and name[0] != "."}
+        return self.program in _BUILDERS and tasks <= _CHECKS | _CHECKERS
 
     @property
     def is_help(self) -> bool:
@@ -122,12 +107,9 @@ class CommandStep:
 def parse_steps(command: str) -> tuple[CommandStep, ...]:
     """Returns the steps of a command line in order, without the content of a here-document."""
     tokens = _TOKEN.findall(command.partition("<<")[0])
-    lines = (
-        list(words)
-        for is_separator, words in groupby(tokens, _SEPARATORS.__contains__)
-        if not is_separator
-    )
-    return tuple(step for words in lines if (step := _step(words)))
+    parts = groupby(tokens, _SEPARATORS.__contains__)
+    steps = (_step(list(words)) for is_separator, words in parts if not is_separator)
+    return tuple(filter(None, steps))
 
 
 def words_of(command: str) -> tuple[str, ...]:

@@ -105,17 +105,16 @@ def follow(numbered: Numbered, later: Sequence[RecurringProblem]) -> Numbered:
 
 
 def _latest(problem: RecurringProblem, later: Sequence[RecurringProblem]) -> RecurringProblem:
-    """Returns the same problem as it was found later: of that kind, with its subject or most of its
-    messages.
-    """
-    shown, least = set(problem.message_ids), len(problem.message_ids) / 2
-    of_kind = [one for one in later if one.kind == problem.kind]
-    same = [
-        one
-        for one in of_kind
-        if one.subject == problem.subject or len(shown.intersection(one.message_ids)) > least
-    ]
-    return max([problem, *same], key=lambda one: len(one.occurrences))
+    """Returns the same problem as it was found later."""
+    same = [other for other in later if _is_same(problem, other)]
+    return max([problem, *same], key=lambda each: len(each.occurrences))
+
+
+def _is_same(problem: RecurringProblem, other: RecurringProblem) -> bool:
+    """Returns whether the other is of that kind, with its subject or most of its messages."""
+    shared = set(problem.message_ids).intersection(other.message_ids)
+    is_like = other.subject == problem.subject or 2 * len(shared) > len(problem.message_ids)
+    return other.kind == problem.kind and is_like
 
 
 def _same(

@@ -23,10 +23,9 @@ _SUPERVISORS = word_set("""docker docker-compose podman systemctl service launch
 _RESTARTS = word_set("restart kickstart reload bounce try-restart")
 _KILLERS = frozenset(("pkill", "killall"))
 _SETTINGS = re.compile(
-    r"(?i)(?:^|/)(?:config|settings|conf|environments?)/|(?:config|settings"
-    r"|compose)[^/]*\.\w+$|\.(?:toml|ya?ml|ini|cfg|conf|env"
-    r"|properties|plist|service)$|(?:^|/)(?:\.env[\w.]*|Dockerfile|Makefile|Procfile"
-    r"|\.\w+rc)$|(?:^|/)\.[\w.-]+\.json$"
+    r"(?i)(?:^|/)(?:config|settings|conf|environments?)/|(?:config|settings|compose)[^/]*\.\w+$"
+    r"|\.(?:toml|ya?ml|ini|cfg|conf|env|properties|plist|service)$"
+    r"|(?:^|/)(?:\.env[\w.]*|Dockerfile|Makefile|Procfile|\.\w+rc|\.[\w.-]+\.json)$"
 )
 _RECORDS = re.compile(
     r"(?:^|/)(?:changelog|readme)|lock\.\w+$|\.lock$|(?:^|/)(?:package|go)\.(?:json|mod|sum)$", re.I
@@ -72,20 +71,15 @@ def _restart(
 ) -> RecurringProblem:
     causes = [_cause(call, service, said.get(call.session.id, ())) for call, _ in ran]
     known = next((cause for cause in reversed(causes) if cause), None)
-    why = f" The cause that was found: {known[1]}" if known else ""
-    end = (
-        "fix that before you restart it again."
-        if known
-        else "find the cause before you restart it again."
-    )
+    remedy = f"The cause that was found: {known[1]} So fix that" if known else "So find the cause"
     command = ran[-1][1].text
     return RecurringProblem(
         kind="configuration_drift",
         subject=f"restart {service}",
         title=f"`{service}` is restarted by hand, session after session",
         section=TROUBLE_SECTION,
-        new=f"`{service}` keeps dying: a restart (`{command}`) helps only until the next "
-        f"time.{why} So {end}",
+        new=f"`{service}` keeps dying: a restart (`{command}`) helps only until the next time. "
+        f"{remedy} before you restart it again.",
         occurrences=tuple(
             _occurrence(call, cause, said) for (call, _), cause in zip(ran, causes, strict=True)
         ),
@@ -99,38 +93,27 @@ def _cause(call: ToolCall, service: str, said: Sequence[Utterance]) -> tuple[Utt
     for reply in said:
         if reply.place < call.place or reply.is_owner:
             continue
-        for sentence in split_message(reply.text):
-            is_cause = CAUSE.search(sentence.text) or _GIVES_REASON.search(sentence.text)
-            if (
-                is_cause
-                and service.lower() in sentence.text.lower()
-                and len(sentence.text) <= _LONGEST_CAUSE
-            ):
-                return reply, sentence.text
+        for text in (sentence.text for sentence in split_message(reply.text)):
+            is_cause = CAUSE.search(text) or _GIVES_REASON.search(text)
+            if is_cause and service.lower() in text.lower() and len(text) <= _LONGEST_CAUSE:
+                return reply, text
     return None
 
 
 def _occurrence(
     call: ToolCall, cause: tuple[Utterance, str] | None, said: dict[str, list[Utterance]]
 ) -> Occurrence:
-    before = [
-        one.at for one in said.get(call.session.id, ()) if one.place < call.place and one.is_owner
-    ] or [call.at]
+    turns = (turn for turn in said.get(call.session.id, ()) if turn.is_owner)
+    moments = [call.at, *(turn.at for turn in turns if turn.place < call.place)]
     shown = (*call.message_ids, *([cause[0].message_id] if cause else []))
-    return Occurrence(call.session, shown, call.at, (call.done_at or call.at) - before[-1])
+    return Occurrence(call.session, shown, call.at, (call.done_at or call.at) - moments[-1])
 
 
 def _edits(week: Week) -> list[RecurringProblem]:
     by_edit: dict[tuple[str, str, str], list[tuple[ToolCall, FileEdit]]] = defaultdict(list)
     for call in week.calls:
-        edit = call.edit
-        if (
-            edit
-            and edit.old
-            and not call.is_failed
-            and _SETTINGS.search(edit.path)
-            and not _RECORDS.search(edit.path)
-        ):
+        edit = None if call.is_failed else call.edit
+        if edit and edit.old and _SETTINGS.search(edit.path) and not _RECORDS.search(edit.path):
             path = edit.path if edit.path.startswith("/") else f"{call.session.folder}/{edit.path}"
             by_edit[path, squeezed(edit.old), squeezed(edit.new)].append((call, edit))
     return [

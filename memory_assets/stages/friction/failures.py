@@ -42,9 +42,8 @@ LIKE_BEFORE = 0.6
 """Share of a command's words that the successful attempt has, too."""
 
 _GENERIC = re.compile(
-    r"(?i)^\W*(?:exit (?:code|status)\b.{0,12}|make(?:\[\d+\])?: \*\*\*.*|npm (?:err"
-    r"|error)[!\w ]*|fail\W*|error\W*"
-    r"|command failed.*|\W*)$"
+    r"(?i)^\W*(?:exit (?:code|status)\b.{0,12}|make(?:\[\d+\])?: \*\*\*.*"
+    r"|npm (?:err|error)[!\w ]*|(?:fail|error)?\W*|command failed.*)$"
 )
 _ERROR = re.compile(
     r"(?i)error|exception|fatal|fail|refused|denied|not (?:found|set)|no such|can(?:no|')t"
@@ -133,16 +132,20 @@ class Failure:
     workaround: Workaround | None
 
 
+Cured = tuple[Failure, Workaround, Cure]
+"""A failure, what got its session past it, and what that has in common with other sessions."""
+
+
 def find_failures(week: Week, embedder: Embedder) -> list[RecurringProblem]:
     """Returns what failed in the same way in three sessions or more, with what got sessions past
     it.
     """
     failures = list(chain.from_iterable(map(_failures, week.calls_by_session().values())))
-    found = []
-    for program in sorted({failure.program for failure in failures}):
-        own = [failure for failure in failures if failure.program == program]
-        found += [_problem(program, group) for group in _same(own, embedder)]
-    return [problem for problem in found if problem]
+    by_program: dict[str, list[Failure]] = defaultdict(list)
+    for failure in failures:
+        by_program[failure.program].append(failure)
+    groups = chain.from_iterable(_same(by_program[name], embedder) for name in sorted(by_program))
+    return list(filter(None, map(_problem, groups)))
 
 
 def error_line(output: str) -> str | None:
@@ -168,16 +171,16 @@ def signature_of(line: str) -> str:
 
 
 def _failures(calls: Sequence[ToolCall]) -> list[Failure]:
-    found = []
-    for at, call in enumerate(calls):
+    failures = []
+    for number, call in enumerate(calls, start=1):
         line = error_line(call.output) if call.is_failed else None
         if line is not None:
             steps = parse_steps(call.command)
             # The last step is the one that failed.
             program = steps[-1].program if steps else call.tool.lower()
-            workaround = _workaround(call, calls[at + 1 : at + 1 + NEXT_CALLS])
-            found.append(Failure(call, program, line, signature_of(line), workaround))
-    return found
+            workaround = _workaround(call, calls[number : number + NEXT_CALLS])
+            failures.append(Failure(call, program, line, signature_of(line), workaround))
+    return failures
 
 
 def _workaround(failed: ToolCall, later: Sequence[ToolCall]) -> Workaround | None:
@@ -221,9 +224,11 @@ def _same(failures: Sequence[Failure], embedder: Embedder) -> list[list[Failure]
     return [[failure for failure in failures if failure.signature in names] for names in named]
 
 
-def _problem(program: str, group: Sequence[Failure]) -> RecurringProblem | None:
+def _problem(group: Sequence[Failure]) -> RecurringProblem | None:
     line = group[-1].line
-    remedy = _remedy(group)
+    program = group[0].program
+    cures = _cures(group)
+    remedy = _remedy(group[-1], cures)
     is_misuse = any(_MISUSED.search(failure.line) for failure in group)
     problem = RecurringProblem(
         kind="tool_misuse" if is_misuse else "recurring_failure",
@@ -233,38 +238,36 @@ def _problem(program: str, group: Sequence[Failure]) -> RecurringProblem | None:
         new=f"{remedy} (“{line}”).",
         occurrences=tuple(_occurrence(failure) for failure in group),
     )
-    sessions, cured = len(problem.session_ids), _cures(group)
+    sessions = len(problem.session_ids)
     is_often = sessions >= FEWEST_SESSIONS or (sessions == 2 and len(group) >= IN_TWO_SESSIONS)
-    is_cured = sessions == 2 and len(cured) >= FEWEST_SESSIONS
+    is_cured = sessions == 2 and len(cures) >= FEWEST_SESSIONS
     return problem if (is_often or is_cured) and remedy else None
 
 
-def _cures(group: Sequence[Failure]) -> list[tuple[Failure, Workaround, Cure]]:
+def _cures(group: Sequence[Failure]) -> list[Cured]:
     """Returns the failures that were overcome by what most sessions did, two at least; of equal
     ones what ran last.
     """
-    found = [(failure, failure.workaround) for failure in group if failure.workaround]
-    once = {(failure.call.session.id, key) for failure, way in found for key in way.keys}
+    ways = [(failure, failure.workaround) for failure in group if failure.workaround]
+    once = {(failure.call.session.id, key) for failure, way in ways for key in way.keys}
     counts = Counter(key for _, key in once)
-    latest = [key for _, way in found for key in [*map(_key, way.first), *way.keys]][::-1]
-    by_count = sorted(counts.items(), key=lambda entry: (-entry[1], latest.index(entry[0])))
-    if not by_count or by_count[0][1] < 2:
+    latest = [key for _, way in ways for key in [*map(_key, way.first), *way.keys]][::-1]
+    key = min(counts, key=lambda key: (-counts[key], latest.index(key)), default=None)
+    if key is None or counts[key] < 2:
         return []
-    key = by_count[0][0]
-    return [(failure, way, key) for failure, way in found if key in way.keys]
+    return [(failure, way, key) for failure, way in ways if key in way.keys]
 
 
-def _remedy(group: Sequence[Failure]) -> str | None:
+def _remedy(latest: Failure, cures: Sequence[Cured]) -> str | None:
     """Returns what to do instead, if it is known of the tool or two sessions found the same
     workaround.
     """
     for pattern, remedy in _KNOWN_REMEDIES.items():
-        if re.search(pattern, group[-1].line, re.I):
+        if re.search(pattern, latest.line, re.I):
             return remedy
-    cured = _cures(group)
-    if not cured:
+    if not cures:
         return None
-    failure, way, key = cured[-1]
+    failure, way, key = cures[-1]
     failed = _short(failure.call.command)
     if not way.added and not way.removed:
         step = next(step for step in way.first if _key(step) == key)

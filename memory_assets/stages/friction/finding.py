@@ -5,6 +5,7 @@ it.
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import PurePosixPath
+from statistics import fmean
 
 from memory_assets.schema.records import MEMORY_MD, FrictionKind
 from memory_assets.stages.friction.week import SessionInfo
@@ -61,11 +62,9 @@ class RecurringProblem:
     @property
     def target(self) -> str:
         """`MEMORY.md`, or the path of another file."""
-        return (
-            self.file
-            if self.file == MEMORY_MD
-            else str(PurePosixPath(self.session.folder or ".") / self.file)
-        )
+        if self.file == MEMORY_MD:
+            return self.file
+        return str(PurePosixPath(self.session.folder or ".") / self.file)
 
     @property
     def session_ids(self) -> tuple[str, ...]:
@@ -80,10 +79,8 @@ class RecurringProblem:
     @property
     def minutes(self) -> float:
         """The average cost of one occurrence."""
-        minutes = (one.worked.total_seconds() / 60 for one in self.occurrences)
-        return sum(min(max(each, LEAST_MINUTES), MOST_MINUTES) for each in minutes) / len(
-            self.occurrences
-        )
+        minutes = (each.worked.total_seconds() / 60 for each in self.occurrences)
+        return fmean(min(max(each, LEAST_MINUTES), MOST_MINUTES) for each in minutes)
 
     @property
     def severity(self) -> float:

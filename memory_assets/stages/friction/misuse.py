@@ -15,26 +15,22 @@ from memory_assets.english.changes import read_changes
 from memory_assets.stages.friction.commands import CommandStep, parse_steps
 from memory_assets.stages.friction.finding import RULES_SECTION, Occurrence, RecurringProblem
 from memory_assets.stages.friction.week import ToolCall, Utterance, Week
+from memory_assets.text.words import word_set
 
 FEWEST_SESSIONS = 2
 """The second session that breaks a rule shows that the rule alone is not enough."""
 
 _FORBIDS = re.compile(
-    r"(?i)\b(?:never|not|no|(?:don'?t|do not|must not|stop) (?:ever )?(?:use|using|run"
-    r"|running|call|calling)|instead of"
-    r"|rather than|avoid)\s+"
-    r"(?:use\s+|using\s+|run(?:ning)?\s+|with\s+|plain\s+|the\s+)?"
+    r"(?i)\b(?:never|not|no|(?:don'?t|do not|must not|stop) (?:ever )?(?:us(?:e|ing)|run(?:ning)?"
+    r"|call(?:ing)?)|instead of|rather than|avoid)\s+"
+    r"(?:(?:use|using|run(?:ning)?|with|plain|the)\s+)?"
     r"(?:`([A-Za-z][\w.+-]*\w(?: [^`]+)?)`|['\"]?([A-Za-z][\w.+-]*\w(?:(?: [a-z]+)? --?[\w-]+)?))"
 )
-_EVERYDAY_WORDS = re.compile(
-    r"(?:true|false|test|set|wait|read|time|find|type|which|cut|less|more|do|done|file|date"
-    r"|touch|kill|go|make|just|task|man"
-    r"|info|watch|open|code|at|host|fly|now|sort|split|join|head|tail|cat|echo|source|export"
-    r"|history|exec|command|node|as|in|up"
-    r"|top|who|last|look|install|script|env|if|for|then|while|till|write|mesg|link|dig|nice"
-    r"|yes|clear|reset|sleep|patch|tree"
-    r"|black)$"
-)
+_EVERYDAY_WORDS = word_set("""true false test set wait read time find type which cut less more do
+    done file date touch kill go make just task man info watch open code at host fly now sort split
+    join head tail cat echo source export history exec command node as in up top who last look
+    install script env if for then while till write mesg link dig nice yes clear reset sleep patch
+    tree black""")
 """Programs that are also English words: "not true" forbids no program."""
 
 _TAKES = re.compile(
@@ -89,7 +85,7 @@ def forbidden_in(text: str) -> set[str]:
     named = {
         command
         for command in found
-        if not _EVERYDAY_WORDS.match(command) or f"`{command}`" in text.lower()
+        if command not in _EVERYDAY_WORDS or f"`{command}`" in text.lower()
     }
     return named - narrower
 
@@ -116,16 +112,10 @@ def _correction(
     call: ToolCall, rule: Prohibition, said: dict[str, list[Utterance]]
 ) -> Utterance | None:
     """Returns the person's next turn, if it names what the rule is about."""
-    turn = next(
-        (one for one in said.get(call.session.id, ()) if one.is_owner and one.place > call.place),
-        None,
-    )
-    named = {word for word in (rule.gone, rule.came) if word}
-    return (
-        turn
-        if turn and any(re.search(rf"\b{re.escape(word)}\b", turn.text, re.I) for word in named)
-        else None
-    )
+    turns = (turn for turn in said.get(call.session.id, ()) if turn.is_owner)
+    turn = next((turn for turn in turns if turn.place > call.place), None)
+    names = "|".join(re.escape(word) for word in (rule.gone, rule.came) if word)
+    return turn if turn and re.search(rf"\b(?:{names})\b", turn.text, re.I) else None
 
 
 def _problem(
@@ -138,12 +128,10 @@ def _problem(
         title=f"`{gone}` is run although a rule says not to",
         section=RULES_SECTION,
         new=f"Use `{came}`, never `{gone}`." if came else f"Never run `{gone}`.",
-        occurrences=tuple(
-            Occurrence(
-                call.session, (*call.message_ids, turn.message_id), call.at, turn.at - call.at
-            )
-            if turn
-            else Occurrence(call.session, call.message_ids, call.at)
-            for call, _, turn in broken
-        ),
+        occurrences=tuple(_occurrence(call, turn) for call, _, turn in broken),
     )
+
+
+def _occurrence(call: ToolCall, turn: Utterance | None) -> Occurrence:
+    shown = [*call.message_ids, *([turn.message_id] if turn else [])]
+    return Occurrence(call.session, tuple(shown), call.at, (turn or call).at - call.at)

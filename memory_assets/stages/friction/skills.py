@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -59,10 +60,9 @@ class TaskRequest:
     @property
     def steps(self) -> list[CommandStep]:
         """The successful steps, in order."""
-        ran = (
-            step for call in self.calls if not call.is_failed for step in parse_steps(call.command)
-        )
-        return [step for step in ran if not step.is_help]
+        commands = (call.command for call in self.calls if not call.is_failed)
+        steps = chain.from_iterable(map(parse_steps, commands))
+        return [step for step in steps if not step.is_help]
 
     @property
     def steps_by_key(self) -> dict[str, CommandStep]:
@@ -77,16 +77,16 @@ def find_missing_skills(week: Week, embedder: Embedder) -> list[RecurringProblem
         return []
     texts = [_LINK.sub("", request.text) for request in requests]
     alike = likeness(texts, embedder.encode(texts))
-    found: list[RecurringProblem] = []
-    for problem in (
-        *_by_steps(requests, alike),
-        *_by_manual(requests, alike),
-        *_by_words(requests, alike),
+    problems: list[RecurringProblem] = []
+    reported: set[str] = set()
+    for problem in chain.from_iterable(
+        find(requests, alike) for find in (_by_steps, _by_manual, _by_words)
     ):
-        reported = {id for one in found for id in one.message_ids}
-        if len(problem.session_ids) >= FEWEST_SESSIONS and not reported & set(problem.message_ids):
-            found.append(problem)
-    return found
+        is_new = reported.isdisjoint(problem.message_ids)
+        if len(problem.session_ids) >= FEWEST_SESSIONS and is_new:
+            problems.append(problem)
+            reported.update(problem.message_ids)
+    return problems
 
 
 def _requests(week: Week) -> Iterator[TaskRequest]:
@@ -95,10 +95,9 @@ def _requests(week: Week) -> Iterator[TaskRequest]:
         turns = [turn for turn in said if turn.is_owner]
         ends = [turn.place for turn in turns[1:]] + [10**9]
         for turn, end in zip(turns, ends, strict=True):
-            own = tuple(
-                call for call in calls.get(id, ()) if turn.place < call.place < end and call.command
-            )
-            yield TaskRequest(turn, " ".join(typed_sentences(turn.text))[:400], own)
+            of_turn = (call for call in calls.get(id, ()) if turn.place < call.place < end)
+            commands = tuple(call for call in of_turn if call.command)
+            yield TaskRequest(turn, " ".join(typed_sentences(turn.text))[:400], commands)
 
 
 def _by_steps(requests: Sequence[TaskRequest], alike: np.ndarray) -> Iterator[RecurringProblem]:
@@ -110,10 +109,10 @@ def _by_steps(requests: Sequence[TaskRequest], alike: np.ndarray) -> Iterator[Re
             shared[one, other] = shared[other, one] = 1.0
     for group in cluster(shared, 0.5):
         last = keys[group[-1]]
-        if _is_enough(common := common_steps([keys[n] for n in group]), last):
-            yield _problem(
-                [requests[n] for n in group], " ".join(common), [last[key].text for key in common]
-            )
+        common = common_steps([keys[n] for n in group])
+        if _is_enough(common, last):
+            steps = [last[key].text for key in common]
+            yield _problem([requests[n] for n in group], " ".join(common), steps)
 
 
 def common_steps(sequences: Sequence[Mapping[str, CommandStep]]) -> list[str]:
@@ -140,9 +139,8 @@ def _by_manual(requests: Sequence[TaskRequest], alike: np.ndarray) -> Iterator[R
 def _looked_up(request: TaskRequest) -> set[str]:
     """Returns the programs whose manual was opened for the request and that were run afterwards."""
     asked = set()
-    for step in (
-        step for call in request.calls for step in parse_steps(call.command) if step.is_help
-    ):
+    steps = chain.from_iterable(parse_steps(call.command) for call in request.calls)
+    for step in filter(lambda step: step.is_help, steps):
         named = [word for word in step.words[1:] if not word.startswith("-")]
         asked.add(named[-1].split("-")[0] if step.words[0] in MANUALS and named else step.program)
     return asked & {step.program for step in request.steps if not step.is_everyday}
@@ -178,31 +176,23 @@ def title_of(asked: str, steps: Sequence[str]) -> str:
     if not steps:
         return f"Keep this request as a skill, instead of typing it each time: “{about}”"
     own = [step for step in steps if not any(one.is_everyday for one in parse_steps(step))] or steps
-    shown = ", then ".join(
-        f"`{shortened(step.partition('$(')[0].strip(), STEP_CHARS)}`" for step in own[:MOST_STEPS]
-    )
-    return (
-        f"When asked for something like “{about}”, run "
-        f"{shown}{', …' if len(own) > MOST_STEPS else ''}"
-    )
+    commands = [step.partition("$(")[0].strip() for step in own[:MOST_STEPS]]
+    shown = ", then ".join(f"`{shortened(command, STEP_CHARS)}`" for command in commands)
+    more = ", …" if len(own) > MOST_STEPS else ""
+    return f"When asked for something like “{about}”, run {shown}{more}"
 
 
 def _render(name: str, asked: str, steps: Sequence[str]) -> str:
     """Returns the skill file: when to use it, and the steps that worked the last time."""
     about = asked if len(asked) <= 160 else asked[:160].rsplit(" ", 1)[0] + "…"
-    head = (
-        f'---\nname: {name}\ndescription: "Use when asked for something like: '
-        f'{about.replace(chr(34), chr(39))}"\n---\n'
-    )
+    description = f"Use when asked for something like: {about}".replace('"', "'")
     title = name.replace("-", " ").capitalize()
-    numbered = "\n".join(f"{number}. `{step}`" for number, step in enumerate(steps, 1))
-    worked = (
-        f"These steps worked the last time; put the present names and values in:\n\n{numbered}\n"
-        if steps
-        else ""
-    )
-    body = worked or f"What is asked for:\n\n> {asked}\n"
-    return f"{head}\n# {title}\n\n{body}"
+    body = f"What is asked for:\n\n> {asked}\n"
+    if steps:
+        numbered = "\n".join(f"{number}. `{step}`" for number, step in enumerate(steps, 1))
+        worked = "These steps worked the last time; put the present names and values in:"
+        body = f"{worked}\n\n{numbered}\n"
+    return f'---\nname: {name}\ndescription: "{description}"\n---\n\n# {title}\n\n{body}'
 
 
 def _common_words(texts: Sequence[str]) -> list[str]:

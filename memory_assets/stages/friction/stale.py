@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
+import numpy as np
+
 from memory_assets.english.changes import read_changes
 from memory_assets.english.word_forms import family_of, form_of, tokens_of
 from memory_assets.schema.protocols import Embedder
@@ -32,12 +34,10 @@ _CLOSING = re.compile(
 """Says that it is new, and nothing of what it is."""
 
 _IS_NEWS = re.compile(
-    r"(?i)\b(?:is|are|was|were|has|have|we|\w+s) (?:\w+ ){0,6}now\b|\bnow (?:is|are|runs?"
-    r"|lives?|uses?|called)\b|\bno longer\b"
-    r"|\bany ?more\b|\b(?:moved|switched|migrated|upgraded|rewritten|replaced|renamed|raised"
-    r"|lowered|changed)\b|, not \w"
-    r"|\b(?:these days|nowadays|as of|since (?:yesterday|today|last|this|the|\w+day))\b"
-    r"|\binstead of\b"
+    r"(?i)\b(?:is|are|was|were|has|have|we|\w+s) (?:\w+ ){0,6}now\b|, not \w"
+    r"|\b(?:now (?:is|are|runs?|lives?|uses?|called)|no longer|any ?more|moved|switched|migrated"
+    r"|upgraded|rewritten|replaced|renamed|raised|lowered|changed|these days|nowadays|as of"
+    r"|since (?:yesterday|today|last|this|the|\w+day)|instead of)\b"
 )
 """Says that something is no longer as it was."""
 
@@ -89,20 +89,17 @@ def find_stale(
     texts = [line.text for line in lines] + [statement.text for statement in statements]
     alike = similarities(embedder.encode(texts))[: len(lines), len(lines) :]
     # A statement of a change is compared with a line from a lower cosine on.
-    least = [
-        CONSIDERED_FROM / 2 if read_changes(one.text) else CONSIDERED_FROM for one in statements
-    ]
-    found = []
+    shares = [0.5 if read_changes(statement.text) else 1.0 for statement in statements]
+    is_near = alike >= CONSIDERED_FROM * np.array(shares)
+    problems = []
     for number, line in enumerate(lines):
-        near = [one for place, one in enumerate(statements) if alike[number, place] >= least[place]]
-        against = [
-            (one, how)
-            for one in near
-            if one.at.date() >= line.on and (how := _conflict(one.text, line.text))
-        ]
+        near = [statement for place, statement in enumerate(statements) if is_near[number, place]]
+        later = [statement for statement in near if statement.at.date() >= line.on]
+        ways = [(statement, _conflict(statement.text, line.text)) for statement in later]
+        against = [(statement, way) for statement, way in ways if way]
         if against:
-            found.append(_problem(line, against))
-    return found
+            problems.append(_problem(line, against))
+    return problems
 
 
 def corrected(line: str, statement: str, how: str) -> str:
@@ -124,14 +121,13 @@ def _conflict(statement: str, line: str) -> str | None:
     only be mentioned.
     """
     how = find_conflict(statement, line)
-    how = how or (
-        OTHER_VALUE if _says_it_is_new(statement, line) or _is_news_of(statement, line) else None
-    )
-    gone = any(
-        _find(line, change.gone) and not _find(line, change.came)
-        for change in read_changes(statement)
-    )
-    return how or (REPLACED if gone and not read_changes(line) else None)
+    if how:
+        return how
+    if _says_it_is_new(statement, line) or _is_news_of(statement, line):
+        return OTHER_VALUE
+    changes = [change for change in read_changes(statement) if _find(line, change.gone)]
+    is_replaced = any(not _find(line, change.came) for change in changes)
+    return REPLACED if is_replaced and not read_changes(line) else None
 
 
 def _says_it_is_new(statement: str, line: str) -> bool:
@@ -146,12 +142,8 @@ def _is_news_of(statement: str, line: str) -> bool:
     """Returns whether the statement says that the subject of the line is now otherwise."""
     ours, theirs = _content(line), _content(statement)
     about = [word for word in ours if word in theirs]
-    if (
-        not _IS_NEWS.search(statement)
-        or not ours
-        or ours[0] not in theirs
-        or len(about) < _SAME_SUBJECT * len(ours)
-    ):
+    is_about_it = ours[:1] == about[:1] and len(about) >= _SAME_SUBJECT * len(ours)
+    if not ours or not is_about_it or not _IS_NEWS.search(statement):
         return False
     denied = {word for found in _DENIED.findall(statement) for word in _content(found)}
     is_replaced = len(about) < len(ours) or not denied.isdisjoint(ours[1:])

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from itertools import groupby
+from itertools import chain, groupby, starmap
 from typing import Any
 
 import orjson
@@ -108,24 +108,18 @@ class Week:
 
 def read_week(messages: pl.DataFrame, sessions: pl.DataFrame) -> Week:
     """Returns the week of these messages; `sessions` are the rows of the same days."""
-    known = {
-        row["session_id"]: SessionInfo(
-            row["session_id"], row["project"], row["folder"], row["person"]
-        )
-        for row in sessions.sort("session_id", "day").iter_rows(named=True)
-        if row["session_id"] == main_session(row["session_id"])
-    }
+    columns = ("session_id", "project", "folder", "person")
+    rows = sessions.sort("session_id", "day").select(columns).iter_rows()
+    infos = {row[0]: SessionInfo(*row) for row in rows if row[0] == main_session(row[0])}
     by_session: dict[str, list[Row]] = defaultdict(list)
     for row in messages.sort("event_at", "window_id", "ordinal").iter_rows(named=True):
         by_session[main_session(row["session_id"])].append(row)
-    owners = [
-        (known.get(id) or SessionInfo(id, "", "", ""), rows)
+    pairs = [
+        (infos.get(id) or SessionInfo(id, "", "", ""), rows)
         for id, rows in sorted(by_session.items())
     ]
-    calls = tuple(call for session, rows in owners for call in _calls(session, rows))
-    return Week(
-        calls, tuple(one for session, rows in owners for one in _utterances(session, rows)), known
-    )
+    calls = chain.from_iterable(starmap(_calls, pairs))
+    return Week(tuple(calls), tuple(chain.from_iterable(starmap(_utterances, pairs))), infos)
 
 
 def main_session(session_id: str) -> str:
@@ -137,9 +131,8 @@ def _utterances(session: SessionInfo, rows: Sequence[Row]) -> Iterator[Utterance
     for place, row in enumerate(rows):
         is_owner = row["author"] == "owner" and row["is_user_turn"]
         if row["kind"] == "text" and (is_owner or row["author"] == "assistant"):
-            yield Utterance(
-                session, place, row["message_id"], row["event_at"], row["text"], is_owner
-            )
+            what = (row["message_id"], row["event_at"], row["text"], is_owner)
+            yield Utterance(session, place, *what)
 
 
 def _calls(session: SessionInfo, rows: Sequence[Row]) -> list[ToolCall]:
@@ -154,21 +147,13 @@ def _calls(session: SessionInfo, rows: Sequence[Row]) -> list[ToolCall]:
                 waiting[row["session_id"], tool].append(len(found))
                 arguments = _arguments(given)
                 command, edit = _command(arguments, given), _edit(arguments)
-                found.append(
-                    ToolCall(
-                        session, place, row["message_id"], row["event_at"], tool, command, edit
-                    )
-                )
-        elif row["kind"] == "tool_result" and (
-            open_calls := waiting[row["session_id"], row["tool_name"]]
-        ):
-            result = {
-                "result_id": row["message_id"],
-                "done_at": row["event_at"],
-                "output": row["text"],
-            }
-            number = open_calls.pop(0)
-            found[number] = replace(found[number], **result, is_failed=row["is_error"])
+                what = (row["message_id"], row["event_at"], tool, command, edit)
+                found.append(ToolCall(session, place, *what))
+        elif row["kind"] == "tool_result" and waiting[row["session_id"], row["tool_name"]]:
+            number = waiting[row["session_id"], row["tool_name"]].pop(0)
+            result = {"result_id": row["message_id"], "done_at": row["event_at"]}
+            result |= {"output": row["text"], "is_failed": row["is_error"]}
+            found[number] = replace(found[number], **result)
     return found
 
 
