@@ -89,7 +89,13 @@ def distill(store: Store, request: DistillRequest) -> Distilled:
     Raises `QuestionError` where nobody may read the sessions, for the id of a question that no
     agent was asked, and with the reason for an answer that cannot be used.
     """
-    _check_consent(store, request.project)
+    settings = store.settings
+    if not settings.has_consent:
+        raise QuestionError(NO_CONSENT)
+    if request.project and not settings.may_send(request.project):
+        allowing = f"`memory model add {request.project}`"
+        withheld = f"Sessions of {request.project} may not be read"
+        raise QuestionError(f"{withheld}. The owner allows it with {allowing}.")
     if request.question is None:
         return _next_question(store, request.project)
     status = _asked(store, request.question)
@@ -100,32 +106,22 @@ def distill(store: Store, request: DistillRequest) -> Distilled:
     return _take(store, status, request.answer, request.client)
 
 
-def _check_consent(store: Store, project: str | None) -> None:
-    if not store.settings.has_consent:
-        raise QuestionError(NO_CONSENT)
-    if project and not store.settings.may_send(project):
-        raise QuestionError(
-            f"Sessions of {project} may not be read. The owner allows it with `memory model add "
-            f"{project}`."
-        )
-
-
 def _next_question(store: Store, project: str | None) -> Distilled:
     """Returns the open question that was given to an agent the longest ago, or never."""
-    given: list[tuple[float, Path, QuestionStatus]] = []
+    given: dict[Path, QuestionStatus] = {}
     for day, status in _open_questions(store, project):
         marker = make_folder(store.answers / AGENT_QUESTIONS / day) / status.question.key.name
         try:
             marker.touch(mode=0o600, exist_ok=False)
         except FileExistsError:
-            given.append((marker.stat().st_mtime, marker, status))
-            continue
-        return _page(store, status)
+            given[marker] = status
+        else:
+            return _page(store, status)
     if not given:
         return Distilled("nothing", text=_withheld(store))
-    _, marker, status = min(given, key=lambda item: item[0])
+    marker = min(given, key=lambda path: path.stat().st_mtime)
     marker.touch()
-    return _page(store, status)
+    return _page(store, given[marker])
 
 
 def _open_questions(store: Store, project: str | None) -> Iterator[tuple[str, QuestionStatus]]:
@@ -149,12 +145,9 @@ def _open_questions(store: Store, project: str | None) -> Iterator[tuple[str, Qu
 def _withheld(store: Store) -> str:
     """Returns what to do where only sessions wait that may not be read."""
     names = waiting_windows(store)["project"].unique().sort()
-    withheld = [name for name in names if not store.settings.may_send(name)]
-    if not withheld:
-        return ""
-    return (
-        f"Sessions of {', '.join(withheld)} may not be read; `memory model add PROJECT` allows it."
-    )
+    withheld = ", ".join(name for name in names if not store.settings.may_send(name))
+    allowing = "`memory model add PROJECT` allows it."
+    return f"Sessions of {withheld} may not be read; {allowing}" if withheld else ""
 
 
 def _asked(store: Store, name: str) -> QuestionStatus:
@@ -175,8 +168,8 @@ def _consultation(store: Store) -> Consultation:
 
 
 def _asker(store: Store, status: QuestionStatus, model: MaskedModel) -> ModelAsker:
-    consultant = Consultant(_consultation(store), model)
-    return replace(consultant.asker([status]), images=lambda _: {})
+    asker = Consultant(_consultation(store), model).asker([status])
+    return replace(asker, images=lambda _: {})
 
 
 def _page(store: Store, status: QuestionStatus, number: int = 1) -> Distilled:
@@ -186,11 +179,12 @@ def _page(store: Store, status: QuestionStatus, number: int = 1) -> Distilled:
     _, request = _asker(store, status, model).prepare(group)
     request = model.masked(request)
     pages = list(_split(f"{request.system.rstrip()}\n\n{request.material}"))
-    if number > len(pages):
-        raise QuestionError(f"The question has {len(pages)} pages; there is no page {number}.")
-    name = status.question.key.name
-    about = ("question", name, status.question.project)
-    return Distilled(*about, pages[number - 1], number, len(pages))
+    count = len(pages)
+    if number > count:
+        raise QuestionError(f"The question has {count} pages; there is no page {number}.")
+    question = status.question
+    page = (pages[number - 1], number, count)
+    return Distilled("question", question.key.name, question.project, *page)
 
 
 def _split(text: str) -> Iterator[str]:
@@ -215,10 +209,10 @@ def _take(store: Store, status: QuestionStatus, text: str, client: str) -> Disti
             return Distilled("known", name, status.question.project)
         _asker(store, status, model).ask(QuestionGroup((next_attempt(status),)))
         status = _asked(store, name)
+    fault = status.attempts[-1].fault
     if status.state == "open":
-        reason = status.attempts[-1].fault or next_attempt(status).complaint
-        raise QuestionError(f"{reason} Answer the question {name} again.")
+        fault = fault or next_attempt(status).complaint
+        raise QuestionError(f"{fault} Answer the question {name} again.")
     if status.kept is None:
-        fault = status.attempts[-1].fault
         raise QuestionError(f"{fault} It was the second answer, so rules read this window.")
     return Distilled("stored", name, status.question.project)

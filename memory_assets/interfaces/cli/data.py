@@ -72,7 +72,8 @@ def export(
     if output is not None:
         count = tables.export_file(table, output, format, past_day)
         written = {"table": table, "path": output, "rows": count}
-        return Reply(written, [f"{count:,} rows in {output}"], next_step=after_table_export(table))
+        lines = [f"{count:,} rows in {output}"]
+        return Reply(written, lines, next_step=after_table_export(table))
     if as_json:
         return Reply({"table": table, "rows": tables.export_rows(table, past_day)})
     if format == "parquet" and sys.stdout.isatty():
@@ -196,9 +197,8 @@ def rebuild(
 
     if indexes and reflections:
         raise typer.BadParameter("Give --indexes or --reflections, not both.")
-    if indexes:
-        return built_reply(running.rebuild("indexes"))
-    return built_reply(running.rebuild("reflections" if reflections else "all"))
+    part = "indexes" if indexes else "reflections" if reflections else "all"
+    return built_reply(running.rebuild(part))
 
 
 @app.command(epilog="Example: `memory data backfill --from 2026-04-01`")
@@ -229,15 +229,11 @@ def answer_types() -> dict[str, Any]:
     from memory_assets.memory.transfer import BackedUp
     from memory_assets.memory.verb_answers import Rating
 
-    return {
+    builds = ("import", "restore", "rebuild", "backfill", "flush")
+    return {f"data {name}": Built for name in builds} | {
         "data export": dict[str, Any],
-        "data import": Built,
-        "data restore": Built,
         "data backup": BackedUp,
         "data show": ShownRows,
         "data sample": ShownRows,
-        "data rebuild": Built,
-        "data backfill": Built,
-        "data flush": Built,
         "data feedback": Rating,
     }

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memory_assets.errors import QuestionError
-from memory_assets.interfaces.cli.commands import Json, group, keyword_parameters, set_parameters
-from memory_assets.interfaces.ports import LOOPBACK, address_of, free_port, is_loopback, listen
+from memory_assets.interfaces import ports
+from memory_assets.interfaces.cli import commands
+from memory_assets.interfaces.cli.commands import Json
 from memory_assets.interfaces.views.terminal import Reply, tell
 from memory_assets.memory import MemoryAgent
 from memory_assets.schema.extras import loaded
@@ -24,7 +25,9 @@ HTTP_PORT = 3100
 MCP_PORT = 3200
 NOTEBOOK_PORT = 8888
 
-app = group("Serve the memory to agents (MCP), over HTTP, as the Dagster UI, or as a notebook.")
+app = commands.group(
+    "Serve the memory to agents (MCP), over HTTP, as the Dagster UI, or as a notebook."
+)
 Write = Annotated[
     bool, typer.Option("--write", help="Also allow writing: facts, corrections, decisions.")
 ]
@@ -43,7 +46,9 @@ def _server(epilog: str) -> Callable[[Callable[..., Reply]], Callable[..., Reply
     """
 
     def register(run: Callable[..., Reply]) -> Callable[..., Reply]:
-        parameters_of = {kind: keyword_parameters(kind) for kind in loaded("server_options")}
+        parameters_of = {
+            kind: commands.keyword_parameters(kind) for kind in loaded("server_options")
+        }
 
         def invoke(**words: Any) -> Reply:
             options = []
@@ -52,11 +57,11 @@ def _server(epilog: str) -> Callable[[Callable[..., Reply]], Callable[..., Reply
                 options.append(option_class(**values))
             return run(options=options, **words)
 
-        signature = keyword_parameters(run)
+        signature = commands.keyword_parameters(run)
         place = [parameter.name for parameter in signature].index("options")
         signature[place : place + 1] = chain.from_iterable(parameters_of.values())
         update_wrapper(invoke, run)
-        set_parameters(invoke, signature)
+        commands.set_parameters(invoke, signature)
         app.command(epilog=epilog)(invoke)
         return run
 
@@ -81,7 +86,7 @@ def mcp(
     prompts: Annotated[
         bool, typer.Option("--prompts", help="Also answer the hooks that recall at each prompt.")
     ] = False,
-    host: Host = LOOPBACK[0],
+    host: Host = ports.LOOPBACK[0],
     port: Port = MCP_PORT,
     options: Options = (),
     as_json: Json = False,
@@ -108,7 +113,7 @@ def mcp(
 )
 def http(
     write: Write = False,
-    host: Host = LOOPBACK[0],
+    host: Host = ports.LOOPBACK[0],
     port: Port = HTTP_PORT,
     options: Options = (),
     as_json: Json = False,
@@ -132,7 +137,7 @@ def ui(
     agent = MemoryAgent()
     return Reply(
         {"data": agent.store.root},
-        afterwards=lambda: agent.serve_ui(free_port(port or agent.settings.port), tell),
+        afterwards=lambda: agent.serve_ui(ports.free_port(port or agent.settings.port), tell),
     )
 
 
@@ -150,7 +155,7 @@ def notebook(
     from memory_assets.interfaces import notebook as jupyter
     from memory_assets.memory.notebook import environment, own_copy
 
-    port = free_port(port)
+    port = ports.free_port(port)
     path = own_copy(MemoryAgent().store.root)
     call = jupyter.command(path, port, opens_browser=not no_browser)
     parts = [f"The notebook is {path}. It is saved without outputs. Press Ctrl-C to stop."]
@@ -172,7 +177,7 @@ def _access(host: str, options: Options, *, is_http: bool = True) -> "ServerAcce
     access = OWNER
     for server_options in options:
         access = server_options.open(host, is_http=is_http) or access
-    if not access.is_shared and not is_loopback(host):
+    if not access.is_shared and not ports.is_loopback(host):
         raise QuestionError(f"{host} can be reached from other machines; only this one is served.")
     return access
 
@@ -184,8 +189,8 @@ def _serve(
     from memory_assets.interfaces.dispatcher import try_to_warm_up
     from memory_assets.interfaces.guard import run
 
-    listener = listen(host, port)
-    url = address_of(listener, is_secure=access.tls is not None) + path
+    listener = ports.listen(host, port)
+    url = ports.address_of(listener, is_secure=access.tls is not None) + path
     lines, warnings = access.remarks(listener.getsockname()[0])
 
     def start() -> int:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
@@ -269,8 +270,8 @@ def send(
 ) -> Reply:
     """Report an event without waiting; the exit code is always 0."""
     given = {"--session": session, "--data": data, "--store": store and str(store)}
-    options = [word for name, value in given.items() if value is not None for word in (name, value)]
-    sent, warnings = hooks.spool_words([event, *options])
+    options = ((name, value) for name, value in given.items() if value is not None)
+    sent, warnings = hooks.spool_words([event, *chain.from_iterable(options)])
     return Reply(sent, [f"{event} is queued in {sent['store']}."], warnings=warnings)
 
 
@@ -281,13 +282,9 @@ def answer_types() -> dict[str, Any]:
     from memory_assets.memory.models import Costs, ModelOverview, Models
 
     states = fields(is_dry_run=bool, files=list[HookChange], last_heard=dict[str, datetime])
-    return {
-        "hooks install": states,
-        "hooks uninstall": states,
-        "hooks status": states,
-        "model": ModelOverview,
-        "model use": ModelOverview,
-        "model add": ModelOverview,
+    types = dict.fromkeys(("hooks install", "hooks uninstall", "hooks status"), states)
+    types |= dict.fromkeys(("model", "model use", "model add"), ModelOverview)
+    return types | {
         "model list": Models,
         "model cost": Costs,
         "send": dict[str, Any],

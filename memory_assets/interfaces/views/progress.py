@@ -135,9 +135,11 @@ class Bars:
         return bars
 
     def _show(self) -> None:
-        if self._bars is not None and self._overall is not None and self._whole is not None:
-            text = self._overall.render(self._clock(), is_short=self._console.width < WIDE)
-            self._bars.update(self._whole, completed=self._overall.done, description=text)
+        overall = self._overall
+        if self._bars is not None and overall is not None and self._whole is not None:
+            is_short = self._console.width < WIDE
+            text = overall.render(self._clock(), is_short=is_short)
+            self._bars.update(self._whole, completed=overall.done, description=text)
 
 
 class Overall:

@@ -128,9 +128,9 @@ class DueQuestions:
         observer = Budget(store, settings.model_of("observer"))
         reflector = Budget(store, settings.model_of("reflector"))
         out = self.short_sessions * short_sessions.USUAL_ANSWER_TOKENS
-        of_short = observer.estimate(self.short, out=out)
-        prices = [observer.estimate(self.observer), of_short, reflector.estimate(self.reflector)]
-        return None if None in prices else sum(usd for usd in prices if usd is not None)
+        prices = [observer.estimate(self.observer), observer.estimate(self.short, out=out)]
+        prices.append(reflector.estimate(self.reflector))
+        return None if None in prices else sum(filter(None, prices))
 
 
 def overview_of(store: Store, origin: str, reflector_tokens: Sequence[int] = ()) -> ModelOverview:
@@ -144,16 +144,10 @@ def overview_of(store: Store, origin: str, reflector_tokens: Sequence[int] = ())
     short = [size for calls in by_project.values() for size in calls.short]
     observer = (size for calls in by_project.values() for size in calls.long)
     due = DueQuestions(tuple(observer), tuple(_pack(short)), len(short), tuple(reflector_tokens))
-    return ModelOverview(
-        settings.model_of("observer"),
-        settings.model_of("reflector"),
-        origin,
-        _sent_to(settings) if settings.uses_models else "",
-        tuple(_shares(store, by_project)),
-        len(due.tokens),
-        sum(due.tokens),
-        tuple(find_offers(store, due)),
-    )
+    models = (settings.model_of("observer"), settings.model_of("reflector"))
+    shares = tuple(_shares(store, by_project))
+    what = (shares, len(due.tokens), sum(due.tokens), tuple(find_offers(store, due)))
+    return ModelOverview(*models, origin, _sent_to(settings), *what)
 
 
 def _pack(short: Sequence[int]) -> list[int]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property, partial
 from itertools import chain
+from operator import attrgetter
 
 import filelock
 import polars as pl
@@ -70,8 +71,9 @@ def asked_about(windows: pl.DataFrame) -> pl.DataFrame:
 def waiting_windows(store: Store) -> pl.DataFrame:
     """Returns the windows with a question that has no answer in the table, of all projects."""
     windows = asked_about(store.tables.read("windows").drop_nulls("day"))
-    rows = store.tables.read("observer_answers", columns=["window_id", "call_count", "state"])
-    counts = rows.filter(pl.col("state") != "failed").group_by("window_id", "call_count").len()
+    key = ["window_id", "call_count"]
+    rows = store.tables.read("observer_answers", columns=[*key, "state"])
+    counts = rows.filter(pl.col("state") != "failed").group_by(key).len()
     whole = counts.filter(pl.col("len") >= pl.col("call_count"))
     return windows.join(whole, on="window_id", how="anti")
 
@@ -133,7 +135,7 @@ class Costs:
         """Price of these questions; None where a price is unknown."""
         others = (cost.usd for cost in self.others if not cost.is_each)
         prices = [*(day.usd for day in self.days), *others]
-        return None if None in prices else sum(price for price in prices if price is not None)
+        return None if None in prices else sum(filter(None, prices))
 
 
 @dataclass(frozen=True)
@@ -155,9 +157,8 @@ class Consultation:
         window and call; with `sessions`, of these alone.
         """
         settings = self.store.settings
-        windows = self.store.tables.read("windows")
         messages = self.store.tables.read("messages", [day])
-        selected = sendable(asked_about(windows), settings)
+        selected = sendable(asked_about(self.store.tables.read("windows")), settings)
         selected = selected.filter(pl.col("day").cast(pl.String) == day).sort("window_id")
         if sessions is not None:
             selected = selected.filter(pl.col("session_id").is_in(list(sessions)))
@@ -186,7 +187,10 @@ class Consultation:
             statuses = self.statuses(day)
             costs.append(self._cost(day, [s for s in statuses if not s.question.key.is_short]))
             short += [s for s in statuses if s.question.key.is_short and s.state == "open"]
-        short_cost = self._cost_of_short(short)
+        groups = group_questions(map(next_attempt, short))
+        tokens, out = self.budget.sizes(groups)
+        numbers = (len(groups), sum(tokens), out, self.budget.estimate(tokens, out=out))
+        short_cost = StepCost(SHORT_SESSIONS, "observer", self.model_name, *numbers)
         spent = self.budget.spent_since(0)
         return Costs(self.model_name, self.budget.has_price, tuple(costs), spent, (short_cost,))
 
@@ -195,8 +199,8 @@ class Consultation:
         statuses = self.statuses(day)
         if self.model_name == AGENT:  # the open ones wait for an agent
             statuses = [status for status in statuses if status.state != "open"]
-        about = (date.fromisoformat(day), self.budget.price)
-        rows = [answer_row(status, *about) for status in statuses]
+        on = date.fromisoformat(day)
+        rows = [answer_row(status, on, self.budget.price) for status in statuses]
         return frame_of("observer_answers", rows)
 
     def _cost(self, day: str, statuses: Sequence[QuestionStatus]) -> DayCost:
@@ -212,12 +216,6 @@ class Consultation:
             self.budget.estimate(tokens),
             self.budget.estimate(tokens, in_batches=harness_of(self.model_name) is None),
         )
-
-    def _cost_of_short(self, waiting: Sequence[QuestionStatus]) -> StepCost:
-        groups = group_questions(map(next_attempt, waiting))
-        tokens, out = self.budget.sizes(groups)
-        numbers = (len(groups), sum(tokens), out, self.budget.estimate(tokens, out=out))
-        return StepCost(SHORT_SESSIONS, "observer", self.model_name, *numbers)
 
     @property
     def can_batch(self) -> bool:
@@ -304,24 +302,25 @@ class Consultant:
         """Returns session → all its questions, in the order of the session, for each long session
         with an open question.
         """
-        open_questions = (status.question for status in waiting)
-        sessions = {question.session_id for question in open_questions if not question.key.is_short}
-        windows = self.consultation.store.tables.read("windows", columns=["session_id", "day"])
+        asked = [status.question for status in waiting]
+        sessions = {each.session_id for each in asked if not each.key.is_short}
+        tables = self.consultation.store.tables
+        windows = tables.read("windows", columns=["session_id", "day"])
         of_sessions = windows.filter(pl.col("session_id").is_in(list(sessions)))
-        days = sorted(day.isoformat() for day in of_sessions["day"].drop_nulls().unique())
-        statuses = chain.from_iterable(self.consultation.statuses(day, sessions) for day in days)
-        questions = sorted((status.question for status in statuses), key=lambda item: item.place)
+        days = of_sessions["day"].drop_nulls().unique().sort().cast(pl.String)
+        ask = partial(self.consultation.statuses, sessions=sessions)
+        questions = (status.question for status in chain.from_iterable(map(ask, days)))
         by_session: dict[str, list[ObserverQuestion]] = {session: [] for session in sessions}
-        for question in questions:
-            if question.session_id in by_session:
-                by_session[question.session_id].append(question)
+        for question in sorted(questions, key=attrgetter("place")):
+            by_session[question.session_id].append(question)
         return by_session
 
     def _established_facts(
         self, sessions: Mapping[str, Sequence[ObserverQuestion]], question: ObserverQuestion
     ) -> list[EstablishedFact]:
         """Returns the facts that the answers about earlier parts of the session established."""
-        earlier = [other for other in sessions[question.session_id] if other.place < question.place]
+        of_session = sessions[question.session_id]
+        earlier = [other for other in of_session if other.place < question.place]
         return find_established(earlier, self.consultation.answers)
 
     def _earlier_memories(self, question: ObserverQuestion) -> list[EarlierMemory]:

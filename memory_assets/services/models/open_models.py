@@ -139,7 +139,8 @@ def waiting_projects(store: Store) -> tuple[str, ...]:
 
 def projects_of(store: Store) -> list[str]:
     """Returns the projects of all sessions, by name."""
-    return store.tables.read("windows", columns=["project"])["project"].unique().sort().to_list()
+    windows = store.tables.read("windows", columns=["project"])
+    return windows["project"].unique().sort().to_list()
 
 
 def withheld_lines(store: Store) -> frozenset[str]:

@@ -59,12 +59,9 @@ class Price:
         """
         write = CACHE_WRITE * self.input if self.cache_write is None else self.cache_write
         read = CACHE_READ * self.input if self.cache_read is None else self.cache_read
-        cost_of_prompt = (
-            answer.input_tokens * self.input
-            + answer.cache_write_tokens * write
-            + answer.cache_read_tokens * read
-        )
-        return (cost_of_prompt + answer.output_tokens * self.output) / MILLION
+        cost_of_cache = answer.cache_write_tokens * write + answer.cache_read_tokens * read
+        cost_of_text = answer.input_tokens * self.input + answer.output_tokens * self.output
+        return (cost_of_text + cost_of_cache) / MILLION
 
     def is_long(self, answer: ModelAnswer) -> bool:
         """Returns whether the price for long prompts applies."""
@@ -112,9 +109,7 @@ def cost_of(
     price = price or price_of(answer.model, prices) or price_of(model_asked, prices)
     if not price:
         return None
-    usd = price.of(answer)
-    if price.is_long(answer):
-        usd *= price.long_prompt_times
+    usd = price.of(answer) * (price.long_prompt_times if price.is_long(answer) else 1.0)
     return usd * BATCH if answer.is_batch else usd
 
 
@@ -187,6 +182,5 @@ def is_near(url: str) -> bool:
 
 def _fits(prefix: str, model: str) -> bool:
     """Returns whether the model's name begins with the prefix, and is that of no other version."""
-    is_version = prefix[-1:].isdigit()
-    is_same = not is_version or _SNAPSHOT.fullmatch(model, len(prefix))
+    is_same = not prefix[-1:].isdigit() or _SNAPSHOT.fullmatch(model, len(prefix))
     return model.startswith(prefix) and bool(is_same)

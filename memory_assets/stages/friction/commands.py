@@ -7,7 +7,7 @@ the plain words after it, without flags, paths and values: `git describe`, `dock
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import groupby, takewhile
+from itertools import chain, groupby, takewhile
 
 from memory_assets.text.words import word_set
 
@@ -60,13 +60,15 @@ class CommandStep:
         if _RUNNERS.match(name) or "/" in name:
             name = name.rsplit("/", 1)[-1]
         bare = re.sub(r"(?<=[a-z])[\d.]+$", "", name)
-        is_module = bare == "python" and self.words[1:2] == ("-m",) and len(self.words) > 2
-        return self.words[2] if is_module else bare
+        if bare == "python" and self.words[1:2] == ("-m",) and len(self.words) > 2:
+            return self.words[2]
+        return bare
 
     @property
     def arguments(self) -> tuple[str, ...]:
         """The words after the program, also where another program runs it."""
-        return self.words[3:] if self.words[1:3] == ("-m", self.program) else self.words[1:]
+        is_module = self.words[1:3] == ("-m", self.program)
+        return self.words[3:] if is_module else self.words[1:]
 
     @property
     def key(self) -> str:
@@ -83,7 +85,8 @@ class CommandStep:
     @property
     def is_routine(self) -> bool:
         """Whether it only looks, moves about or records work, as every session does."""
-        return self.words[0] in _ROUTINE or bool(_ROUTINE_COMMANDS.match(self.key)) or self.is_help
+        is_routine = self.words[0] in _ROUTINE or self.is_help
+        return is_routine or bool(_ROUTINE_COMMANDS.match(self.key))
 
     @property
     def is_everyday(self) -> bool:
@@ -114,11 +117,13 @@ def parse_steps(command: str) -> tuple[CommandStep, ...]:
 
 def words_of(command: str) -> tuple[str, ...]:
     """Returns the words of all steps, assignments included."""
-    return tuple(word for step in parse_steps(command) for word in (*step.assignments, *step.words))
+    steps = parse_steps(command)
+    return tuple(chain.from_iterable(step.assignments + step.words for step in steps))
 
 
-def _step(words: list[str]) -> CommandStep | None:
-    rest = [word for word in words if not _REDIRECTION.match(word)]
-    before = list(takewhile(lambda word: _ASSIGNMENT.match(word) or word in _WRAPPERS, rest))
-    assignments = tuple(word for word in before if word not in _WRAPPERS)
-    return CommandStep(tuple(rest[len(before) :]), assignments) if len(rest) > len(before) else None
+def _step(typed: list[str]) -> CommandStep | None:
+    rest = [word for word in typed if not _REDIRECTION.match(word)]
+    opening = list(takewhile(lambda word: _ASSIGNMENT.match(word) or word in _WRAPPERS, rest))
+    assignments = tuple(word for word in opening if word not in _WRAPPERS)
+    words = rest[len(opening) :]
+    return CommandStep(tuple(words), assignments) if words else None

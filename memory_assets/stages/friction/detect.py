@@ -81,7 +81,8 @@ def number(
     """Returns the problems that belong to the day under their numbers, and the numbers to assign
     first.
     """
-    known = [event for event in events if event.kind == NUMBERED and event.target.startswith("f-")]
+    numbers = [event for event in events if event.kind == NUMBERED]
+    known = [event for event in numbers if event.target.startswith("f-")]
     closed = _closed_on(events, zone)
     free = following_number(day, (event.target for event in known), "f", first=first)
     own: dict[str, RecurringProblem] = {}

@@ -160,7 +160,9 @@ def error_line(output: str) -> str | None:
     if not errors or _REJECTED.search(output) or _WORK.search(output):
         return None
     line = errors[-1] if lines[0].startswith("Traceback") else errors[0]
-    return None if _NAMES_FILE.search(line) else _short(re.sub(r"</?tool_use_error>", "", line))
+    if _NAMES_FILE.search(line):
+        return None
+    return _short(re.sub(r"</?tool_use_error>", "", line))
 
 
 def signature_of(line: str) -> str:
@@ -189,17 +191,20 @@ def _workaround(failed: ToolCall, later: Sequence[ToolCall]) -> Workaround | Non
     wanted = set(before).difference(*_NO_COMMAND.findall(failed.output))
     if not wanted:
         return None
-    found = [(at, words_of(call.command)) for at, call in enumerate(later) if not call.is_failed]
-    same = [(at, words) for at, words in found if wanted.issubset(words)]
-    like = [(at, words) for at, words in found if _is_like(wanted, words)]
+    worked = [call for call in later if not call.is_failed]
+    words = [words_of(call.command) for call in worked]
+    same = [number for number, typed in enumerate(words) if wanted.issubset(typed)]
+    like = [number for number, typed in enumerate(words) if _is_like(wanted, typed)]
     if not like:
         return None
-    at, after = (same or like)[0]
-    ran = (step for one in later[:at] if not one.is_failed for step in parse_steps(one.command))
-    first = tuple({step.text: step for step in ran if not step.is_routine}.values())
+    number = (same or like)[0]
+    after = words[number]
+    steps = chain.from_iterable(parse_steps(call.command) for call in worked[:number])
+    first = tuple({step.text: step for step in steps if not step.is_routine}.values())
     added = tuple(word for word in after if word not in before)
     removed = tuple(word for word in before if word not in after)
-    return Workaround(first, added, removed, later[at]) if first or added or removed else None
+    is_other = first or added or removed
+    return Workaround(first, added, removed, worked[number]) if is_other else None
 
 
 def _is_like(wanted: Set[str], words: Collection[str]) -> bool:

@@ -19,6 +19,7 @@ import polars as pl
 
 from memory_assets.schema.protocols import Row
 from memory_assets.schema.records import MEMORY_MD
+from memory_assets.text.words import counted
 
 HEADING = "Friction Fixes (auto-detected {day})"
 HEADINGS = re.compile(r"Friction Fixes \(auto-detected \d{4}-\d{2}-\d{2}\)")
@@ -49,18 +50,21 @@ def show_frictions(
 
 
 def _item(row: Row, days: Mapping[str, date], home_of: Callable[[Row], str]) -> FrictionItem:
-    each = f"{row['minutes']:.0f} minute{'' if round(row['minutes']) == 1 else 's'} each"
-    size = (
-        f"{row['session_count']} of {row['week_session_count']} sessions, {each}: severity "
-        f"{row['severity']:.0f}"
-    )
-    is_line = row["text"] == row["new"]
-    why = size if not is_line else f"{row['title']}: {size}" if len(row["title"]) < 100 else size
-    target = home_of(row) if row["target"] == MEMORY_MD and not row["entry"] else row["target"]
-    where = f"Target: `{target}`" + (f", {row['section']}" if row["section"] else "")
-    patched = "" if row["target"] == MEMORY_MD else " (approved, it becomes a patch file)"
-    seen = sorted({days[id].isoformat() for id in row["session_ids"] if id in days})[:MOST_DAYS]
-    told = f"Evidence: sessions of {', '.join(seen) or row['event_on'].isoformat()}"
-    now = [f"Now: `{row['entry']}`"] if row["entry"] else []
-    details = tuple(f"  {line}" for line in (where + patched, *now, told))
-    return FrictionItem(HEADING.format(day=row["day"].isoformat()), why.replace("`", ""), details)
+    each = counted(round(row["minutes"]), "minute")
+    sessions = f"{row['session_count']} of {row['week_session_count']} sessions"
+    why = f"{sessions}, {each} each: severity {row['severity']:.0f}"
+    if row["text"] == row["new"] and len(row["title"]) < 100:
+        why = f"{row['title']}: {why}"
+    target = row["target"]
+    patched = "" if target == MEMORY_MD else " (approved, it becomes a patch file)"
+    if target == MEMORY_MD and not row["entry"]:
+        target = home_of(row)
+    section = f", {row['section']}" if row["section"] else ""
+    details = [f"  Target: `{target}`{section}{patched}"]
+    if row["entry"]:
+        details.append(f"  Now: `{row['entry']}`")
+    seen = {f"{days[id]}" for id in row["session_ids"] if id in days}
+    shown = ", ".join(sorted(seen)[:MOST_DAYS]) or f"{row['event_on']}"
+    details.append(f"  Evidence: sessions of {shown}")
+    heading = HEADING.format(day=row["day"])
+    return FrictionItem(heading, why.replace("`", ""), tuple(details))

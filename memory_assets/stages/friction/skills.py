@@ -142,17 +142,20 @@ def _looked_up(request: TaskRequest) -> set[str]:
     steps = chain.from_iterable(parse_steps(call.command) for call in request.calls)
     for step in filter(lambda step: step.is_help, steps):
         named = [word for word in step.words[1:] if not word.startswith("-")]
-        asked.add(named[-1].split("-")[0] if step.words[0] in MANUALS and named else step.program)
+        is_manual = step.words[0] in MANUALS and named
+        asked.add(named[-1].split("-")[0] if is_manual else step.program)
     return asked & {step.program for step in request.steps if not step.is_everyday}
 
 
 def _by_words(requests: Sequence[TaskRequest], alike: np.ndarray) -> Iterator[RecurringProblem]:
     """Yields the problems of requests in the same words: the request itself becomes the skill."""
-    long = [n for n, request in enumerate(requests) if len(stems_of(request.text)) >= FEWEST_WORDS]
+    sizes = [len(stems_of(request.text)) for request in requests]
+    long = [n for n, size in enumerate(sizes) if size >= FEWEST_WORDS]
     for group in cluster(alike[np.ix_(long, long)], SAME_WORDS) if long else ():
         own = [requests[long[n]] for n in group]
         keys = [request.steps_by_key for request in own]
-        steps = [keys[-1][key].text for key in common_steps(keys) if not keys[-1][key].is_everyday]
+        common = [keys[-1][key] for key in common_steps(keys)]
+        steps = [step.text for step in common if not step.is_everyday]
         yield _problem(own, f"request {own[0].text}", steps)
 
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from itertools import compress
 
 import numpy as np
 
@@ -92,8 +93,8 @@ def find_stale(
     shares = [0.5 if read_changes(statement.text) else 1.0 for statement in statements]
     is_near = alike >= CONSIDERED_FROM * np.array(shares)
     problems = []
-    for number, line in enumerate(lines):
-        near = [statement for place, statement in enumerate(statements) if is_near[number, place]]
+    for line, nearness in zip(lines, is_near, strict=True):
+        near = compress(statements, nearness)
         later = [statement for statement in near if statement.at.date() >= line.on]
         ways = [(statement, _conflict(statement.text, line.text)) for statement in later]
         against = [(statement, way) for statement, way in ways if way]
@@ -134,7 +135,8 @@ def _says_it_is_new(statement: str, line: str) -> bool:
     """Returns whether the statement is the line with another name or number, and says that it is so
     now.
     """
-    value = _other_value(line, _CLOSING.sub("", statement)) if _CLOSING.search(statement) else None
+    bare, closings = _CLOSING.subn("", statement)
+    value = _other_value(line, bare) if closings else None
     return bool(value) and all(specifics_in(word) or "-" in word for word in value)
 
 
@@ -175,7 +177,11 @@ def _problem(line: MemoryLine, against: Sequence[tuple[Statement, str]]) -> Recu
 
 def _other_value(line: str, statement: str) -> tuple[str, str] | None:
     """Returns the one word in which the two differ: of the line, and of the statement."""
-    ours, theirs = tokens_of(line), tokens_of(statement)
-    only = [word for word in ours if word.lower() not in {other.lower() for other in theirs}]
-    others = [word for word in theirs if word.lower() not in {other.lower() for other in ours}]
-    return (only[0], others[0]) if len(only) == len(others) == 1 else None
+    ours = _words_without(line, statement)
+    theirs = _words_without(statement, line)
+    return (ours[0], theirs[0]) if len(ours) == len(theirs) == 1 else None
+
+
+def _words_without(text: str, other: str) -> list[str]:
+    others = {word.lower() for word in tokens_of(other)}
+    return [word for word in tokens_of(text) if word.lower() not in others]

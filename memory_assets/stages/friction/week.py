@@ -95,9 +95,10 @@ class Week:
 
     def statements(self) -> Iterator[tuple[Utterance, str]]:
         """Yields the sentences of people that are no questions, each with its turn."""
-        turns = (turn for turn in self.utterances if turn.is_owner)
-        said = ((turn, sentence) for turn in turns for sentence in typed_sentences(turn.text))
-        return ((turn, sentence) for turn, sentence in said if not sentence.endswith("?"))
+        for turn in filter(lambda turn: turn.is_owner, self.utterances):
+            for sentence in typed_sentences(turn.text):
+                if not sentence.endswith("?"):
+                    yield turn, sentence
 
     def utterances_by_session(self) -> dict[str, list[Utterance]]:
         """Returns the turns and replies of each session in order."""
@@ -182,13 +183,13 @@ def _edit(arguments: Any) -> FileEdit | None:
         path = arguments.get("file_path") or arguments.get("path")
         several = arguments.get("edits")
         changes = several if isinstance(several, list) else [arguments]
-        if not isinstance(path, str) or len(changes) != 1 or not isinstance(changes[0], Mapping):
+        is_single = len(changes) == 1 and isinstance(changes[0], Mapping)
+        if not is_single or not isinstance(path, str):
             return None
-        old, new = (
-            changes[0].get(a, changes[0].get(b))
-            for a, b in (("old_string", "oldText"), ("new_string", "newText"))
-        )
-        return FileEdit(path, old, new) if isinstance(old, str) and isinstance(new, str) else None
+        old = changes[0].get("old_string", changes[0].get("oldText"))
+        new = changes[0].get("new_string", changes[0].get("newText"))
+        is_edit = isinstance(old, str) and isinstance(new, str)
+        return FileEdit(path, old, new) if is_edit else None
     paths = _PATCHED_FILE.findall(arguments) if isinstance(arguments, str) else []
     if len(paths) != 1:
         return None
