@@ -227,9 +227,7 @@ def test_a_token_in_an_event_that_a_harness_sends_is_masked_in_spool_and_ledger(
     assert holding(world.root) == []
 
 
-def test_what_is_read_from_memory_md_for_a_briefing_and_an_answer_is_masked(
-    agent: Agent,
-) -> None:
+def test_what_is_read_from_memory_md_for_a_briefing_and_an_answer_is_masked(agent: Agent) -> None:
     store = agent.store
     for path in (store.workspace / "MEMORY.md", agent.world.memory_md):
         path.write_text(

@@ -31,34 +31,17 @@ TOKEN = "ghp_R4nd0mLettersAndD1g1tsThatNobodyHas7"
 
 def lay_out(folder: Path) -> Path:
     """Writes a session in a folder that is named after a token, on a branch and with a file of that name."""
-    about = {
-        "sessionId": "s1",
-        "cwd": f"/home/mira/{TOKEN}",
-        "version": "2.0.1",
-        "gitBranch": f"fix/{TOKEN}",
-    }
-    call = {
-        "type": "tool_use",
-        "id": "t1",
-        "name": "Read",
-        "input": {"file_path": f"/home/mira/{TOKEN}/a.py"},
-    }
+    about = {"sessionId": "s1", "version": "2.0.1", "gitBranch": f"fix/{TOKEN}"}
+    about["cwd"] = f"/home/mira/{TOKEN}"
+    given = {"file_path": f"/home/mira/{TOKEN}/a.py"}
+    call = {"type": "tool_use", "id": "t1", "name": "Read", "input": given}
+    said = (("user", "Read a.py"), ("assistant", [call]))
     records = [
-        {
-            "type": "user",
-            "uuid": "u1",
-            "timestamp": at(0),
-            "message": {"role": "user", "content": "Read a.py"},
-            **about,
-        },
-        {
-            "type": "assistant",
-            "uuid": "a1",
-            "timestamp": at(1),
-            "message": {"role": "assistant", "content": [call]},
-            **about,
-        },
+        {"type": role, "uuid": f"{role}1", "message": {"role": role, "content": content}, **about}
+        for role, content in said
     ]
+    for minute, record in enumerate(records):
+        record["timestamp"] = at(minute)
     path = folder / "claude" / "projects" / f"-home-mira-{TOKEN}" / "s1.jsonl"
     path.parent.mkdir(parents=True)
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
@@ -74,12 +57,8 @@ def test_a_token_in_the_name_of_a_folder_is_in_no_file_of_the_store_and_stops_no
     assert store.archive.resources().height == 1
     assert store.tables.read("records").height == 2
     assert changed_files(find_transcripts([sources]), store.archive) == []
-    found = [
-        path
-        for path in store.root.rglob("*")
-        if path.is_file() and TOKEN.encode() in path.read_bytes()
-    ]
-    assert found == []
+    files = [path for path in store.root.rglob("*") if path.is_file()]
+    assert [path for path in files if TOKEN.encode() in path.read_bytes()] == []
 
 
 @pytest.mark.parametrize("is_ascii", [True, False])
@@ -94,16 +73,11 @@ def test_a_token_with_invisible_letters_is_whole_in_no_table_no_answer_and_not_i
         for number, letter in enumerate(letters)
     ]
     about = {"sessionId": "s1", "cwd": "/home/mira", "version": "2.0.1"}
-    records = [
-        {
-            "type": "user",
-            "uuid": f"u{number}",
-            "timestamp": at(number),
-            "message": {"role": "user", "content": text},
-            **about,
-        }
-        for number, text in enumerate(texts)
-    ]
+    records = []
+    for number, text in enumerate(texts):
+        message = {"role": "user", "content": text}
+        when = {"uuid": f"u{number}", "timestamp": at(number)}
+        records.append({"type": "user", "message": message, **when, **about})
     path = tmp_path / "sources" / "claude" / "projects" / "-home-mira" / "s1.jsonl"
     path.parent.mkdir(parents=True)
     path.write_text("".join(json.dumps(record, ensure_ascii=is_ascii) + "\n" for record in records))
@@ -143,12 +117,8 @@ def test_the_check_names_row_and_rule_but_no_value_and_blocks_nothing(
 ) -> None:
     monkeypatch.setattr(common.schemas, "key_of", lambda _: ["message_id"])
     monkeypatch.setattr(common, "text_columns", lambda _: ["message_id", "text"])
-    frame = pl.DataFrame(
-        {
-            "message_id": ["m1", "m2", TOKEN],
-            "text": ["fine", "the password is Xk9#mQ2v!Lp7", "fine"],
-        }
-    )
+    texts = ["fine", "the password is Xk9#mQ2v!Lp7", "fine"]
+    frame = pl.DataFrame({"message_id": ["m1", "m2", TOKEN], "text": texts})
     store = SimpleNamespace(tables=SimpleNamespace(read=lambda *_, **__: frame))
     check = no_secrets_check("messages")
     result = check.run(store, None)  # pyright: ignore[reportArgumentType]

@@ -84,27 +84,9 @@ CURES = (
 
 def failed_and_cured(cures: tuple[tuple[str, ...], ...]) -> Week:
     """A session for each cure: a script fails, the commands run, and it succeeds."""
-    calls = []
-    for number, cure in enumerate(cures):
-        session = SessionInfo(f"s{number}", "shop", "/home/mira/shop", "mira")
-        for place, command in enumerate(("python seed.py", *cure, "python seed.py")):
-            output = (
-                ""
-                if place
-                else "Traceback (most recent call last):\nModuleNotFoundError: No module named 'yaml'"
-            )
-            call = ToolCall(
-                session,
-                place,
-                f"m{number}-{place}",
-                START,
-                "Bash",
-                command,
-                output=output,
-                is_failed=not place,
-            )
-            calls.append(call)
-    return Week(tuple(calls))
+    error = "Traceback (most recent call last):\nModuleNotFoundError: No module named 'yaml'"
+    failed = ("python seed.py", f"!{error}")
+    return ran(*((failed, *((words, "") for words in (*cure, failed[0]))) for cure in cures))
 
 
 def test_a_cure_is_the_same_however_it_is_typed_and_whatever_else_ran():

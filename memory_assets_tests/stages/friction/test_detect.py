@@ -31,12 +31,7 @@ def finding(
         )
         for n, id in enumerate(messages)
     )
-    plain = {
-        "title": "pip runs",
-        "section": "Hard Rules",
-        "old": "",
-        "new": "Use uv.",
-    }
+    plain = {"title": "pip runs", "section": "Hard Rules", "old": "", "new": "Use uv."}
     return RecurringProblem(
         kind=kind, subject=subject, occurrences=occurrences, **{**plain, **changes}
     )
@@ -94,10 +89,7 @@ def test_in_other_words_it_is_the_same_where_a_message_is():
         DAY + timedelta(days=1),
         [finding("Whole sentences!", "repeated_correction", ("m2", "m8"))],
         given(new),
-    ) == (
-        [],
-        [],
-    )
+    ) == ([], [])
     assert ids(
         DAY + timedelta(days=1),
         [finding("Whole sentences!", "repeated_correction", ("m8", "m9"))],

@@ -94,11 +94,9 @@ def read_turns(body: str, day: date) -> tuple[Turn, ...]:
     assert not before.strip(), f"no turn opens at: {before[:80]}"
     for clock, role, text in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
         said = text.strip("\n")
-        at = (
-            datetime.combine(day, time.fromisoformat(clock), UTC)
-            if clock
-            else at + timedelta(seconds=2 + len(said) // 70)
-        )
+        at += timedelta(seconds=2 + len(said) // 70)
+        if clock:
+            at = datetime.combine(day, time.fromisoformat(clock), UTC)
         turns.append(Turn(at, role, said))
     return tuple(turns)
 
@@ -127,31 +125,16 @@ def _claude(session: Session) -> Iterator[Line]:
     call = ""
     for number, turn in enumerate(session.turns):
         call = f"toolu_{session.id}-{number}" if turn.role in CALLS else call
-        role, content = "assistant", [{"type": "text", "text": turn.text}]
+        role = "user" if turn.role in ("mira", "out", "fails") else "assistant"
+        content: Any = [{"type": "text", "text": turn.text}]
         if turn.role in CALLS:
-            content = [
-                {
-                    "type": "tool_use",
-                    "id": call,
-                    "name": CALLS[turn.role],
-                    "input": _given(turn, NAMES["claude_code"]),
-                }
-            ]
+            about = {"name": CALLS[turn.role], "input": _given(turn, NAMES["claude_code"])}
+            content = [{"type": "tool_use", "id": call, **about}]
         elif turn.role in ("out", "fails"):
-            failed = turn.role == "fails"
-            role, content = (
-                "user",
-                [
-                    {
-                        "type": "tool_result",
-                        "tool_use_id": call,
-                        "content": turn.text,
-                        "is_error": failed,
-                    }
-                ],
-            )
+            about = {"content": turn.text, "is_error": turn.role == "fails"}
+            content = [{"type": "tool_result", "tool_use_id": call, **about}]
         elif turn.role == "mira":
-            role, content = "user", turn.text
+            content = turn.text
         yield {
             "type": role, "message": {"role": role, "content": content}, "uuid": f"{session.id}-{number}",
             "timestamp": _iso(turn.at), "cwd": session.cwd, "sessionId": session.id,
@@ -164,11 +147,8 @@ def _codex(session: Session) -> Iterator[Line]:
     call = before = ""
     for number, turn in enumerate(session.turns):
         call = f"call_{session.id}-{number}" if turn.role in CALLS else call
-        yield {
-            "timestamp": _iso(turn.at),
-            "type": "response_item",
-            "payload": _codex_item(turn, call, before),
-        }
+        item = _codex_item(turn, call, before)
+        yield {"timestamp": _iso(turn.at), "type": "response_item", "payload": item}
         before = turn.role
 
 
@@ -185,52 +165,30 @@ def _codex_item(turn: Turn, call: str, before: str) -> Line:
         return {"type": "custom_tool_call", "call_id": call, "name": "apply_patch", "input": patch}
     if turn.role in CALLS:
         command = turn.text if turn.role == "run" else f"sed -n '1,200p' {path}"
-        return {
-            "type": "function_call",
-            "name": "exec_command",
-            "arguments": json.dumps({"cmd": command}),
-            "call_id": call,
-        }
+        about = {"name": "exec_command", "arguments": json.dumps({"cmd": command})}
+        return {"type": "function_call", **about, "call_id": call}
     failed = int(turn.role == "fails")
     if before in ("write", "edit"):
         output = json.dumps({"output": turn.text, "metadata": {"exit_code": failed}})
         return {"type": "custom_tool_call_output", "call_id": call, "output": output}
-    return {
-        "type": "function_call_output",
-        "call_id": call,
-        "output": f"Process exited with code {failed}\nOutput:\n{turn.text}",
-    }
+    output = f"Process exited with code {failed}\nOutput:\n{turn.text}"
+    return {"type": "function_call_output", "call_id": call, "output": output}
 
 
 def _pi(session: Session) -> Iterator[Line]:
-    started = _iso(session.turns[0].at)
-    yield {
-        "type": "session",
-        "version": 3,
-        "id": session.id,
-        "timestamp": started,
-        "cwd": session.cwd,
-    }
+    about = {"timestamp": _iso(session.turns[0].at), "cwd": session.cwd}
+    yield {"type": "session", "version": 3, "id": session.id, **about}
     call = tool = ""
     for number, turn in enumerate(session.turns):
         message: Line = {"role": "assistant", "content": [{"type": "text", "text": turn.text}]}
         if turn.role in CALLS:
             call, tool = f"toolu_{session.id}-{number}", CALLS[turn.role].lower()
-            message["content"] = [
-                {
-                    "type": "toolCall",
-                    "id": call,
-                    "name": tool,
-                    "arguments": _given(turn, NAMES["pi"]),
-                }
-            ]
+            arguments = _given(turn, NAMES["pi"])
+            block = {"type": "toolCall", "id": call, "name": tool, "arguments": arguments}
+            message["content"] = [block]
         elif turn.role in ("out", "fails"):
-            message |= {
-                "role": "toolResult",
-                "toolCallId": call,
-                "toolName": tool,
-                "isError": turn.role == "fails",
-            }
+            message |= {"role": "toolResult", "toolCallId": call, "toolName": tool}
+            message["isError"] = turn.role == "fails"
         elif turn.role == "mira":
             message["role"] = "user"
         parent = f"{session.id}-{number - 1}" if number else None
