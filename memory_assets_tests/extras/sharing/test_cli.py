@@ -62,7 +62,7 @@ def test_what_would_be_open_or_useless_does_not_start(
     monkeypatch: pytest.MonkeyPatch,
 ):
     small_store()
-    monkeypatch.setattr(serve, "listen", lambda *_: pytest.fail("it listens"))
+    monkeypatch.setattr(serve.ports, "listen", lambda *_: pytest.fail("it listens"))
     assert main(["serve", *door, *words]) == 2
     assert told in capsys.readouterr().err
 

@@ -24,7 +24,7 @@ def without_capabilities(monkeypatch: MonkeyPatch):
 def test_no_server_listens_beyond_this_machine(
     server: partial, host: str, monkeypatch: MonkeyPatch
 ):
-    monkeypatch.setattr(serve, "listen", lambda *_: pytest.fail("it listens"))
+    monkeypatch.setattr(serve.ports, "listen", lambda *_: pytest.fail("it listens"))
     for is_writing in (False, True):
         with pytest.raises(QuestionError, match="only this one is served"):
             server(host=host, write=is_writing)
