@@ -30,7 +30,7 @@ class ReviewVerbs(OpenStore):
         from memory_assets.services.review.open_triage import read_contradictions, read_review
 
         count = sum(1 for _ in waiting_proposals(self.store, is_asked=False))
-        warnings = read_review(self.store).reading.warnings
+        warnings = tuple(read_review(self.store).reading.warnings)
         return Review(self.pending(), warnings, count, read_contradictions(self.store))
 
     def contradictions(self) -> "tuple[AdrContradiction, ...]":

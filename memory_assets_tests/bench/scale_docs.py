@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from memory_assets.stages.maintain.charts import Series, line_chart
+from memory_assets.stages.maintain.charts import line_chart
 from memory_assets.text.files import write_atomically
 from memory_assets_tests.bench.transcripts import REPOSITORY
 
@@ -49,10 +49,7 @@ def chart(measured: Sequence[Mapping[str, Any]]) -> str:
     """Returns the curves of recall over the sizes of both kinds of stores."""
     sizes = sorted({one["passages"] for one in measured})
     of = {one["passages"]: one for one in measured}
-    series = [
-        Series(name, [of[size][key] for size in sizes])
-        for name, key in (("p50", "p50_ms"), ("p95", "p95_ms"))
-    ]
+    series = {name: [of[size][f"{name}_ms"] for size in sizes] for name in ("p50", "p95")}
     return line_chart(
         "Milliseconds of a recall by passages in the store", [f"{size:,}" for size in sizes], series
     )

@@ -184,9 +184,8 @@ def read_pending(store: Store, *, is_asked: bool = True) -> list[dict[str, Any]]
         table = table.filter(pl.col("expires_at").is_not_null())
     pending = triage.read_decisions(reasons).filter(state="pending").drop("expires_at")
     pending = pending.join(table.select("proposal_id", "expires_at"), on="proposal_id")
-    path_of_line: dict[str, str] = {}
-    for path, lines in read_lines(triage.workspace).items():
-        path_of_line |= dict.fromkeys(lines, path)
+    in_files = read_lines(triage.workspace).items()
+    path_of_line = {line: path for path, lines in in_files for line in lines}
     rows = [proposals[row["proposal_id"]] | row for row in pending.iter_rows(named=True)]
     rows.sort(key=usefulness)
     for row in rows:
@@ -344,14 +343,10 @@ def sync_task_list(store: Store, items: Mapping[str, FrictionItem]) -> tuple[dic
     if tasks is None:
         return {}, ""
     mask = tombstones_of(store).mask_text
-    triage = reading_triage(store)
-
-    def is_forgotten(text: str) -> bool:
-        return mask(text) != text
-
+    about = (reading_triage(store), store.key, items)
     try:
         with filelock.FileLock(store.root / "tasks.lock", timeout=0, mode=0o600):
-            return dict(sync_tasks(tasks, triage, store.key, items, is_forgotten)), ""
+            return dict(sync_tasks(tasks, *about, lambda text: mask(text) != text)), ""
     except filelock.Timeout:  # another process synchronises
         return {}, ""
     except TaskListError as error:

@@ -134,7 +134,8 @@ def render_briefing(
     """
     of = f": {one_line(project)}" if project else ""
     own = [one for one in tasks if one["project"] == project]
-    as_of = max((day for day in (as_of, *(one["day"] for one in own)) if day), default=None)
+    days = (as_of, *(one["day"] for one in own))
+    as_of = max(filter(None, days), default=None)
     head = [f"{BRIEFING}{of}{f' (known up to {as_of})' if as_of else ''}"]
     if pending:
         proposals = f"{pending} pending memory proposal{'' if pending == 1 else 's'}"
@@ -146,17 +147,20 @@ def render_briefing(
     first = {"", *map(str.casefold, FIRST_SECTIONS)}
     rules = [part for part in of_memory if part.title.casefold() in first]
     said = [line for part in of_memory for line in part.lines]
-    learned = lesson_lines([one for one in lessons if one["project"] == project], [*said, *refused])
+    of_project = [lesson for lesson in lessons if lesson["project"] == project]
+    learned = lesson_lines(of_project, [*said, *refused])
     above = [*said, *learned, *refused]
     left = [work_line(one) for one in own]
     facts = _shown(memories, owner, project)
+    coming = [trigger for trigger in due if trigger.project == project]
+    active_lines = [] if project else list(map(project_line, active))
     parts = [
-        BriefingSection("Coming up", due_lines([one for one in due if one.project == project])),
+        BriefingSection("Coming up", due_lines(coming)),
         *rules,
         BriefingSection("Lessons", learned),
         *(part for part in of_memory if part not in rules),
         BriefingSection("Last sessions", left),
-        BriefingSection("Active projects", [] if project else list(map(project_line, active))),
+        BriefingSection("Active projects", active_lines),
         BriefingSection("What is known", _known(facts, above, reflected))
         if is_full
         else BriefingSection("Recent facts", _recent(facts, above, left, project, as_of)),
@@ -280,7 +284,8 @@ def _longest_note(parts: Sequence[BriefingSection], rest: str) -> str:
     """Returns the longest possible note on cut sections, to reserve room before the cuts are
     known.
     """
-    return _cut_note(sorted(parts, key=lambda part: len(_name(part)), reverse=True), rest)
+    longest_first = sorted(parts, key=lambda part: -len(_name(part)))
+    return _cut_note(longest_first, rest)
 
 
 def _name(part: BriefingSection) -> str:
@@ -312,7 +317,8 @@ def _memory_parts(memory_md: str, owner: str) -> list[BriefingSection]:
             lines.append(line.rstrip())
     first = [name.casefold() for name in (*FIRST_SECTIONS, owner)]
     ordered = sorted(sections, key=lambda name: first.index(name) if name in first else len(first))
-    return [BriefingSection("", top), *(BriefingSection(*sections[name]) for name in ordered)]
+    in_order = (BriefingSection(*sections[name]) for name in ordered)
+    return [BriefingSection("", top), *in_order]
 
 
 def _shown(memories: pl.DataFrame, owner: str, project: str | None) -> pl.DataFrame:
@@ -320,13 +326,9 @@ def _shown(memories: pl.DataFrame, owner: str, project: str | None) -> pl.DataFr
     ones from everywhere.
     """
     is_own = (pl.col("scope") == "person") & (pl.col("person") == owner)
-    is_of_project = (pl.col("scope") != "person") & (pl.col("project") == (project or ""))
-    return memories.filter(
-        (pl.col("state") == "active")
-        & (pl.col("kind") == "fact")
-        & (is_own | is_of_project)
-        & IS_SAID
-    )
+    is_here = pl.col("project") == (project or "")
+    is_of_project = (pl.col("scope") != "person") & is_here
+    return memories.filter(is_own | is_of_project, IS_SAID, state="active", kind="fact")
 
 
 def _recent(
@@ -353,8 +355,8 @@ def _recent(
             continue
         if not any(find_conflict(text, line) for text in shown):
             shown[line] = row
-    best = sorted(shown, key=lambda line: _rank(shown[line], line), reverse=True)[:RECENT_FACTS]
-    return [_recent_line(shown[line], line) for line in best]
+    best = sorted(shown, key=lambda line: _rank(shown[line], line), reverse=True)
+    return [_recent_line(shown[line], line) for line in best[:RECENT_FACTS]]
 
 
 def _rank(row: Row, line: str) -> tuple[date, int]:
@@ -388,13 +390,9 @@ def _is_confirmed(memory: Row) -> bool:
 
 def _usefulness(memory: Row, line: str) -> int:
     """Returns how much a fact helps: it is confirmed, the owner's own, says what to do, or why."""
-    signs = (
-        _is_confirmed(memory),
-        memory["author"] == "owner",
-        _TO_DO.search(line),
-        _WHY.search(line),
-    )
-    return sum(map(bool, signs))
+    helps = [_is_confirmed(memory), memory["author"] == "owner"]
+    helps += [bool(pattern.search(line)) for pattern in (_TO_DO, _WHY)]
+    return sum(helps)
 
 
 def _known(facts: pl.DataFrame, said: Sequence[str], reflected: Collection[str]) -> list[str]:

@@ -5,10 +5,9 @@ sheet or font, so that it can be a file or part of a page. A value that is None 
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from html import escape
-from itertools import cycle, groupby
+from itertools import chain, cycle, groupby
 
 WIDTH, HEIGHT = 720, 260
 LEFT, RIGHT, TOP, BOTTOM = 58, 18, 52, 34
@@ -38,13 +37,8 @@ LETTER = 6.4
 """Mean width of a letter of the legend, in pixels."""
 
 
-@dataclass(frozen=True)
-class Series:
-    """A name and its values: one value for each label, or None for a label without a value."""
-
-    name: str
-    values: Sequence[float | None]
-
+Series = Mapping[str, Sequence[float | None]]
+"""The values by name: one value for each label, or None for a label without a value."""
 
 Format = Callable[[float], str]
 
@@ -69,15 +63,13 @@ def seconds(value: float) -> str:
     return f"{plain(value)} s"
 
 
-def line_chart(
-    title: str, labels: Sequence[str], series: Sequence[Series], show: Format = plain
-) -> str:
+def line_chart(title: str, labels: Sequence[str], series: Series, show: Format = plain) -> str:
     """Returns a chart with one line for each series; a value without neighbours is a dot."""
-    values = [value for line in series for value in line.values if value is not None]
+    values = [value for value in chain(*series.values()) if value is not None]
     ticks = ticks_up_to(max(values, default=0.0))
     drawn = []
-    for line, colour in zip(series, cycle(COLOURS), strict=False):
-        for points in _runs(line.values):
+    for (name, line), colour in zip(series.items(), cycle(COLOURS), strict=False):
+        for points in _runs(line):
             places = [(_x(number, labels), _y(value, ticks[-1])) for number, value in points]
             path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
             drawn.append(
@@ -85,30 +77,27 @@ def line_chart(
                 'stroke-linejoin="round"/>'
             )
             for (x, y), (number, value) in zip(places, points, strict=True):
-                label = escape(f"{line.name}, {labels[number]}: {show(value)}")
+                label = escape(f"{name}, {labels[number]}: {show(value)}")
                 dot = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.6" fill="{colour}">'
                 drawn.append(f"{dot}<title>{label}</title></circle>")
     return _plot(title, labels, series, ticks, show, drawn)
 
 
-def stacked_columns(
-    title: str, labels: Sequence[str], series: Sequence[Series], show: Format = plain
-) -> str:
+def stacked_columns(title: str, labels: Sequence[str], series: Series, show: Format = plain) -> str:
     """Returns a chart with one column for each label, made of the stacked values of the series."""
-    stacks = zip(*(layer.values for layer in series), strict=False)
-    sums = (sum(value or 0.0 for value in stack) for stack in stacks)
+    sums = (sum(filter(None, stack)) for stack in zip(*series.values(), strict=False))
     ticks = ticks_up_to(max(sums, default=0.0))
     width = min(_step(labels) * 0.7, WIDEST)
     bases = [0.0] * len(labels)
     drawn = []
-    for layer, colour in zip(series, cycle(COLOURS), strict=False):
-        for number, value in enumerate(layer.values):
+    for (name, layer), colour in zip(series.items(), cycle(COLOURS), strict=False):
+        for number, value in enumerate(layer):
             if not value:
                 continue
             bottom = _y(bases[number], ticks[-1])
             top = _y(bases[number] + value, ticks[-1])
             box = _box(_x(number, labels) - width / 2, top, width, bottom - top, colour)
-            label = escape(f"{layer.name}, {labels[number]}: {show(value)}")
+            label = escape(f"{name}, {labels[number]}: {show(value)}")
             drawn.append(f"{box}<title>{label}</title></rect>")
             bases[number] += value
     return _plot(title, labels, series, ticks, show, drawn)
@@ -150,7 +139,7 @@ def shown_labels(labels: Sequence[str]) -> list[int]:
 def _plot(
     title: str,
     labels: Sequence[str],
-    series: Sequence[Series],
+    series: Series,
     ticks: Sequence[float],
     show: Format,
     drawn: Sequence[str],
@@ -174,19 +163,19 @@ def _plot(
     return _svg(title, HEIGHT + (rows - 1) * LEGEND_ROW, [*plot, *legend])
 
 
-def _legend(series: Sequence[Series]) -> tuple[list[str], int]:
+def _legend(names: Iterable[str]) -> tuple[list[str], int]:
     """Returns the elements of the legend, and the number of rows that they take."""
     drawn = []
     x = float(LEFT)
     row = 0
-    for entry, colour in zip(series, cycle(COLOURS), strict=False):
-        width = 14 + LETTER * len(entry.name) + 16
+    for name, colour in zip(names, cycle(COLOURS), strict=False):
+        width = 14 + LETTER * len(name) + 16
         if x + width > WIDTH and x > LEFT:
             x = float(LEFT)
             row += 1
         y = 30 + row * LEGEND_ROW
         drawn.append(f"{_box(x, y, 10, 10, colour)}</rect>")
-        drawn.append(_text(x + 14, y + 9, entry.name, colour=FAINT))
+        drawn.append(_text(x + 14, y + 9, name, colour=FAINT))
         x += width
     return drawn, row + 1
 
@@ -199,9 +188,8 @@ def _svg(title: str, height: float, drawn: Sequence[str]) -> str:
         'font-size="12">'
     )
     paper = f'<rect width="{WIDTH}" height="{height:.0f}" fill="{PAPER}"/>'
-    heading = (
-        f'<text x="0" y="16" font-size="14" font-weight="600" fill="{INK}">{escape(title)}</text>'
-    )
+    font = f'font-size="14" font-weight="600" fill="{INK}"'
+    heading = f'<text x="0" y="16" {font}>{escape(title)}</text>'
     return "\n".join([head, paper, heading, *drawn, "</svg>\n"])
 
 

@@ -78,13 +78,8 @@ def find_faulty(observations: pl.DataFrame, messages: pl.DataFrame) -> pl.DataFr
     rows: list[tuple[Any, ...]] = []
     for fact in facts.iter_rows(named=True):
         messages_of_fact = [sources[id] for id in fact["message_ids"] if id in sources]
-        faults = faults_of(
-            fact["text"],
-            fact["author"],
-            messages_of_fact,
-            priority=fact["priority"],
-            quote=fact["quote"],
-        )
+        about = {name: fact[name] for name in ("priority", "quote")}
+        faults = faults_of(fact["text"], fact["author"], messages_of_fact, **about)
         rows += [(fact["id"], fact["day"], fact["gate"], fault) for fault in faults]
     return pl.DataFrame(rows, schema=_FACT | {"fault": pl.String}, orient="row")
 

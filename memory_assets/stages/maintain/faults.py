@@ -42,15 +42,9 @@ _ASCRIPTION = frozenset(
 """Words that ascribe a fact to a person; a wrong ascription is the fault `owner_unheard`."""
 
 _PATTERNS = patterns_beside(__file__)
-_CLOCK = _PATTERNS["clock"]
 _HOUR = re.compile(r"(?<![\d:.])(1[0-2]|[1-9])\s?([ap])\.?m\b", re.I)
 _ASCRIBED = _PATTERNS["ascribed"]
 _CODE = re.compile(r"`[^`\n]*`")
-_BROKEN = _PATTERNS["broken"]
-"""Two separators in a row, an open end, or a verb without its subject."""
-
-_EARLIER_STATE = _PATTERNS["before"]
-"""Words that name the state before a change, or make the change a condition or a wish."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +80,7 @@ def faults_of(
         "conversational": bool(_PATTERNS["conversational"].match(text)),
         "long": len(text) > MOST_CHARS,
         "owner_unheard": speaks_for_owner(text, author) and not is_heard,
-        "broken": bool(_BROKEN.search(prose)),
+        "broken": bool(_PATTERNS["broken"].search(prose)),
         "unnamed_change": states_unnamed_change(text),
         "copied_output": any(source.is_output and copies(text, source.text) for source in sources),
         "asked_only": priority == "high" and len(sources) < 2 and is_question(quote),
@@ -109,7 +103,10 @@ def _words(text: str) -> frozenset[str]:
 
 def clock_times(text: str) -> set[tuple[int, int]]:
     """Returns the times of day in the text, as (hour, minute)."""
-    times = [*_CLOCK.findall(text), *((hour, "0", half) for hour, half in _HOUR.findall(text))]
+    times = [
+        *_PATTERNS["clock"].findall(text),
+        *((hour, "0", half) for hour, half in _HOUR.findall(text)),
+    ]
     clock_hours = set[tuple[int, int]]()
     for hour, minute, half in times:
         if int(hour) < 24:
@@ -126,7 +123,7 @@ def is_dangling(text: str) -> bool:
 
 def states_unnamed_change(text: str) -> bool:
     """Returns whether the fact says that something changed, but not from which state."""
-    return bool(_PATTERNS["changed"].search(text)) and not _EARLIER_STATE.search(text)
+    return bool(_PATTERNS["changed"].search(text)) and not _PATTERNS["before"].search(text)
 
 
 def copies(text: str, output: str) -> bool:

@@ -41,9 +41,6 @@ STATES = ("active", "held", "superseded", *AGED)
 _IS_AGED = pl.col("state").is_in(AGED)
 WEEK = timedelta(days=7)
 
-Weekly = Mapping[str, Sequence[float | None]]
-"""The values of each name, one for each week."""
-
 
 @dataclass(frozen=True)
 class HealthInputs:
@@ -145,6 +142,7 @@ def _growth(inputs: HealthInputs, weeks: Sequence[date]) -> ReportSection:
     earlier = memories.height - added
     growth = f", {added / earlier:+.0%}" if earlier else ""
     sessions = inputs.sessions.unique("session_id", keep="first", maintain_order=True)
+    session_counts = _row_counts({"sessions": sessions}, weeks)
     facts = inputs.observations.filter(kind="fact")
     gates = {"allowed": facts.filter(gate="allow"), "held": facts.filter(gate="hold")}
     facts_title = "Remembered facts by the week in which they were first said"
@@ -154,9 +152,7 @@ def _growth(inputs: HealthInputs, weeks: Sequence[date]) -> ReportSection:
         [
             _lines("growth", facts_title, weeks, totals),
             _columns("facts", "Facts a week", weeks, _row_counts(gates, weeks)),
-            _columns(
-                "sessions", "Sessions a week", weeks, _row_counts({"sessions": sessions}, weeks)
-            ),
+            _columns("sessions", "Sessions a week", weeks, session_counts),
         ],
     )
 
@@ -262,7 +258,6 @@ def is_overdue(inputs: HealthInputs, name: str) -> bool:
 
 
 def _freshness(inputs: HealthInputs) -> ReportSection:
-    names = [name for name in TABLES if name in inputs.written]
     rows = [
         (
             name,
@@ -272,7 +267,8 @@ def _freshness(inputs: HealthInputs) -> ReportSection:
             _age(deadline_of(TABLES[name])),
             "overdue" if is_overdue(inputs, name) else "",
         )
-        for name in names
+        for name in TABLES
+        if name in inputs.written
     ]
     overdue = ", ".join(row[0] for row in rows if row[-1])
     text = f"Overdue: {overdue}." if overdue else "No table is overdue."
@@ -349,7 +345,7 @@ def _by_week(
     return [take(rows_by_week[week]) if week in rows_by_week else None for week in weeks]
 
 
-def _row_counts(tables: Mapping[str, pl.DataFrame], weeks: Sequence[date]) -> Weekly:
+def _row_counts(tables: Mapping[str, pl.DataFrame], weeks: Sequence[date]) -> Series:
     """Returns the number of rows of each table, by week."""
     return {
         name: _by_week(rows, weeks, lambda rows: float(rows.height))
@@ -362,20 +358,19 @@ def _by_day(rows: pl.DataFrame, column: str, zone: ZoneInfo) -> pl.DataFrame:
 
 
 def _lines(
-    name: str, title: str, weeks: Sequence[date], series: Weekly, show: Format = plain
+    name: str, title: str, weeks: Sequence[date], series: Series, show: Format = plain
 ) -> Chart:
-    return Chart(name, title, line_chart(title, *_drawn(weeks, series), show))
+    return Chart(name, title, line_chart(title, _labels(weeks), series, show))
 
 
 def _columns(
-    name: str, title: str, weeks: Sequence[date], series: Weekly, show: Format = plain
+    name: str, title: str, weeks: Sequence[date], series: Series, show: Format = plain
 ) -> Chart:
-    return Chart(name, title, stacked_columns(title, *_drawn(weeks, series), show))
+    return Chart(name, title, stacked_columns(title, _labels(weeks), series, show))
 
 
-def _drawn(weeks: Sequence[date], series: Weekly) -> tuple[list[str], list[Series]]:
-    labels = [f"{week:%d %b}".lstrip("0") for week in weeks]
-    return labels, [Series(name, values) for name, values in series.items()]
+def _labels(weeks: Sequence[date]) -> list[str]:
+    return [f"{week:%d %b}".lstrip("0") for week in weeks]
 
 
 def _bars(name: str, title: str, counts: Mapping[str, float]) -> Chart:

@@ -30,7 +30,8 @@ def unread_windows(
     """
     is_read = pl.col("window_id").is_in(list(read))
     has_segments = pl.col("window_id").is_in(list(observed))
-    due = windows.filter(pl.col("status").is_in(READ_STATUSES), pl.col("message_count") > 0)
+    is_whole = pl.col("status").is_in(READ_STATUSES)
+    due = windows.filter(is_whole, pl.col("message_count") > 0)
     lacks_segments = (pl.col("status") == "observed") & ~has_segments
     missed = due.filter(~is_read | lacks_segments)
     return missed.select(id="window_id", session_id="session_id")
@@ -46,9 +47,11 @@ def messages_without_window(
     captured_on = pl.col("created_at").dt.convert_time_zone(zone.key).dt.date()
     ranges = resources.filter(captured_on == day).select(resource_id="id")
     windowed = windows.select(message_id=pl.col("message_ids").explode())
-    archived = records.filter(status="message").join(ranges, on="resource_id", how="semi")
-    unassigned = archived.join(windowed, on="message_id", how="anti").select(id="message_id")
-    return unassigned.drop_nulls().unique().with_columns(session_id=pl.lit(""))
+    messages = records.filter(status="message")
+    archived = messages.join(ranges, on="resource_id", how="semi")
+    unassigned = archived.join(windowed, on="message_id", how="anti")
+    ids = unassigned.select(id="message_id").drop_nulls().unique()
+    return ids.with_columns(session_id=pl.lit(""))
 
 
 def missed_rows(
@@ -81,7 +84,8 @@ def plan_boost(day: date, observations: pl.DataFrame, events: Sequence[Event]) -
     if not ids:
         return []
     payload = {"memory_ids": ids, "day": day.isoformat()}
-    return [Planned(f"rule-{hash_of(BOOSTED, day, *ids)}", BOOSTED, day.isoformat(), payload)]
+    id = f"rule-{hash_of(BOOSTED, day, *ids)}"
+    return [Planned(id, BOOSTED, day.isoformat(), payload)]
 
 
 def _boosted(events: Sequence[Event]) -> set[str]:
@@ -100,7 +104,7 @@ def count_night(
 ) -> dict[str, Any]:
     """Returns the row of `nightly_stats`, counted at the end of the day."""
     states = dict(memories.group_by("state").len().iter_rows())
-    pairs = memories.select("id", "conflicts_with").explode("conflicts_with").drop_nulls()
+    pairs = memories.select("id", "conflicts_with").explode("conflicts_with")
     mix = memories.filter(state="active").group_by("category").len().sort("category")
     merged = memories.filter(pl.col("merged_count") > 1)["observation_ids"].explode()
     return {

@@ -14,7 +14,6 @@ and forgotten memories keep their state.
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
@@ -40,15 +39,6 @@ SCHEMA = pl.Schema(
 )
 COLUMNS = ["id", "state", "category", "event_at", "last_used_at", "observation_ids"]
 """Columns of `memories` that the functions here need."""
-
-
-@dataclass(frozen=True)
-class _Move:
-    """The last event that moved a memory."""
-
-    kind: str
-    at: datetime
-    reason: str
 
 
 def fold_states(
@@ -85,14 +75,15 @@ def with_states(memories: pl.DataFrame, states: pl.DataFrame) -> pl.DataFrame:
 
 
 def _judge(
-    row: Mapping, move: _Move | None, exposed: Sequence[date], ttl: int, zone: ZoneInfo
+    row: Mapping, move: Event | None, exposed: Sequence[date], ttl: int, zone: ZoneInfo
 ) -> tuple[str, datetime, str]:
     """Returns the state of a memory, its beginning and the reason."""
     seen_at = last_seen(row)
     if move is not None and move.at > seen_at:
         state = STATE_OF.get(move.kind)
         if state:
-            return state, move.at, move.reason or f"{state} on {move.at.astimezone(zone):%Y-%m-%d}"
+            moved_on = f"{state} on {move.at.astimezone(zone):%Y-%m-%d}"
+            return state, move.at, move.payload.get("reason") or moved_on
         seen_at = move.at
     first = bisect_right(exposed, seen_at.astimezone(zone).date())
     if ttl and len(exposed) - first > ttl:
@@ -155,8 +146,8 @@ def next_change(
     return datetime.combine(change_on, time(), zone).astimezone(UTC)
 
 
-def _last_moves(memories: pl.DataFrame, events: Iterable[Event], now: datetime) -> dict[str, _Move]:
-    """Returns the last move of each memory.
+def _last_moves(memories: pl.DataFrame, events: Iterable[Event], now: datetime) -> dict[str, Event]:
+    """Returns the event that moved each memory last.
 
     If the memory that an event names was merged since, the event moves the memory that has it.
     """
@@ -168,8 +159,7 @@ def _last_moves(memories: pl.DataFrame, events: Iterable[Event], now: datetime) 
     memory_of_observation = memories.select("observation_ids", "id").explode("observation_ids")
     has_moved = pl.col("observation_ids").is_in(moved_ids)
     present_ids = dict(memory_of_observation.filter(has_moved).iter_rows())
-    last_moves: dict[str, _Move] = {}
+    last_moves: dict[str, Event] = {}
     for event in moves:
-        move = _Move(event.kind, event.at, event.payload.get("reason", ""))
-        last_moves |= {present_ids.get(id, id): move for id in event.payload["memory_ids"]}
+        last_moves |= {present_ids.get(id, id): event for id in event.payload["memory_ids"]}
     return last_moves

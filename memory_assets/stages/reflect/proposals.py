@@ -236,11 +236,10 @@ def _without_most_said_once(
     chosen: set[str] = set()
     for memory in sorted(candidates, key=lambda row: (-row["confidence"], row["id"])):
         is_numbered = any(id in numbered for id in memory["observation_ids"])
+        has_room = is_numbered or counts[memory["project"]] < MOST_SAID_ONCE
         if _is_lasting(memory):
             chosen.add(memory["id"])
-        elif memory["priority"] == "high" and (
-            is_numbered or counts[memory["project"]] < MOST_SAID_ONCE
-        ):
+        elif memory["priority"] == "high" and has_room:
             counts[memory["project"]] += 1
             chosen.add(memory["id"])
     return [memory for memory in candidates if memory["id"] in chosen]

@@ -68,7 +68,10 @@ def plan_amendments(
     ours = [status for status in statuses if status.is_ours]
     by_id = {row["id"]: row for row in memories.iter_rows(named=True)}
     corrections = {note_id(event) for event in events if event.kind == CORRECTED}
-    too_many = _too_many(len(statuses), size)
+    too_many = (
+        f"MEMORY.md holds {len(statuses)} entries and {size:,} bytes; {MOST_ENTRIES} and "
+        f"{MOST_BYTES:,} are enough for a session"
+    )
     planned = [
         *_replaced(ours, by_id, corrections, zone),
         *(_contradicted(status, proposal) for status, proposal in contradicting),
@@ -145,13 +148,9 @@ def _replaced(
 def _successor(memory: Row, by_id: Mapping[str, Row]) -> Row | None:
     """Returns the active memory at the end of the chain of replacements."""
     seen: set[str] = set()
-    while (
-        memory["state"] == "superseded"
-        and memory["superseded_by"] in by_id
-        and memory["id"] not in seen
-    ):
+    while memory["state"] == "superseded" and memory["id"] not in seen:
         seen.add(memory["id"])
-        memory = by_id[memory["superseded_by"]]
+        memory = by_id.get(memory["superseded_by"], memory)
     return memory if seen and memory["state"] == "active" else None
 
 
@@ -208,13 +207,6 @@ def _least_missed(ours: Sequence[EntryStatus], count: int, size: int) -> list[En
 def _last_of_use(status: EntryStatus) -> str:
     used: datetime | None = status.memory["last_used_at"] if status.memory else None
     return max(used.date().isoformat() if used else "", status.entry.on.isoformat())
-
-
-def _too_many(count: int, size: int) -> str:
-    return (
-        f"MEMORY.md holds {count} entries and {size:,} bytes; {MOST_ENTRIES} and {MOST_BYTES:,} "
-        "are enough for a session"
-    )
 
 
 def _retire(status: EntryStatus, why: str, reason: str) -> PlannedAmendment:

@@ -18,6 +18,7 @@ says (`typed.py`).
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from memory_assets.schema.protocols import Row
 from memory_assets.schema.records import MEMORY_MD
@@ -97,9 +98,6 @@ class KnownLines:
     comparison: StatementComparison = field(default_factory=StatementComparison)
 
 
-NOTHING_KNOWN = KnownLines()
-
-
 @dataclass(frozen=True)
 class EarnedTrust:
     """What earned trust may still promote."""
@@ -120,16 +118,13 @@ class EarnedTrust:
         return self.reasons.get(proposal.get("category", ""))
 
 
-NO_TRUST = EarnedTrust()
-
-
 def decide(
     proposal: Row,
-    context: KnownLines = NOTHING_KNOWN,
+    context: KnownLines = KnownLines(),
     *,
     guarded: frozenset[str],
     owner: str = "",
-    trust: EarnedTrust = NO_TRUST,
+    trust: EarnedTrust = EarnedTrust(),
     limits: TriageLimits = TriageLimits(),
 ) -> Ruling:
     """Returns the ruling on one proposal.
@@ -140,11 +135,20 @@ def decide(
     ruling = _refuse(proposal, context, limits) or _merge(proposal, context)
     if ruling:
         return ruling
-    ruling = _promote_or_wait(proposal, context, guarded, owner, trust, limits)
-    repeated = None
-    if ruling.state == "pending":
-        repeated = _repeat_of(proposal["text"], context.frictions, context.comparison.says_the_same)
-    return repeated or ruling
+    text = proposal["text"]
+    missing = missing_for_promotion(proposal, guarded, limits)
+    support = support_of(proposal, owner)
+    against = _spoken_against(text, context)
+    if not missing and not against:
+        as_order = ", as a standing order" if proposal.get("is_standing_order") else ""
+        return Ruling("promoted", f"{support}{as_order}")
+    trusted = None if against else _trusted(proposal, guarded, trust)
+    if trusted and trust.lines_left > 0:
+        return Ruling("promoted", f"{trusted}; {support}", by_trust=True)
+    used_up = [TRUST_IS_USED_UP] if trusted else []
+    reasons = [support, *(reason for reason in missing if reason != ONCE), *used_up, *against]
+    waiting = Ruling("pending", "; ".join(reasons))
+    return _repeat_of(text, context.frictions, context.comparison.says_the_same) or waiting
 
 
 def _refuse(proposal: Row, context: KnownLines, limits: TriageLimits) -> Ruling | None:
@@ -208,7 +212,7 @@ def decide_friction(
     friction: Row,
     lines: Collection[str],
     decisions: Sequence[Row],
-    context: KnownLines = NOTHING_KNOWN,
+    context: KnownLines = KnownLines(),
 ) -> Ruling:
     """Returns the ruling on a recurring problem: a person decides, unless its line is gone or an
     entry says it already.
@@ -294,8 +298,8 @@ def only_person(pending: Row, guarded: frozenset[str]) -> str:
     """
     if pending["entry"] or is_friction(pending):
         return "it changes what the owner has"
-    is_pasted = PASTED in pending["reason"]
-    return needs_person(pending, guarded) or (PASTED if is_pasted else "")
+    pasted = PASTED if PASTED in pending["reason"] else ""
+    return needs_person(pending, guarded) or pasted
 
 
 def missing_for_promotion(
@@ -340,39 +344,14 @@ def support_of(proposal: Row, owner: str) -> str:
     return f"{who} {where}; {counted(against, 'source')} {verb} it"
 
 
-def _promote_or_wait(
-    proposal: Row,
-    context: KnownLines,
-    guarded: frozenset[str],
-    owner: str,
-    trust: EarnedTrust,
-    limits: TriageLimits,
-) -> Ruling:
-    missing = missing_for_promotion(proposal, guarded, limits)
-    support = support_of(proposal, owner)
-    against = _spoken_against(proposal["text"], context)
-    if not missing and not against:
-        as_order = ", as a standing order" if proposal.get("is_standing_order") else ""
-        return Ruling("promoted", f"{support}{as_order}")
-    trusted = None if against else _trusted(proposal, guarded, trust)
-    if trusted and trust.lines_left > 0:
-        return Ruling("promoted", f"{trusted}; {support}", by_trust=True)
-    reasons = [reason for reason in missing if reason != ONCE]
-    if trusted:
-        reasons.append(TRUST_IS_USED_UP)
-    return Ruling("pending", "; ".join([support, *reasons, *against]))
-
-
 def _trusted(proposal: Row, guarded: frozenset[str], trust: EarnedTrust) -> str | None:
     """Returns why the proposal needs no approval; what must wait for a person is never trusted."""
     is_active = proposal.get("memory_state", "active") == "active"
-    if not is_active or needs_person(proposal, guarded):
-        return None
-    return trust.reason_for(proposal)
+    may_trust = is_active and not needs_person(proposal, guarded)
+    return trust.reason_for(proposal) if may_trust else None
 
 
 def _spoken_against(text: str, context: KnownLines) -> list[str]:
-    for entry in context.entries:
-        if context.comparison.contradicts(text, entry.text):
-            return [f"“{entry.text}” says otherwise"]
-    return []
+    contradicts = context.comparison.contradicts
+    against = (entry.text for entry in context.entries if contradicts(text, entry.text))
+    return [f"“{words}” says otherwise" for words in islice(against, 1)]

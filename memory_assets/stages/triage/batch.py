@@ -122,13 +122,11 @@ def request_of(
         for entry in entries[path]:
             lines.append(f"{path}, {entry.section}: {render_entry(entry.on, entry.text)}")
     near = [row for row in others if home_of(row) in files][:MOST_OTHERS]
-    parts = [
-        fenced("entries", "\n".join(lines)),
-        fenced("proposals", "\n".join(map(_shown, batch))),
-    ]
-    if near:
-        parts.insert(1, fenced("others", "\n".join(map(_shown, near))))
-    return ModelRequest(read_prompt("triage", "batch"), "\n\n".join(parts), ANSWER_TOKENS)
+    shown_entries = fenced("entries", "\n".join(lines))
+    shown_others = fenced("others", "\n".join(map(_shown, near))) if near else ""
+    proposals = fenced("proposals", "\n".join(map(_shown, batch)))
+    material = "\n\n".join(filter(None, (shown_entries, shown_others, proposals)))
+    return ModelRequest(read_prompt("triage", "batch"), material, ANSWER_TOKENS)
 
 
 def read_verdicts(answers: Iterable[StoredAnswer]) -> pl.DataFrame:

@@ -40,11 +40,8 @@ class StatementComparison:
         """Returns whether the two make the same claim, in whatever words."""
         if says_the_same(newer, older):
             return True
-        cosine = (
-            self._cosine(newer, older)
-            if read_claim(newer).words & read_claim(older).words
-            else None
-        )
+        common_words = read_claim(newer).words & read_claim(older).words
+        cosine = self._cosine(newer, older) if common_words else None
         return cosine is not None and same_claim(newer, older, cosine) is not None
 
     def contradicts(self, newer: str, older: str) -> bool:

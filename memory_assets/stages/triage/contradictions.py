@@ -45,15 +45,12 @@ class AdrContradiction:
 def render_contradictions(rows: Sequence[Row]) -> Iterator[str]:
     """Yields the lines of the section for rows of `adr_conflicts`; none without rows."""
     for row in rows[:MOST_SHOWN]:
-        yield (
-            f"- ADR-{row['number']:04d} of {_quoted(row['project'])}: “{_quoted(row['statement'])}”"
-        )
+        record = f"ADR-{row['number']:04d} of {_quoted(row['project'])}"
+        yield f"- {record}: “{_quoted(row['statement'])}”"
         yield f"  Memory: “{_quoted(row['text'])}”"
         correct = f'`memory remember "…" --instead-of {short_id(row["memory_id"])}`'
-        yield (
-            f"  Settle it: {correct} corrects the memory; a newer record supersedes "
-            f"`{_quoted(row['path'])}`"
-        )
+        newer = f"a newer record supersedes `{_quoted(row['path'])}`"
+        yield f"  Settle it: {correct} corrects the memory; {newer}"
     more = len(rows) - MOST_SHOWN
     if more > 0:
         yield f"  and {more} more: `memory review list`"

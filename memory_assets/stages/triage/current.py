@@ -53,11 +53,7 @@ def read_current(
         "observations", columns=["id", "session_id", "gate", "gate_reason", "project"]
     )
     proposed = current_proposals(tables.read("proposals"), memories, observations, merged)
-    others = (
-        row
-        for table in ("amendments", "friction")
-        for row in tables.read(table).iter_rows(named=True)
-    )
+    others = [*tables.read("amendments").to_dicts(), *tables.read("friction").to_dicts()]
     return proposed | {row["proposal_id"]: row for row in others}
 
 
@@ -85,15 +81,10 @@ def current_proposals(
         if id in proposed and other in proposed:
             same[_said(proposed[other])] += proposed[id]["observation_ids"]
     current = {id: _with_echoes(row, same[_said(row)], session_of) for id, row in proposed.items()}
-    return {
-        id: {**row, "project_count": _count(row["observation_ids"], project_of)}
-        for id, row in current.items()
-    }
-
-
-def _count(ids: Iterable[str], project_of: Mapping[str, str]) -> int:
-    """Returns in how many projects the observations were made."""
-    return len({project_of[id] for id in ids if id in project_of})
+    for row in current.values():
+        projects = {project_of[id] for id in row["observation_ids"] if id in project_of}
+        row["project_count"] = len(projects)
+    return current
 
 
 def _said(proposal: Row) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ rules promote a proposal that says the same, nobody has to be asked.
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 from memory_assets.schema.protocols import Row
@@ -23,9 +24,9 @@ AppendRuling = Callable[[Ruling, Row], str | None]
 """Records a ruling; returns why the proposal is still pending, or None if it is decided."""
 
 
-@dataclass(frozen=True)
-class RoundInputs:
-    """What a round starts from."""
+@dataclass
+class DecidingRound:
+    """A round, with what it starts from; `waiting` says why proposals are left to a person."""
 
     decisions: Sequence[Row]
     proposals: Mapping[str, Row]
@@ -41,41 +42,27 @@ class RoundInputs:
     owner: str
     trust: EarnedTrust
     comparison: StatementComparison
-
-    @property
-    def lines(self) -> frozenset[str]:
-        """All entries as they are written."""
-        entries = (entry for of_file in self.entries.values() for entry in of_file)
-        return frozenset(render_entry(entry.on, entry.text) for entry in entries)
-
-
-@dataclass
-class DecidingRound:
-    """A round; `waiting` says why proposals are left to a person."""
-
-    inputs: RoundInputs
     append: AppendRuling
     waiting: dict[str, str] = field(default_factory=dict)
     is_merged: bool = False
     """Whether a proposal was merged into another, which may now have enough sessions."""
 
     def __post_init__(self) -> None:
-        inputs = self.inputs
-        self._lines = inputs.lines
-        self._trust = inputs.trust
-        self._unwritten = _unwritten_entries(inputs.decisions, inputs.proposals, self._lines)
+        entries = chain.from_iterable(self.entries.values())
+        self._lines = frozenset(render_entry(entry.on, entry.text) for entry in entries)
+        self._unwritten = _unwritten_entries(self.decisions, self.proposals, self._lines)
         self._others: dict[tuple[str, str], list[Row]] = defaultdict(list)
-        for row in filter(auto.is_rejected_by_person, inputs.decisions):
-            self._others[place_of(inputs.proposals[row["proposal_id"]])].append(row)
-        pending = (row for row in inputs.decisions if row["state"] == "pending")
+        for row in filter(auto.is_rejected_by_person, self.decisions):
+            self._others[place_of(self.proposals[row["proposal_id"]])].append(row)
+        pending = (row for row in self.decisions if row["state"] == "pending")
         self._frictions = list(filter(is_friction, pending))
 
     def decide(self) -> None:
         """Decides what can be decided."""
-        undecided = undecided_of(self.inputs.decisions)
+        undecided = undecided_of(self.decisions)
         for decision in sorted(undecided, key=is_friction):
             id = decision["proposal_id"]
-            proposal = as_decided(self.inputs.proposals[id], decision, self.inputs.typed)
+            proposal = as_decided(self.proposals[id], decision, self.typed)
             ruling = self._ruling(proposal, decision)
             self._remember(ruling, proposal, decision)
             reason = self.append(ruling, decision)
@@ -84,37 +71,36 @@ class DecidingRound:
                 self._others[place_of(proposal)].append(decision)
 
     def _ruling(self, proposal: Row, decision: Row) -> Ruling:
-        inputs = self.inputs
         id = decision["proposal_id"]
-        context = self._known_lines(proposal, inputs.amendments.get(id, ""))
+        context = self._known_lines(proposal, self.amendments.get(id, ""))
         if is_friction(decision):
-            ruling = auto.decide_friction(proposal, self._lines, inputs.decisions, context)
+            ruling = auto.decide_friction(proposal, self._lines, self.decisions, context)
         elif decision["entry"] is not None:
             ruling = auto.decide_amendment(proposal, self._lines)
         else:
-            how = {"guarded": inputs.guarded, "owner": inputs.owner}
-            ruling = auto.decide(proposal, context, **how, trust=self._trust)
-        review = inputs.reviews.get(id)
+            how = {"guarded": self.guarded, "owner": self.owner}
+            ruling = auto.decide(proposal, context, **how, trust=self.trust)
+        review = self.reviews.get(id)
         if ruling.state == "pending" and review:
             # A review of other words says nothing about these.
             is_reviewed = review["text_hash"] == text_hash(decision["text"])
-            return auto.follow_review(review, proposal, inputs.guarded) if is_reviewed else ruling
+            return auto.follow_review(review, proposal, self.guarded) if is_reviewed else ruling
         return ruling
 
     def _known_lines(self, proposal: Row, amendment: str) -> KnownLines:
         project = project_of(proposal)
-        entries = list(self.inputs.entries[MEMORY_MD])
+        entries = list(self.entries[MEMORY_MD])
         if project:
-            entries += self.inputs.entries.get(path_of(project), [])
+            entries += self.entries.get(path_of(project), [])
         entries += [entry for other, entry in self._unwritten if other in ("", project)]
         others = self._others[place_of(proposal)]
-        return KnownLines(entries, others, self._frictions, amendment, self.inputs.comparison)
+        return KnownLines(entries, others, self._frictions, amendment, self.comparison)
 
     def _remember(self, ruling: Ruling, proposal: Row, decision: Row) -> None:
         """Keeps what the following proposals have to know of this one."""
         self.is_merged |= bool(ruling.into)
         if ruling.by_trust:
-            self._trust = replace(self._trust, lines_left=self._trust.lines_left - 1)
+            self.trust = replace(self.trust, lines_left=self.trust.lines_left - 1)
         if ruling.state == "promoted" and decision["entry"] is None:
             text = ruling.text or proposal["text"]
             entry = Entry(0, proposal["section"], proposal["event_on"], text)

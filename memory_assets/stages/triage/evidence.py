@@ -28,13 +28,9 @@ def gather_evidence(proposal: Row, tables: ParquetTables, archive: Archive) -> d
     """
     if "message_ids" in proposal:
         return _evidence(proposal, _records_of_messages(proposal, tables, archive))
-    behind = (
-        tables.scan("observations")
-        .filter(pl.col("id").is_in(proposal["observation_ids"]))
-        .collect()
-        .sort("event_at", "id")
-    )
-    allowed = behind.filter(pl.col("gate") == "allow")
+    is_behind = pl.col("id").is_in(proposal["observation_ids"])
+    behind = tables.scan("observations").filter(is_behind).collect().sort("event_at", "id")
+    allowed = behind.filter(gate="allow")
     # A held echo is no evidence, unless it is itself the question.
     observations = behind if allowed.is_empty() else allowed
     wanted = observations["message_ids"].explode().to_list()
@@ -62,18 +58,12 @@ def _records_of_messages(
     during = pl.col("event_at").is_between(
         proposal["first_event_at"] - LONGEST_SESSION, proposal["event_at"] + LONGEST_SESSION
     )
-    messages = (
-        tables.scan("messages")
-        .filter(during & pl.col("message_id").is_in(proposal["message_ids"]))
-        .collect()
-    )
+    is_named = during & pl.col("message_id").is_in(proposal["message_ids"])
+    messages = tables.scan("messages").filter(is_named).collect()
     records = []
     for row in messages.sort("event_at", "session_id", "ordinal").iter_rows(named=True):
-        quote = (
-            row["text"].strip().partition("\n")[0][:QUOTED_CHARS]
-            if row["author"] == "owner"
-            else ""
-        )
+        beginning = row["text"].strip().partition("\n")[0][:QUOTED_CHARS]
+        quote = beginning if row["author"] == "owner" else ""
         records.append(_record({**row, "id": "", "segment_id": "", "quote": quote}, row, archive))
     return records
 

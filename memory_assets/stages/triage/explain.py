@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from typing import Any, ClassVar, Literal
 
 import polars as pl
@@ -81,13 +82,15 @@ class Explanation:
         has_end = any(self.root.find("record", "note", "file"))
         if not has_end and any(self.root.find("observation", "proposal", "memory")):
             return False
-        quoted = {step.facts["quote"] for step in self.records if step.facts["quote"]}
-        held = {step.facts["quote"] for step in self.records if step.facts["holds_quote"]}
-        return all(step.facts["is_unchanged"] for step in self.records) and quoted <= held
+        records = [step.facts for step in self.records]
+        quoted = {facts["quote"] for facts in records if facts["quote"]}
+        held = {facts["quote"] for facts in records if facts["holds_quote"]}
+        return quoted <= held and all(facts["is_unchanged"] for facts in records)
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the explanation as plain values."""
-        return {"target": self.target, "is_verified": self.is_verified, **self.root.to_dict()}
+        verdict = {"target": self.target, "is_verified": self.is_verified}
+        return verdict | self.root.to_dict()
 
 
 def explain(
@@ -141,8 +144,7 @@ class _Tracer:
         for event in self.events:
             if event.kind in (PROMOTED, PATCHED) and event.target == target:
                 return self._promoted(event)
-        frictions = self.tables.read("friction").filter(proposal_id=target)
-        rows = frictions.to_dicts()
+        rows = self.tables.read("friction").filter(proposal_id=target).to_dicts()
         rows = rows or read_proposals(self.tables).filter(proposal_id=target).to_dicts()
         if not rows:
             return None
@@ -164,7 +166,8 @@ class _Tracer:
         memories = self.tables.scan("memories").filter(holds).collect().to_dicts()
         ids = memories[0]["observation_ids"] if memories else [observed[0]["id"]]
         about = {"memory_id": ids[0], "reflection_id": "", "observation_ids": ids}
-        evidence = gather_evidence({**about, "session_ids": []}, self.tables, self.archive)
+        proposal = {**about, "session_ids": []}
+        evidence = gather_evidence(proposal, self.tables, self.archive)
         names = ("text", "state", "confidence", "category", "merged_count")
         facts = {name: memories[0][name] for name in names} if memories else {}
         if memories and memories[0]["tags"]:
@@ -174,9 +177,9 @@ class _Tracer:
     def note(self, target: str) -> ProvenanceStep | None:
         """Returns a note, which ends at its line in the ledger, with what it corrected."""
         prefix = _id_prefix(target)
-        notes = (event for event in self.events if event.kind in (NOTED, CORRECTED) and prefix)
-        named = (event for event in notes if note_id(event).replace("-", "").startswith(prefix))
-        event = next(named, None)
+        notes = (event for event in self.events if event.kind in (NOTED, CORRECTED))
+        by_id = {note_id(event).replace("-", ""): event for event in notes}
+        event = next((by_id[id] for id in by_id if prefix and id.startswith(prefix)), None)
         if event is None:
             return None
         facts = {
@@ -189,7 +192,8 @@ class _Tracer:
             facts["session"] = event.payload["session"]
         earlier = event.target if event.kind == CORRECTED else None
         corrected = earlier and (self.memory(earlier) or self.note(earlier))
-        return ProvenanceStep("note", note_id(event), facts, (corrected,) if corrected else ())
+        behind = (corrected,) if corrected else ()
+        return ProvenanceStep("note", note_id(event), facts, behind)
 
     def file(self, target: str) -> ProvenanceStep | None:
         """Returns a memory of a harness, which ends at the lines of its file."""
@@ -210,14 +214,16 @@ class _Tracer:
         """Returns the rows whose id begins with the target."""
         prefix = _id_prefix(target)
         starts = pl.col("id").str.replace_all("-", "").str.starts_with(prefix)
-        return self.tables.scan(table).filter(starts).collect().to_dicts() if prefix else []
+        rows = self.tables.scan(table).filter(starts)
+        return rows.collect().to_dicts() if prefix else []
 
     def _promotions(self) -> list[Event]:
         return [event for event in self.events if event.kind == PROMOTED]
 
     def _promoted(self, promoted: Event) -> ProvenanceStep:
         edit = promoted.payload
-        decided = winner_of([event for event in self.events if event.target == promoted.target])
+        events = [event for event in self.events if event.target == promoted.target]
+        decided = winner_of(events)
         facts = {
             "section": edit["section"],
             "decided_by": promoted.actor,
@@ -247,9 +253,10 @@ class _Tracer:
         observations = self._observations(payload)
         id = payload["reflection_id"]
         if id:
-            rows = self.tables.scan("reflections").filter(reflection_id=id).select("day", "project")
-            facts = [{"day": str(day), "project": name} for day, name in rows.collect().iter_rows()]
-            return (ProvenanceStep("reflection", id, facts[0] if facts else {}, observations),)
+            reflections = self.tables.scan("reflections").filter(reflection_id=id)
+            rows = reflections.select("day", "project").collect().iter_rows()
+            facts = next(({"day": str(day), "project": name} for day, name in rows), {})
+            return (ProvenanceStep("reflection", id, facts, observations),)
         notes = (self.note(id) for id in payload["observation_ids"])
         return (*observations, *(note for note in notes if note))
 
@@ -307,15 +314,10 @@ def _find_line(target: str, lines: Sequence[str]) -> int | None:
     if target.isdigit() and 1 <= int(target) <= len(lines) and lines[int(target) - 1].strip():
         return int(target)
     wanted = _essence(target)
-    exact = [
-        number for number, line in enumerate(lines, 1) if line.strip() and _essence(line) == wanted
-    ]
-    inside = [
-        number
-        for number, line in enumerate(lines, 1)
-        if len(wanted) >= 8 and wanted in _essence(line)
-    ]
-    return next(iter(exact or inside), None)
+    essences = {n: _essence(line) for n, line in enumerate(lines, 1) if line.strip()}
+    exact = (n for n, essence in essences.items() if essence == wanted)
+    inside = (n for n, essence in essences.items() if len(wanted) >= 8 and wanted in essence)
+    return next(chain(exact, inside), None)
 
 
 def _essence(line: str) -> str:

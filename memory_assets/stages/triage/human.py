@@ -78,15 +78,15 @@ class ReviewItem:
     text: str
 
 
-@dataclass(frozen=True)
+@dataclass
 class ReviewDecisions:
     """What a person decided, by proposal, and the warnings about the file."""
 
     approved: dict[str, str | None] = field(default_factory=dict)
     """Proposal → its new text, None if it was not changed."""
-    rejected: tuple[str, ...] = ()
+    rejected: list[str] = field(default_factory=list)
     edited: dict[str, str] = field(default_factory=dict)
-    warnings: tuple[str, ...] = ()
+    warnings: list[str] = field(default_factory=list)
     is_undecided: bool = False
     """The file may be damaged, so nothing was read from it."""
     lost: tuple[str, ...] = ()
@@ -120,12 +120,9 @@ def render_review(
     lines += _render_sections(sections, dict(notes or {}))
     asked = sum(row.get("heading") != REFUSED for row in pending)
     total = asked if count is None else count
-    proposals = counted(total, "proposal")
-    some = (
-        f"{asked:,} of {total:,} pending proposals shown"
-        if asked < total
-        else f"{proposals} pending"
-    )
+    some = f"{counted(total, 'proposal')} pending"
+    if asked < total:
+        some = f"{asked:,} of {total:,} pending proposals shown"
     return "\n".join([*lines, f"_Last updated: {updated} | {some}_"]) + "\n"
 
 
@@ -153,12 +150,11 @@ def read_review(
     those that only rules or expiry decided: a mark still overrules that, a missing line does not.
     """
     if ours is None or there is None:
-        warnings = (GONE,) if ours else ()
-        return ReviewDecisions(warnings=warnings)
+        return ReviewDecisions(warnings=[GONE] if ours else [])
     if _plain(ours) == _plain(there):
         return ReviewDecisions()
     if not _is_whole(there):
-        return ReviewDecisions(warnings=(HALF_SAVED,), is_undecided=True)
+        return ReviewDecisions(warnings=[HALF_SAVED], is_undecided=True)
     items = parse_items(ours)
     return _read_changes({id: of_id[0] for id, of_id in items.items()}, there, waiting, late)
 
@@ -176,8 +172,17 @@ def _read_changes(
     if _is_accident(missing, written, waiting):
         warning = LOST.format(lost=len(missing), shown=len(written))
         lost = tuple(id for id in missing if id in waiting)
-        return ReviewDecisions(warnings=(warning,), is_undecided=True, lost=lost)
-    return _compare(written, there, waiting, late)
+        return ReviewDecisions(warnings=[warning], is_undecided=True, lost=lost)
+    result = ReviewDecisions()
+    comparison = _Comparison(written, waiting, late, result)
+    items_now = parse_items(there)
+    for id, items in items_now.items():
+        comparison.add(id, items)
+    for id in written:
+        if id in waiting and id not in items_now:
+            comparison.add_missing(id, is_named=id in named)
+    result.rejected.sort()
+    return result
 
 
 def _is_accident(missing: Sequence[str], written: Sized, waiting: Container[str]) -> bool:
@@ -228,33 +233,14 @@ def match_format(text: str, like: str) -> str:
     return "\ufeff" + ended if like.startswith("\ufeff") else ended
 
 
-def _compare(
-    written: Mapping[str, ReviewItem], there: str, waiting: Mapping[str, str], late: Collection[str]
-) -> ReviewDecisions:
-    comparison = _Comparison(written, waiting, late)
-    items_now = parse_items(there)
-    for id, items in items_now.items():
-        comparison.add(id, items)
-    named = _named(there)
-    for id in written:
-        if id in waiting and id not in items_now:
-            comparison.add_missing(id, is_named=id in named)
-    rejected = tuple(sorted(comparison.rejected))
-    warnings = tuple(comparison.warnings)
-    return ReviewDecisions(comparison.approved, rejected, comparison.edited, warnings)
-
-
-@dataclass
+@dataclass(frozen=True)
 class _Comparison:
     """Collects what a person decided, item by item."""
 
     written: Mapping[str, ReviewItem]
     waiting: Mapping[str, str]
     late: Collection[str]
-    approved: dict[str, str | None] = field(default_factory=dict)
-    rejected: list[str] = field(default_factory=list)
-    edited: dict[str, str] = field(default_factory=dict)
-    warnings: list[str] = field(default_factory=list)
+    result: ReviewDecisions
 
     def add(self, id: str, items: Sequence[ReviewItem]) -> None:
         """Adds the items of a proposal as they are in the file."""
@@ -262,9 +248,9 @@ class _Comparison:
         if id not in self.waiting and id not in self.late:
             self._warn_of_decided(id, is_marked=bool(marks))
         elif len(marks) > 1:
-            self.warnings.append(f"REVIEW.md marks {id} both ways; it was not decided.")
+            self.result.warnings.append(f"REVIEW.md marks {id} both ways; it was not decided.")
         elif marks == {"-"}:
-            self.rejected.append(id)
+            self.result.rejected.append(id)
         else:
             marked = [item for item in items if item.mark] or items
             self._read_text(id, marked[0].text, is_approved=bool(marks))
@@ -273,22 +259,22 @@ class _Comparison:
         """Adds a proposal that has no item any more; its number may be in a damaged line."""
         if is_named:
             problem = f"The line of {id} in REVIEW.md cannot be read; it was not decided."
-            self.warnings.append(f"{problem} Begin it with `- [x] `, say.")
+            self.result.warnings.append(f"{problem} Begin it with `- [x] `, say.")
         else:
-            self.rejected.append(id)
+            self.result.rejected.append(id)
 
     def _read_text(self, id: str, text: str, *, is_approved: bool) -> None:
         shown = squeezed(self.waiting.get(id, text))
         last_text = self.written[id].text if id in self.written else shown
         if is_approved:
-            self.approved[id] = text if text not in ("", last_text) else None
+            self.result.approved[id] = text if text not in ("", last_text) else None
         elif id in self.waiting and text not in ("", last_text, shown):
-            self.edited[id] = text
+            self.result.edited[id] = text
 
     def _warn_of_decided(self, id: str, *, is_marked: bool) -> None:
         if id not in self.written or (is_marked and not self.written[id].mark):
             problem = f"REVIEW.md names {id}, which does not wait for a decision"
-            self.warnings.append(f"{problem}; it was ignored.")
+            self.result.warnings.append(f"{problem}; it was ignored.")
 
 
 def parse_items(content: str) -> dict[str, list[ReviewItem]]:

@@ -155,9 +155,8 @@ def says(content: bytes, line: str) -> bool:
     markup.
     """
     wanted = normal(read_entries(line)[0].text)
-    return any(
-        normal(entry.text) == wanted for entry in read_entries(content.decode("utf-8", "replace"))
-    )
+    entries = read_entries(content.decode("utf-8", "replace"))
+    return any(normal(entry.text) == wanted for entry in entries)
 
 
 def normal(text: str) -> str:

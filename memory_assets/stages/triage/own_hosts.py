@@ -32,13 +32,9 @@ def hosts_in(command: str) -> set[str]:
 
 def read_own_hosts(tables: ParquetTables) -> frozenset[str]:
     """Returns the hosts of all commands that the owner typed."""
-    is_command = (
-        (pl.col("author") == "owner")
-        & ~pl.col("is_user_turn")
-        & pl.col("text").str.starts_with(TYPED)
-    )
-    commands = tables.scan("messages").filter(is_command).select("text").collect()["text"]
-    return frozenset(name for command in commands for name in hosts_in(command))
+    is_command = ~pl.col("is_user_turn") & pl.col("text").str.starts_with(TYPED)
+    commands = tables.scan("messages").filter(is_command, author="owner").select("text")
+    return frozenset().union(*map(hosts_in, commands.collect()["text"]))
 
 
 def without_hosts(text: str, hosts: Collection[str]) -> str:

@@ -60,9 +60,8 @@ def choose_asked(
     """Returns the pending proposals that come onto the page now, and those on it that more useful
     ones displace.
     """
-    pending = [
-        {**proposals[row["proposal_id"]], **row} for row in decisions if row["state"] == "pending"
-    ]
+    rows = (row for row in decisions if row["state"] == "pending")
+    pending = [{**proposals[row["proposal_id"]], **row} for row in rows]
     ranked = sorted(pending, key=usefulness)
     new = [row["proposal_id"] for row in ranked[:MOST_ASKED] if row["expires_at"] is None]
     return new, [row["proposal_id"] for row in ranked[MOST_ASKED:] if row["expires_at"] is not None]
@@ -77,11 +76,8 @@ def choose_refused(
     asked = {event.target: event.at for event in events if event.kind == ASKED}
     seen = person_decided(events)
     open_until = now - timedelta(days=days)
-    refused = [
-        row["proposal_id"]
-        for row in decisions
-        if _is_refused(row) and row["proposal_id"] not in seen
-    ]
+    ids = (row["proposal_id"] for row in filter(_is_refused, decisions))
+    refused = [id for id in ids if id not in seen]
     shown = [id for id in refused if id in asked and asked[id] > open_until]
     # In no order that says anything about them.
     fresh = sorted((id for id in refused if id not in asked), key=text_hash)

@@ -74,9 +74,8 @@ def _diff(name: str, old_text: str, new_text: str, *, is_new: bool) -> str:
     old_name = "/dev/null" if is_new else f"a/{name}"
     texts = (_LINE.findall(old_text), _LINE.findall(new_text))
     lines = difflib.unified_diff(*texts, old_name, f"b/{name}")
-    whole = (
-        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
-    )
+    open_end = "\n\\ No newline at end of file\n"
+    whole = (line if line.endswith("\n") else line + open_end for line in lines)
     return f"diff --git a/{name} b/{name}\n{mode}{''.join(whole)}"
 
 

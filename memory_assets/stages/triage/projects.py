@@ -40,10 +40,8 @@ def path_of(project: str) -> str:
 
 def memory_files(root: Path) -> list[str]:
     """Returns the files of entries in the workspace: MEMORY.md first, then those of projects."""
-    return [
-        MEMORY_MD,
-        *sorted(path.relative_to(root).as_posix() for path in (root / FOLDER).glob("*.md")),
-    ]
+    paths = (root / FOLDER).glob("*.md")
+    return [MEMORY_MD, *sorted(path.relative_to(root).as_posix() for path in paths)]
 
 
 def is_memory_file(path: str) -> bool:

@@ -137,7 +137,10 @@ def carry_out(
     planned = _plan_edits(decisions, proposals, *about)
     edits = [edit for edit in planned if files is None or edit.path in files]
     for edit in edits:
-        _note_left_over(edit, commits, writing)
+        # What a killed run left of it.
+        if edit.proposal_id not in commits:
+            commit = _commit_left_over(edit, workspace, writing.order)
+            commits |= {edit.proposal_id: commit} if commit else {}
     workspace.commit_by_hand(memory_files(workspace.root), writing.owner)
     unreadable = list(_write_edits(edits, commits, writing, evidence_of))
     if unreadable:
@@ -146,14 +149,6 @@ def carry_out(
     moves = [move for move in all_moves if files is None or move.path in files]
     _carry_out_moves(moves, writing)
     return [edit.proposal_id for edit in edits]
-
-
-def _note_left_over(edit: Edit, commits: dict[str, str], writing: Writing) -> None:
-    """Commits what a killed run left of an edit, and adds the commit."""
-    if edit.proposal_id not in commits:
-        commit = _commit_left_over(edit, writing.workspace, writing.order)
-        if commit:
-            commits[edit.proposal_id] = commit
 
 
 def _write_edits(
@@ -195,23 +190,11 @@ def _plan_edits(
     rows.sort(key=lambda row: row["proposal_id"])
     added = [row["proposal_id"] for row in rows if row["entry"] is None]
     homes = plan_homes(added, proposals, [event for event in events if event.kind == PROMOTED])
-    places = _places_of(lines)
-    done = _done(events, committed)
-    return [_edit(row, proposals, homes, places) for row in rows if row["proposal_id"] not in done]
-
-
-def _done(events: Sequence[Event], committed: Collection[str]) -> set[str]:
-    """Returns the proposals whose record is in the history, or needs no commit."""
+    places = {line: path for path, of_file in lines.items() for line in of_file}
     commit_of = {event.target: event.payload["commit"] for event in events}
-    return {id for id, commit in commit_of.items() if commit is None or id in committed}
-
-
-def _places_of(lines: Mapping[str, Collection[str]]) -> dict[str, str]:
-    """Returns the file of each entry."""
-    places: dict[str, str] = {}
-    for path, of_file in lines.items():
-        places |= dict.fromkeys(of_file, path)
-    return places
+    # What is in the history, or needs no commit.
+    done = {id for id, commit in commit_of.items() if commit is None or id in committed}
+    return [_edit(row, proposals, homes, places) for row in rows if row["proposal_id"] not in done]
 
 
 def _edit(
@@ -219,16 +202,10 @@ def _edit(
 ) -> Edit:
     id = row["proposal_id"]
     replaced = row["entry"] or ""
-    return Edit(
-        id,
-        row["section"],
-        _line_of(row, proposals),
-        replaced,
-        row["reason"],
-        row["actor"],
-        session_ids=tuple(proposals[id]["session_ids"]),
-        path=places.get(replaced, MEMORY_MD) if replaced else homes[id],
-    )
+    path = places.get(replaced, MEMORY_MD) if replaced else homes[id]
+    lines = (_line_of(row, proposals), replaced)
+    sessions = tuple(proposals[id]["session_ids"])
+    return Edit(id, row["section"], *lines, row["reason"], row["actor"], sessions, path)
 
 
 def standing_edits(ledger: Ledger) -> list[Event]:
@@ -312,9 +289,8 @@ def _record_taken_back(edit: Edit, writing: Writing) -> None:
 
 def _line_of(row: Row, proposals: Mapping[str, Row]) -> str:
     """Returns the line that a promoted decision asks for; empty where it removes one."""
-    if not row["text"]:
-        return ""
-    return written_line(proposals[row["proposal_id"]]["event_on"], row["text"])
+    on = proposals[row["proposal_id"]]["event_on"]
+    return written_line(on, row["text"]) if row["text"] else ""
 
 
 def _commits_of(workspace: Workspace, subjects: re.Pattern[str]) -> dict[str, str]:
@@ -389,17 +365,9 @@ def _halves(move: Move) -> Iterator[Edit]:
     MEMORY.md.
     """
     edit = move.promotion.payload
-    there = Edit(
-        move.promotion.target,
-        edit["section"],
-        edit["line"],
-        "",
-        reason="its project has a file of its own",
-        actor=move.promotion.actor,
-        session_ids=(),
-        path=move.path,
-        moves_to=move.path,
-    )
+    reason = "its project has a file of its own"
+    about = (move.promotion.target, edit["section"], edit["line"], "", reason)
+    there = Edit(*about, move.promotion.actor, (), move.path, moves_to=move.path)
     yield from (there, replace(there, line="", replaces=edit["line"], path=MEMORY_MD))
 
 

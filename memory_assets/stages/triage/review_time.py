@@ -5,7 +5,6 @@ A person who does not work on a project is not asked to review it. So a day coun
 project had a session on it, after the day on which the person was asked.
 """
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta, tzinfo
@@ -42,10 +41,7 @@ class ReviewTime:
 def read_session_days(tables: ParquetTables) -> dict[str, list[date]]:
     """Returns the local days on which each project had sessions, in order."""
     days = tables.read("sessions", columns=["project", "day"]).unique().sort("day")
-    days_by_project: dict[str, list[date]] = defaultdict(list)
-    for project, day in days.iter_rows():
-        days_by_project[project].append(day)
-    return dict(days_by_project)
+    return dict(days.group_by("project").agg("day").iter_rows())
 
 
 def last_days(tables: ParquetTables) -> dict[str, date]:

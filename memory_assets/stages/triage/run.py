@@ -24,6 +24,7 @@ from memory_assets.stages.reflect.proposals import NUMBERED
 from memory_assets.stages.triage import auto
 from memory_assets.stages.triage import decisions as states
 from memory_assets.stages.triage.amendments import (
+    PlannedAmendment,
     contradiction_key,
     number_amendments,
     plan_amendments,
@@ -42,7 +43,6 @@ from memory_assets.stages.triage.comparison import StatementComparison
 from memory_assets.stages.triage.current import read_current, read_proposals
 from memory_assets.stages.triage.deciding import (
     DecidingRound,
-    RoundInputs,
     as_decided,
     is_new_line,
     undecided_of,
@@ -70,10 +70,7 @@ from memory_assets.stages.triage.page import (
     usefulness,
 )
 from memory_assets.stages.triage.patches import PATCHED, write_patch
-from memory_assets.stages.triage.projects import (
-    home_of,
-    memory_files,
-)
+from memory_assets.stages.triage.projects import home_of, memory_files
 from memory_assets.stages.triage.promote import (
     PROMOTED,
     Workspace,
@@ -84,7 +81,7 @@ from memory_assets.stages.triage.promote import (
     take_back,
 )
 from memory_assets.stages.triage.review_time import ReviewTime, read_session_days
-from memory_assets.stages.triage.typed_proposals import read_typed_proposals
+from memory_assets.stages.triage.typed import read_typed_proposals
 from memory_assets.store.archive import Archive
 from memory_assets.store.ledger import Ledger
 from memory_assets.store.parquet_tables import ParquetTables
@@ -195,7 +192,7 @@ class Triage:
         if review.content != seen:
             return AppliedDecisions(warnings=[BEING_EDITED])
         if review.reading.is_undecided:
-            return AppliedDecisions(warnings=list(review.reading.warnings))
+            return AppliedDecisions(warnings=review.reading.warnings)
         owner = self.rules.owner
         masked = _masked(seen)
         if masked is not None and masked != seen:
@@ -215,29 +212,28 @@ class Triage:
         merged = self._merged().join(dates, on="proposal_id")
         statuses = self.entry_statuses()
         undecided = self._undecided()
-        events = self.ledger.events()
-        how = (self.tables.read("memories"), events, merged, self.rules.zone)
-        planned = []
+        about = (self.tables.read("memories"), self.ledger.events(), merged, self.rules.zone)
+        planned: list[PlannedAmendment] = []
         for path in memory_files(self.workspace.root):
             size = len(read_memory(self.workspace, path).encode())
             entries = [status for status in statuses if status.path == path]
             proposals = [row for row in undecided if home_of(row) == path]
             contradicting = list(self._contradictions(entries, proposals))
-            planned += plan_amendments(entries, size, *how, contradicting)
-        first = self.rules.first_number
-        for number, payload in number_amendments(planned, events, self.rules.today, first=first):
-            self.ledger.append(NUMBERED, number, payload, actor=states.RULES)
+            planned += plan_amendments(entries, size, *about, contradicting)
+        self._number(planned, states.RULES)
         return read_amendments(self.ledger.events([NUMBERED]))
 
     def retire(self, proposal_ids: Collection[str]) -> None:
         """Schedules the lines of these proposals for removal by the next triage, on the owner's
         behalf.
         """
-        planned = plan_retirements(self.entry_statuses(), proposal_ids)
-        events = self.ledger.events()
-        first = self.rules.first_number
-        for number, payload in number_amendments(planned, events, self.rules.today, first=first):
-            self.ledger.append(NUMBERED, number, payload, actor=self.rules.owner)
+        self._number(plan_retirements(self.entry_statuses(), proposal_ids), self.rules.owner)
+
+    def _number(self, planned: Sequence[PlannedAmendment], actor: str) -> None:
+        about = (self.ledger.events(), self.rules.today)
+        numbered = number_amendments(planned, *about, first=self.rules.first_number)
+        for number, payload in numbered:
+            self.ledger.append(NUMBERED, number, payload, actor=actor)
 
     def entry_statuses(self) -> list[EntryStatus]:
         """Returns the status of each entry of MEMORY.md and of the projects' files."""
@@ -265,7 +261,7 @@ class Triage:
         """
         waiting: dict[str, str] = {}
         for _ in range(ROUNDS):
-            deciding = DecidingRound(self._round_inputs(), self._append_ruling)
+            deciding = self._round()
             deciding.decide()
             waiting = deciding.waiting
             if not deciding.is_merged:
@@ -273,13 +269,13 @@ class Triage:
         self._ask_person()
         return self.read_decisions(waiting)
 
-    def _round_inputs(self) -> RoundInputs:
+    def _round(self) -> DecidingRound:
         proposals = self.current()
         decisions = self.read_decisions().to_dicts()
         paths = memory_files(self.workspace.root)
         reviews = self.tables.read("model_reviews").iter_rows(named=True)
         new_lines = list(filter(is_new_line, undecided_of(decisions)))
-        return RoundInputs(
+        return DecidingRound(
             decisions,
             proposals,
             entries={path: read_entries(read_memory(self.workspace, path)) for path in paths},
@@ -290,6 +286,7 @@ class Triage:
             owner=self.rules.owner,
             trust=self._earned_trust(),
             comparison=self.comparison,
+            append=self._append_ruling,
         )
 
     def _earned_trust(self) -> EarnedTrust:

@@ -19,7 +19,7 @@ import hmac
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
@@ -150,44 +150,33 @@ def decisions_of_tasks(
     A person's change overrules what rules or expiry decided; a missing task does not.
     """
     late = set(overrulable(decisions))
-    read = TaskReading()
+    reading = ReviewDecisions()
     for row in decisions.sort("proposal_id").iter_rows(named=True):
         sent_task = sent.get(row["proposal_id"])
         task = tasks.get(sent_task.task_id) if sent_task else None
         is_open = row["state"] == "pending" or row["proposal_id"] in late
         if sent_task and task and is_open:
-            read.add(row, task, _new_text(row, sent_task, task))
-    rejected = tuple(sorted(read.rejected))
-    return ReviewDecisions(read.approved, rejected, read.edited, tuple(read.warnings))
+            _read_task(reading, row, task, _new_text(row, sent_task, task))
+    reading.rejected.sort()
+    return reading
 
 
-@dataclass
-class TaskReading:
-    """What the tasks decide, collected task by task."""
-
-    approved: dict[str, str | None] = field(default_factory=dict)
-    rejected: list[str] = field(default_factory=list)
-    edited: dict[str, str] = field(default_factory=dict)
-    warnings: list[str] = field(default_factory=list)
-
-    def add(self, row: Row, task: Task, text: str) -> None:
-        """Adds what a task says about the decision `row`; `text` is empty if it was not
-        reworded.
-        """
-        id = row["proposal_id"]
-        is_waiting = row["state"] == "pending"
-        if task.state == "unknown":
-            self.warnings += [GONE.format(id=id)] if is_waiting else []
-        elif task.state == "deleted":
-            self.rejected += [id] if is_waiting else []
-        elif REJECTED_LABEL in task.labels:
-            self.rejected.append(id)
-        elif text and is_fixed(row):
-            self.warnings.append(FIXED.format(id=id))
-        elif task.state == "completed":
-            self.approved[id] = text or None
-        elif text and is_waiting:
-            self.edited[id] = text
+def _read_task(reading: ReviewDecisions, row: Row, task: Task, text: str) -> None:
+    """Adds what a task says about the decision `row`; `text` is empty if it was not reworded."""
+    id = row["proposal_id"]
+    is_waiting = row["state"] == "pending"
+    if task.state == "unknown":
+        reading.warnings += [GONE.format(id=id)] if is_waiting else []
+    elif task.state == "deleted":
+        reading.rejected += [id] if is_waiting else []
+    elif REJECTED_LABEL in task.labels:
+        reading.rejected.append(id)
+    elif text and is_fixed(row):
+        reading.warnings.append(FIXED.format(id=id))
+    elif task.state == "completed":
+        reading.approved[id] = text or None
+    elif text and is_waiting:
+        reading.edited[id] = text
 
 
 def _new_text(row: Row, sent_task: SentTask, task: Task) -> str:
@@ -242,16 +231,10 @@ def _update(row: Row | None, sent: SentTask, task: Task, *, is_late: bool) -> li
     if row is None and not is_late:
         return []
     is_promoted = row is not None and row["state"] == "promoted"
-    return [TaskChange(_closing(task, is_promoted=is_promoted), sent.proposal_id, sent.task_id)]
-
-
-def _closing(task: Task, *, is_promoted: bool) -> Literal["note", "complete", "delete"]:
-    """Returns how a decided proposal's task is closed."""
-    if task.state in ("deleted", "unknown"):
-        return "note"
-    if not is_promoted:
-        return "delete"
-    return "note" if task.state == "completed" else "complete"
+    closed = {"deleted", "unknown", *(["completed"] if is_promoted else [])}
+    closing = "complete" if is_promoted else "delete"
+    kind = "note" if task.state in closed else closing
+    return [TaskChange(kind, sent.proposal_id, sent.task_id)]
 
 
 def sync_tasks(
@@ -268,51 +251,36 @@ def sync_tasks(
     stays due. `key` is the store's own, and `shown` holds the review items of recurring problems.
     """
     decisions = triage.tables.read("decisions")
-    present_tasks = fetch_tasks(tasks, triage.ledger)
-    steps = plan_changes(decisions, triage, present_tasks, is_forgotten)
-    additions = [step for step in steps if step.kind == "add"]
-    add = _adding(tasks, triage, key, shown, _by_id(decisions)) if additions else None
+    rows = _by_id(decisions)
+    rules = triage.rules
+    steps = plan_changes(decisions, triage, fetch_tasks(tasks, triage.ledger), is_forgotten)
+    is_adding = any(step.kind == "add" for step in steps)
+    since = rules.now - timedelta(days=rules.review_days) - CLOCKS_APART
+    unnoted = _unnoted(tasks.labelled(since), key) if is_adding else {}
+    proposals = read_proposals(triage.tables).select("proposal_id", "session_ids")
+    sources = dict(proposals.iter_rows())
     counts: Counter[str] = Counter()
     for step in steps:
-        if step.kind == "add" and add:
-            add(step)
-        else:
+        id = step.proposal_id
+        if step.kind != "add":
             _change(tasks, step, triage.ledger)
+        elif id in unnoted:
+            _note_unnoted(step, unnoted[id], triage.ledger, key)
+        else:
+            description = describe(rows[id], step.content, key, shown, sources.get(id, ()))
+            due_on = (rows[id]["expires_at"] - EXPIRES_SOON).astimezone(rules.zone).date()
+            task = tasks.add(step.content, description, due_on)
+            _note(triage.ledger, id, task, step.content)
         counts[step.kind] += 1
     return counts
 
 
-def _adding(
-    tasks: TaskList,
-    triage: Triage,
-    key: bytes,
-    shown: Mapping[str, FrictionItem],
-    rows: Mapping[str, Row],
-) -> Callable[[TaskChange], None]:
-    """Returns what creates a task, or records one that was created and not recorded."""
-    rules = triage.rules
-    since = rules.now - timedelta(days=rules.review_days) - CLOCKS_APART
-    unnoted = _unnoted(tasks.labelled(since), key)
-    proposals = read_proposals(triage.tables).select("proposal_id", "session_ids")
-    sources = dict(proposals.iter_rows())
-
-    def add(step: TaskChange) -> None:
-        id = step.proposal_id
-        if id in unnoted:
-            _note_unnoted(step, unnoted[id], triage.ledger, key)
-            return
-        description = describe(rows[id], step.content, key, shown, sources.get(id, ()))
-        due_on = (rows[id]["expires_at"] - EXPIRES_SOON).astimezone(rules.zone).date()
-        task = tasks.add(step.content, description, due_on)
-        _note(triage.ledger, id, task, step.content)
-
-    return add
-
-
 def _note_unnoted(step: TaskChange, task: Task, ledger: Ledger, key: bytes) -> None:
     """Records a task that was created and not recorded; a person may have reworded it since."""
-    is_as_sent = _content_mark(task) == _mark(key, step.proposal_id, squeezed(task.content))
-    task = task if is_as_sent else replace(task, content=step.content)
+    mark = _MARK.search(task.description)
+    as_sent = _mark(key, step.proposal_id, squeezed(task.content))
+    if not mark or mark["content"] != as_sent:
+        task = replace(task, content=step.content)
     _note(ledger, step.proposal_id, task, task.content)
 
 
@@ -402,11 +370,6 @@ def _unnoted(tasks: Sequence[Task], key: bytes) -> dict[str, Task]:
         if mark and mark["store"] == _mark(key, mark["id"]):
             by_id.setdefault(mark["id"], task)
     return by_id
-
-
-def _content_mark(task: Task) -> str:
-    mark = _MARK.search(task.description)
-    return mark["content"] if mark else ""
 
 
 def _by_id(decisions: pl.DataFrame) -> dict[str, dict[str, Any]]:

@@ -1,18 +1,21 @@
-"""Reads what the owner typed behind observations: whether it was pasted, and whether it is
-unmistakably meant to last.
+"""Reads what the owner typed behind proposals of new lines: pasted text, orders that are
+unmistakably meant to last, and hosts of their own.
 
-Takes observations; finds the owner's messages that hold their quotes. A memory has only the words
+Finds the owner's messages that hold the quotes of the observations. A memory has only the words
 of a rule, so that "I told you again:" before it, or "from now on" in its sentence, is read from the
 message.
 """
 
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
 from memory_assets.english.standing import is_standing_order
+from memory_assets.schema.protocols import Row
 from memory_assets.stages.distill.authorship import is_pasted, typed_paragraphs
+from memory_assets.stages.triage.own_hosts import read_own_hosts
+from memory_assets.stages.triage.sensitive import names_host
 from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.text.sentences import split_sentences
 from memory_assets.text.words import squeezed
@@ -23,35 +26,54 @@ SHORT_WORDS = 6
 """A sentence of at most so many words introduces the next one: "I told you already."."""
 
 
-@dataclass(frozen=True)
-class TypedWords:
-    """The observations whose quote was only pasted, and those whose sentence is a standing
+def read_typed_proposals(
+    undecided: Sequence[Row], proposals: Mapping[str, Row], tables: ParquetTables
+) -> dict[str, dict[str, Any]]:
+    """Returns, by proposal, whether it is a standing order.
+
+    Where it has pasted evidence, also the sessions that say it outside pasted text; where it names
+    a host, also the hosts of the owner's own commands. `undecided` are decisions about new lines.
+    """
+    about = [proposals[row["proposal_id"]] for row in undecided]
+    ids = list({id for proposal in about for id in proposal["observation_ids"]})
+    observations = tables.scan("observations").filter(pl.col("id").is_in(ids)).collect()
+    session_of = dict(observations.select("id", "session_id").iter_rows())
+    pasted, standing = _typed_observations(observations, tables)
+    typed: dict[str, dict[str, Any]] = {}
+    for proposal in about:
+        ids = proposal["observation_ids"]
+        is_order = proposal["author"] == "owner" and not standing.isdisjoint(ids)
+        row = typed[proposal["proposal_id"]] = {"is_standing_order": is_order}
+        if pasted.intersection(ids):
+            own_ids = (id for id in ids if id in session_of and id not in pasted)
+            row["typed_session_ids"] = list(dict.fromkeys(map(session_of.__getitem__, own_ids)))
+    naming_hosts = [row["proposal_id"] for row in undecided if names_host(row["text"])]
+    hosts = read_own_hosts(tables) if naming_hosts else ()
+    for proposal_id in naming_hosts:
+        typed[proposal_id]["own_hosts"] = hosts
+    return typed
+
+
+def _typed_observations(
+    observations: pl.DataFrame, tables: ParquetTables
+) -> tuple[set[str], set[str]]:
+    """Returns the observations whose quote was only pasted, and those whose sentence is a standing
     order.
     """
-
-    pasted: frozenset[str] = frozenset()
-    standing: frozenset[str] = frozenset()
-
-
-def read_typed_words(observation_ids: Collection[str], tables: ParquetTables) -> TypedWords:
-    """Returns what the owner's messages show of these observations."""
-    behind = tables.scan("observations").filter(pl.col("id").is_in(list(observation_ids)))
-    rows = behind.select("id", "day", "author", "quote", "message_ids").collect()
-    wanted = rows["message_ids"].explode().unique().drop_nulls().to_list()
-    days = [day.isoformat() for day in rows["day"].unique()]
-    spoken = tables.scan("messages", days).filter(
-        pl.col("message_id").is_in(wanted) & (pl.col("author") == "owner")
-    )
+    wanted = observations["message_ids"].explode().unique().drop_nulls().to_list()
+    days = [day.isoformat() for day in observations["day"].unique()]
+    is_wanted = pl.col("message_id").is_in(wanted) & (pl.col("author") == "owner")
+    spoken = tables.scan("messages", days).filter(is_wanted)
     text_of = dict(spoken.select("message_id", "text").collect().iter_rows())
     pasted: set[str] = set()
     standing: set[str] = set()
-    for row in rows.iter_rows(named=True):
+    for row in observations.iter_rows(named=True):
         texts = [text_of[id] for id in row["message_ids"] if id in text_of]
         if texts and all(is_pasted(row["quote"], text) for text in texts):
             pasted.add(row["id"])
         if row["author"] == "owner" and any(_orders(row["quote"], text) for text in texts):
             standing.add(row["id"])
-    return TypedWords(frozenset(pasted), frozenset(standing))
+    return pasted, standing
 
 
 def _orders(quote: str, text: str) -> bool:

@@ -128,9 +128,9 @@ def question_about(line: str) -> str | None:
     if stands_alone(words) and len(stems_of(words)) + min(specifics_in(words), 1) >= FEWEST_STEMS:
         return None
     pointer = LOOSE_START.match(words) or _POINTER.search(words)
-    return (
-        f"what does “{pointer[0].strip().lower()}” stand for?" if pointer else "what is it about?"
-    )
+    if pointer is None:
+        return "what is it about?"
+    return f"what does “{pointer[0].strip().lower()}” stand for?"
 
 
 def general_line(text: str) -> str:
@@ -138,7 +138,8 @@ def general_line(text: str) -> str:
     or task.
     """
     line = line_of(text)
-    return line if holds_in_general(line, own_words(text)) and question_about(line) is None else ""
+    is_general = holds_in_general(line, own_words(text)) and question_about(line) is None
+    return line if is_general else ""
 
 
 def holds_in_general(line: str, words: str) -> bool:
@@ -147,11 +148,10 @@ def holds_in_general(line: str, words: str) -> bool:
     """
     is_task = ERRAND.match(line) and not _TO_A_KIND.match(line)
     is_errand = bool(_REPLY.match(words) or is_task) and not _ALWAYS.search(line)
-    is_named = bool(entities_of(line) or _HIDDEN_NAME.search(line))
-    is_of_all = (
-        is_named or not _DEMANDS.search(line) or _FORBIDS.match(line) or _OF_ALL.search(line)
-    )
-    return bool(is_of_all) and not is_errand and not _AT_HAND.search(line)
+    is_named = entities_of(line) or _HIDDEN_NAME.search(line)
+    is_wish = _DEMANDS.search(line) and not _FORBIDS.match(line)
+    is_of_all = bool(is_named or not is_wish or _OF_ALL.search(line))
+    return is_of_all and not is_errand and not _AT_HAND.search(line)
 
 
 def is_about_unnamed(line: str) -> bool:
@@ -167,22 +167,15 @@ def _plain_order(words: str) -> str:
     """
     plain = _LETS_NOT.sub("do not ", _BY_OWNER.sub("", words))
     plain = _TAKE_UP.sub("use ", _LASTING.sub("", _LETS.sub("", plain)))
-    plain = _WANTED.sub(_as_demand, plain)
+    plain = _WANTED.sub(lambda wish: f"{wish['what']}should {wish['not'] or ''}", plain)
     return plain if len(stems_of(plain)) >= FEWEST_STEMS else words
-
-
-def _as_demand(wish: re.Match[str]) -> str:
-    return f"{wish['what']}should {wish['not'] or ''}"
 
 
 def _is_aside(sentence: str) -> bool:
     """Returns whether a sentence beside a rule is a question, an errand or an interjection."""
     bare = strip_opening(sentence)
-    return (
-        is_question(sentence)
-        or ERRAND.match(bare) is not None
-        or len(stems_of(bare)) < FEWEST_STEMS
-    )
+    is_short = len(stems_of(bare)) < FEWEST_STEMS
+    return is_short or is_question(sentence) or ERRAND.match(bare) is not None
 
 
 def _as_sentence(words: str) -> str:

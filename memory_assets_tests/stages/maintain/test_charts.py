@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from memory_assets.stages.maintain.charts import (
     HEIGHT,
     WIDTH,
-    Series,
     line_chart,
     stacked_columns,
 )
@@ -33,7 +32,7 @@ def test_any_values_give_a_valid_picture_inside_its_frame(
     count = min(len(first), len(second))
     labels, series = (
         [f"w{n}" for n in range(count)],
-        [Series("a & b", first[:count]), Series("<c>", second[:count])],
+        {"a & b": first[:count], "<c>": second[:count]},
     )
     for draw in (line_chart, stacked_columns):
         svg = draw("Rows < 5 & more", labels, series)
@@ -44,7 +43,7 @@ def test_any_values_give_a_valid_picture_inside_its_frame(
 
 
 def test_a_gap_divides_a_line_and_the_largest_value_is_the_highest_point():
-    svg = line_chart("Facts", ["a", "b", "c", "d"], [Series("facts", [2, None, 8, 4])])
+    svg = line_chart("Facts", ["a", "b", "c", "d"], {"facts": [2, None, 8, 4]})
     assert len(parts_of(svg, "polyline")) == 2
     heights = [float(circle.get("cy") or 0) for circle in parts_of(svg, "circle")]
     assert heights.index(min(heights)) == 1

@@ -76,7 +76,7 @@ _Last updated: 2026-08-04T06:00:00Z | 4 proposals pending_
 def test_a_tick_approves_what_stands_there():
     reading = read_review(OURS, edited("- [ ] `p-20260803-001`", "- [x] `p-20260803-001`"))
     assert reading.approved == {"p-20260803-001": None}
-    assert (reading.rejected, reading.edited) == ((), {})
+    assert (reading.rejected, reading.edited) == ([], {})
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_a_dash_or_a_deleted_line_rejects():
         "- [ ] `p-20260804-002` **Redis runs on port 6380.**\n", ""
     )
     reading = read_review(OURS, there)
-    assert reading.rejected == ("p-20260803-001", "p-20260804-002")
+    assert reading.rejected == ["p-20260803-001", "p-20260804-002"]
     assert not reading.approved
 
 
@@ -123,7 +123,7 @@ def test_a_line_that_cannot_be_read_is_not_a_deleted_one():
     reading = read_review(
         OURS, edited("- [ ] `p-20260803-001` **Use", "~~- [ ] `p-20260803-001`~~ **Use")
     )
-    assert (reading.approved, reading.rejected, reading.edited) == ({}, (), {})
+    assert (reading.approved, reading.rejected, reading.edited) == ({}, [], {})
     assert "p-20260803-001 in REVIEW.md cannot be read" in reading.warnings[0]
 
 
@@ -133,7 +133,7 @@ def test_a_line_that_was_copied_counts_once_and_marked_both_ways_not_at_all():
     )
     assert read_review(OURS, copied).approved == {"p-20260804-001": "copied"}
     reading = read_review(OURS, copied.replace("- [ ] `p-20260804-001`", "- [-] `p-20260804-001`"))
-    assert (reading.approved, reading.rejected) == ({}, ())
+    assert (reading.approved, reading.rejected) == ({}, [])
     assert "marks p-20260804-001 both ways" in reading.warnings[0]
 
 
@@ -146,7 +146,7 @@ def test_a_tick_beats_the_clock_but_an_absence_does_not():
     without = edited(
         "- [ ] `p-20260803-001` **Use uv, never pip.** — _no second session confirms it_\n", ""
     )
-    assert read_review(OURS, without, waiting, late).rejected == ()
+    assert read_review(OURS, without, waiting, late).rejected == []
 
 
 def test_a_half_saved_file_decides_nothing_and_says_so():
@@ -182,7 +182,7 @@ def test_lines_that_were_lost_can_be_put_back_beside_what_was_changed(ending: st
     reading = read_review(OURS, restored)
     assert (list(reading.approved), reading.rejected, reading.edited) == (
         ["p-20260803-001"],
-        (),
+        [],
         {},
     )
     assert [
@@ -254,7 +254,7 @@ def test_whatever_the_order_and_the_editor_each_deed_is_read_as_what_it_is(deeds
     assert set(reading.approved) == {id for id, deed in deeds.items() if deed == "tick"}
     assert set(reading.rejected) == {id for id, deed in deeds.items() if deed == "dash"}
     assert set(reading.edited) == {id for id, deed in deeds.items() if deed == "edit"}
-    assert reading.warnings == ()
+    assert reading.warnings == []
 
 
 WRITTEN = st.text(st.characters(exclude_categories=("Cs", "Cc", "Zl", "Zp")), max_size=40)
@@ -268,7 +268,7 @@ def test_whatever_stands_there_no_proposal_is_decided_without_a_mark_or_an_absen
     assert not reading.approved, "nothing was ticked"
     assert all(id not in there for id in reading.rejected)
     if reading.is_undecided:
-        assert (reading.rejected, reading.edited) == ((), {})
+        assert (reading.rejected, reading.edited) == ([], {})
 
 
 @given(
@@ -357,5 +357,5 @@ def test_what_a_record_or_a_memory_says_decides_nothing(name: str):
     struck = "".join(
         line for line in ours.splitlines(keepends=True) if not line.startswith("- [ ]")
     )
-    assert read_review(ours, struck).rejected == ("p-20260803-001",)
-    assert read_review(ours, ours + "\n").warnings == ()
+    assert read_review(ours, struck).rejected == ["p-20260803-001"]
+    assert read_review(ours, ours + "\n").warnings == []
