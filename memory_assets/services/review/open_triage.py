@@ -45,7 +45,13 @@ from memory_assets.stages.triage.human import put_back
 from memory_assets.stages.triage.memory_md import Entry, read_entries
 from memory_assets.stages.triage.page import usefulness
 from memory_assets.stages.triage.projects import FOLDER, home_of, memory_files
-from memory_assets.stages.triage.promote import PROMOTED, RETIRED, read_lines, read_memory
+from memory_assets.stages.triage.promote import (
+    PROMOTED,
+    RETIRED,
+    files_of_lines,
+    read_lines,
+    read_memory,
+)
 from memory_assets.stages.triage.review_time import last_days
 from memory_assets.stages.triage.run import (
     REVIEW_MD,
@@ -118,7 +124,8 @@ def triage_answers(store: Store) -> AnswerStore:
 def proposals_to_review(store: Store, reviews: pl.DataFrame) -> list[dict[str, Any]]:
     """Returns the proposals that a model has not reviewed and may be sent."""
     may_send = store.settings.may_send
-    return [row for row in waits_for_review(store.tables, reviews) if may_send(row["project"])]
+    rows = waits_for_review(store.tables, reviews)
+    return [row for row in rows if may_send(row["project"])]
 
 
 def review_questions(store: Store, model: str) -> list[ReviewQuestion]:
@@ -126,7 +133,9 @@ def review_questions(store: Store, model: str) -> list[ReviewQuestion]:
     answers = triage_answers(store)
     reviews = read_verdicts(answers.every())
     waiting = proposals_to_review(store, reviews)
-    return plan_reviews(waiting, _open_entries(store, reviews), model, answers) if waiting else []
+    if not waiting:
+        return []
+    return plan_reviews(waiting, _open_entries(store, reviews), model, answers)
 
 
 def _open_entries(store: Store, reviews: pl.DataFrame) -> dict[str, list[Entry]]:
@@ -135,7 +144,8 @@ def _open_entries(store: Store, reviews: pl.DataFrame) -> dict[str, list[Entry]]
     """
     withheld = withheld_lines(store)
     workspace = GitWorkspace(store.workspace)
-    pending = {row["proposal_id"]: row for row in proposals_to_review(store, reviews.clear())}
+    waiting = proposals_to_review(store, reviews.clear())
+    pending = {row["proposal_id"]: row for row in waiting}
     entries = promoted_entries(pending, reviews)
     for path in memory_files(store.workspace):
         in_file = read_entries(read_memory(workspace, path))
@@ -184,8 +194,7 @@ def read_pending(store: Store, *, is_asked: bool = True) -> list[dict[str, Any]]
         table = table.filter(pl.col("expires_at").is_not_null())
     pending = triage.read_decisions(reasons).filter(state="pending").drop("expires_at")
     pending = pending.join(table.select("proposal_id", "expires_at"), on="proposal_id")
-    in_files = read_lines(triage.workspace).items()
-    path_of_line = {line: path for path, lines in in_files for line in lines}
+    path_of_line = files_of_lines(read_lines(triage.workspace))
     rows = [proposals[row["proposal_id"]] | row for row in pending.iter_rows(named=True)]
     rows.sort(key=usefulness)
     for row in rows:
@@ -234,7 +243,8 @@ def take_along(store: Store, memory_id: str, *, text: str = "") -> None:
     for id in proposal_ids:
         if is_forgotten:
             # Tier 1: rules decide it, as a triage would.
-            rejection = {"state": "rejected", "tier": 1, "reason": GIVEN_UP["forgotten"]}
+            reason = GIVEN_UP["forgotten"]
+            rejection = {"state": "rejected", "tier": 1, "reason": reason}
             store.append_event(DECIDED, id, rejection)
         else:
             store.append_event(EDITED, id, {"text": text})
@@ -274,7 +284,8 @@ def write_review(store: Store, workspace: GitWorkspace | None = None) -> bool:
     Returns False, and writes nothing, if a person changed the file meanwhile.
     """
     contradicted = [asdict(item) for item in read_contradictions(store)]
-    return triage_of(store, workspace).write_review(shown_frictions(store), contradicted)
+    triage = triage_of(store, workspace)
+    return triage.write_review(shown_frictions(store), contradicted)
 
 
 def read_contradictions(store: Store) -> tuple[AdrContradiction, ...]:
@@ -284,7 +295,8 @@ def read_contradictions(store: Store) -> tuple[AdrContradiction, ...]:
 
 def shown_frictions(store: Store) -> Mapping[str, FrictionItem]:
     """Returns the review items of recurring problems."""
-    return show_frictions(store.tables.read("friction"), last_days(store.tables), home_of)
+    frictions = store.tables.read("friction")
+    return show_frictions(frictions, last_days(store.tables), home_of)
 
 
 @dataclass(frozen=True)

@@ -115,7 +115,8 @@ def render_page(insights: pl.DataFrame) -> str:
 
 
 def _scope_of(row: Row) -> tuple[str, str]:
-    return row["scope"], {"project": row["project"], "person": row["person"]}.get(row["scope"], "")
+    names = {"project": row["project"], "person": row["person"]}
+    return row["scope"], names.get(row["scope"], "")
 
 
 def _insight(cluster: Cluster) -> dict[str, Any]:

@@ -132,7 +132,7 @@ def decide(
     `guarded` are the sections that take only the owner's own words. A pending proposal is merged
     into a recurring problem that says the same.
     """
-    ruling = _refuse(proposal, context, limits) or _merge(proposal, context)
+    ruling = _settle(proposal, context, limits)
     if ruling:
         return ruling
     text = proposal["text"]
@@ -151,8 +151,10 @@ def decide(
     return _repeat_of(text, context.frictions, context.comparison.says_the_same) or waiting
 
 
-def _refuse(proposal: Row, context: KnownLines, limits: TriageLimits) -> Ruling | None:
-    """Returns the rejection of what is known, given up, refused by its words or hardly sure."""
+def _settle(proposal: Row, context: KnownLines, limits: TriageLimits) -> Ruling | None:
+    """Returns the rejection of what is known, given up, refused by its words or hardly sure, or the
+    merging into what says the same.
+    """
     text = proposal["text"]
     if any(normal(entry.text) == normal(text) for entry in context.entries):
         return Ruling("rejected", "an exact duplicate of an entry")
@@ -165,7 +167,7 @@ def _refuse(proposal: Row, context: KnownLines, limits: TriageLimits) -> Ruling 
         return Ruling("rejected", refused)
     if proposal["confidence"] < limits.rejected_below:
         return Ruling("rejected", f"confidence below {limits.rejected_below}")
-    return None
+    return _merge(proposal, context)
 
 
 def _why_given_up(proposal: Row) -> str | None:

@@ -63,12 +63,13 @@ def fold_decisions(
 def _decision(
     proposal: Row, events: list[Event], time: ReviewTime, waiting: Mapping[str, str]
 ) -> dict[str, Any]:
-    is_exact = proposal.get("entry") is not None or not proposal["proposal_id"].startswith("p-")
+    id = proposal["proposal_id"]
+    is_exact = proposal.get("entry") is not None or not id.startswith("p-")
     row = {
-        "proposal_id": proposal["proposal_id"],
+        "proposal_id": id,
         "state": "pending",
         "tier": 3,
-        "reason": waiting.get(proposal["proposal_id"], "waits for a person"),
+        "reason": waiting.get(id, "waits for a person"),
         "actor": RULES,
         "section": proposal["section"],
         "text": proposal["text"] if is_exact else line_of(proposal["text"]),
@@ -103,13 +104,14 @@ def winner_of(events: Sequence[Event]) -> Event | None:
 
 def since_reopened(events: Sequence[Event]) -> list[Event]:
     """Returns the events of a proposal after the last time that a person took a decision back."""
-    last = max((n for n, event in enumerate(events) if event.kind == REOPENED), default=-1)
-    return list(events[last + 1 :])
+    reopened = [n for n, event in enumerate(events) if event.kind == REOPENED]
+    return list(events[max(reopened, default=-1) + 1 :])
 
 
 def person_decided(events: Sequence[Event]) -> frozenset[str]:
     """Returns the proposals that a person approved or rejected."""
-    return frozenset(event.target for event in events if event.kind in (APPROVED, REJECTED))
+    decided = (event for event in events if event.kind in (APPROVED, REJECTED))
+    return frozenset(event.target for event in decided)
 
 
 def merged_into(events: Sequence[Event]) -> dict[str, str]:
@@ -148,7 +150,8 @@ def overrulable(decisions: pl.DataFrame) -> list[str]:
 def is_expired(decision: Row, now: datetime) -> bool:
     """Returns whether a pending proposal has expired."""
     expires_at = decision["expires_at"]
-    return decision["state"] == "pending" and expires_at is not None and expires_at <= now
+    is_over = expires_at is not None and expires_at <= now
+    return decision["state"] == "pending" and is_over
 
 
 def read_trust(proposals: Sequence[Row], events: Sequence[Event], needed: int) -> pl.DataFrame:

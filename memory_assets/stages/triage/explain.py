@@ -177,9 +177,8 @@ class _Tracer:
     def note(self, target: str) -> ProvenanceStep | None:
         """Returns a note, which ends at its line in the ledger, with what it corrected."""
         prefix = _id_prefix(target)
-        notes = (event for event in self.events if event.kind in (NOTED, CORRECTED))
-        by_id = {note_id(event).replace("-", ""): event for event in notes}
-        event = next((by_id[id] for id in by_id if prefix and id.startswith(prefix)), None)
+        notes = self._notes
+        event = next((notes[id] for id in notes if prefix and id.startswith(prefix)), None)
         if event is None:
             return None
         facts = {
@@ -286,6 +285,11 @@ class _Tracer:
         rows = [scan.filter(has_message, session_id=session).select("turn") for scan in scans]
         turns = pl.concat(rows).collect()["turn"]
         return {"replay": replay_command(session, self._sessions, turns[0])} if turns.len() else {}
+
+    @cached_property
+    def _notes(self) -> dict[str, Event]:
+        notes = (event for event in self.events if event.kind in (NOTED, CORRECTED))
+        return {note_id(event).replace("-", ""): event for event in notes}
 
     @cached_property
     def _sessions(self) -> list[str]:

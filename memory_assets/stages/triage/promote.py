@@ -137,10 +137,7 @@ def carry_out(
     planned = _plan_edits(decisions, proposals, *about)
     edits = [edit for edit in planned if files is None or edit.path in files]
     for edit in edits:
-        # What a killed run left of it.
-        if edit.proposal_id not in commits:
-            commit = _commit_left_over(edit, workspace, writing.order)
-            commits |= {edit.proposal_id: commit} if commit else {}
+        _note_left_over(edit, commits, writing)
     workspace.commit_by_hand(memory_files(workspace.root), writing.owner)
     unreadable = list(_write_edits(edits, commits, writing, evidence_of))
     if unreadable:
@@ -149,6 +146,13 @@ def carry_out(
     moves = [move for move in all_moves if files is None or move.path in files]
     _carry_out_moves(moves, writing)
     return [edit.proposal_id for edit in edits]
+
+
+def _note_left_over(edit: Edit, commits: dict[str, str], writing: Writing) -> None:
+    """Commits what a killed run left of an edit, and adds the commit."""
+    if edit.proposal_id not in commits:
+        commit = _commit_left_over(edit, writing.workspace, writing.order)
+        commits |= {edit.proposal_id: commit} if commit else {}
 
 
 def _write_edits(
@@ -190,11 +194,20 @@ def _plan_edits(
     rows.sort(key=lambda row: row["proposal_id"])
     added = [row["proposal_id"] for row in rows if row["entry"] is None]
     homes = plan_homes(added, proposals, [event for event in events if event.kind == PROMOTED])
-    places = {line: path for path, of_file in lines.items() for line in of_file}
-    commit_of = {event.target: event.payload["commit"] for event in events}
-    # What is in the history, or needs no commit.
-    done = {id for id, commit in commit_of.items() if commit is None or id in committed}
+    places = files_of_lines(lines)
+    done = _done(events, committed)
     return [_edit(row, proposals, homes, places) for row in rows if row["proposal_id"] not in done]
+
+
+def _done(events: Sequence[Event], committed: Collection[str]) -> set[str]:
+    """Returns the proposals whose record is in the history, or needs no commit."""
+    commit_of = {event.target: event.payload["commit"] for event in events}
+    return {id for id, commit in commit_of.items() if commit is None or id in committed}
+
+
+def files_of_lines(lines: Mapping[str, Collection[str]]) -> dict[str, str]:
+    """Returns the file of each entry; `lines` are the entries by file."""
+    return {line: path for path, of_file in lines.items() for line in of_file}
 
 
 def _edit(

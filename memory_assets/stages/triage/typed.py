@@ -6,7 +6,7 @@ of a rule, so that "I told you again:" before it, or "from now on" in its senten
 message.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -45,13 +45,20 @@ def read_typed_proposals(
         is_order = proposal["author"] == "owner" and not standing.isdisjoint(ids)
         row = typed[proposal["proposal_id"]] = {"is_standing_order": is_order}
         if pasted.intersection(ids):
-            own_ids = (id for id in ids if id in session_of and id not in pasted)
-            row["typed_session_ids"] = list(dict.fromkeys(map(session_of.__getitem__, own_ids)))
+            row["typed_session_ids"] = _sessions_of(ids, pasted, session_of)
     naming_hosts = [row["proposal_id"] for row in undecided if names_host(row["text"])]
     hosts = read_own_hosts(tables) if naming_hosts else ()
     for proposal_id in naming_hosts:
         typed[proposal_id]["own_hosts"] = hosts
     return typed
+
+
+def _sessions_of(
+    ids: Sequence[str], pasted: Collection[str], session_of: Mapping[str, str]
+) -> list[str]:
+    """Returns the sessions that say it outside pasted text."""
+    own_ids = (id for id in ids if id in session_of and id not in pasted)
+    return list(dict.fromkeys(map(session_of.__getitem__, own_ids)))
 
 
 def _typed_observations(
