@@ -105,8 +105,8 @@ def find_in_windows(
     groups = messages.group_by("window_id", maintain_order=True)
     by_window = {window_id: window_messages for (window_id,), window_messages in groups}
     sessions: dict[str, list[Exchange]] = {}
-    read_windows = windows.filter(pl.col("status").is_in(READ_STATUSES)).sort("window_id")
-    for window in read_windows.iter_rows(named=True):
+    is_read = pl.col("status").is_in(READ_STATUSES)
+    for window in windows.filter(is_read).sort("window_id").iter_rows(named=True):
         window_id = window["window_id"]
         session_id = window["session_id"]
         if window_id not in by_window:
@@ -114,8 +114,8 @@ def find_in_windows(
         rows = by_window[window_id].sort("ordinal").to_dicts()
         observed = observe_window(rows, answers.get(window_id, ()), embedder)
         if session_id not in sessions:
-            session_messages = messages.filter(session_id=session_id).sort("event_at", "line")
-            sessions[session_id] = parse_exchanges(session_messages.to_dicts())
+            of_session = messages.filter(session_id=session_id).sort("event_at", "line")
+            sessions[session_id] = parse_exchanges(of_session.to_dicts())
         candidates = _with_overturned_marked(observed.candidates, sessions[session_id])
         yield _findings(window, rows, replace(observed, candidates=candidates))
 
@@ -126,13 +126,16 @@ def _findings(window: Row, rows: Sequence[Row], observed: Observed) -> WindowFin
     Of a window of a short session only the lessons are candidates.
     """
     groups = [list(map(rows.__getitem__, numbers)) for numbers in observed.segments]
-    texts = [_safe(group, text) for group, text in zip(groups, observed.narratives, strict=True)]
+    told = zip(groups, observed.narratives, strict=True)
+    texts = [_safe(group, text) for group, text in told]
     quotes = [find_quotes(group) for group in groups]
     if window["summary"] and quotes:
-        quotes[-1].append(Quote("summary", window["summary"], window["last_message_id"]))
+        last_id = window["last_message_id"]
+        quotes[-1].append(Quote("summary", window["summary"], last_id))
+    safe_quotes = map(_safe_quotes, quotes, groups)
     segments = [
-        segment_row(window, group, n, observed.observer, texts[n], _safe_quotes(quotes[n], group))
-        for n, group in enumerate(groups)
+        segment_row(window, group, n, observed.observer, texts[n], group_quotes)
+        for n, (group, group_quotes) in enumerate(zip(groups, safe_quotes, strict=True))
     ]
     if window["status"] == "short":
         candidates = _lessons(observed.candidates)
@@ -151,7 +154,7 @@ def _with_overturned_marked(
     """
     of_rules = [candidate for candidate in candidates if candidate.hint is None]
     by_rules = iter(mark_overturned(of_rules, session))
-    return [next(by_rules) if candidate.hint is None else candidate for candidate in candidates]
+    return [next(by_rules) if one.hint is None else one for one in candidates]
 
 
 def _with_replaced_marked(findings: WindowFindings, replaced: Collection[str]) -> WindowFindings:
@@ -190,7 +193,8 @@ def judge_windows(
         for window in session_windows:
             by_id: dict[str, GateResult] = {}
             for result in islice(results, len(window.observed.candidates)):
-                by_id.setdefault(candidate_id(result.candidate, window.segments), result)
+                id = candidate_id(result.candidate, window.segments)
+                by_id.setdefault(id, result)
             yield window, list(by_id.values())
 
 
@@ -223,9 +227,10 @@ def _safe_quotes(quotes: Sequence[Quote], messages: Sequence[Row]) -> list[Quote
 def _safe(messages: Sequence[Row], text: str) -> str:
     """Returns the text without orders that the owner did not give, as agents read the log."""
     safe_text = without_orders(text, messages)
-    if not safe_text or judge([_narrative(messages, safe_text, 0)])[0].verdict == "discard":
+    if not safe_text:
         return ""
-    return safe_text
+    (result,) = judge([_narrative(messages, safe_text, 0)])
+    return "" if result.verdict == "discard" else safe_text
 
 
 def _narrative(messages: Sequence[Row], text: str, segment: int) -> Candidate:

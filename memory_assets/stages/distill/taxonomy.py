@@ -113,9 +113,10 @@ def read_named(path: Path, what: str, setting: str) -> str:
 def _rule(entry: Mapping[str, Any], source: str) -> CategoryRule:
     name = entry.get("name")
     subject = f"Category {name!r} of the taxonomy {source}"
-    words, strong, examples = (entry.get(part, []) for part in ("words", "strong", "examples"))
-    are_strings = all(map(_are_strings, (words, strong, examples)))
-    if not isinstance(name, str) or not are_strings or not words or len(examples) < LEAST_EXAMPLES:
+    parts = [entry.get(part, []) for part in ("words", "strong", "examples")]
+    words, strong, examples = parts
+    are_usable = all(map(_are_strings, parts)) and words and len(examples) >= LEAST_EXAMPLES
+    if not isinstance(name, str) or not are_usable:
         requirement = f"a name, words, and at least {LEAST_EXAMPLES} examples, all of them strings"
         raise SettingsError(f"{subject} needs {requirement}. Add what is missing.")
     is_optional = bool(entry.get("optional"))
@@ -211,7 +212,11 @@ def _most_similar(text: str, names: Sequence[str], taxonomy: Taxonomy, embedder:
     """Returns the category whose examples are most similar to the text, on average."""
     vector = embedder.encode_query(text)
     examples = _mean_examples(taxonomy, embedder)
-    return max(names, key=lambda name: float(examples[name] @ vector) if name in examples else -1.0)
+
+    def similarity(name: str) -> float:
+        return float(examples[name] @ vector) if name in examples else -1.0
+
+    return max(names, key=similarity)
 
 
 @lru_cache(maxsize=4)

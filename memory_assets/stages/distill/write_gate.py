@@ -179,13 +179,10 @@ def judge(
     between categories that fit equally.
     """
     results = [_judge(candidate, standards, embedder) for candidate in candidates]
-    is_ruled = [result.candidate.hint is None for result in results]
-    allowed = [
-        place
-        for place, result in enumerate(results)
-        if result.verdict == "allow" and is_ruled[place]
-    ]
-    perhaps = [place for place, result in enumerate(results) if result.reason.startswith(PERHAPS)]
+    is_allowed = [one.verdict == "allow" and one.candidate.hint is None for one in results]
+    allowed = [place for place, is_one in enumerate(is_allowed) if is_one]
+    is_perhaps = [result.reason.startswith(PERHAPS) for result in results]
+    perhaps = [place for place, is_one in enumerate(is_perhaps) if is_one]
     for places, most in ((allowed, most_allowed), (perhaps, MOST_PERHAPS)):
         places.sort(key=lambda place: usefulness_of(results[place].candidate), reverse=True)
         for place in places[most:]:
@@ -198,7 +195,8 @@ def judge(
 def _judge(candidate: Candidate, standards: Standards, embedder: Embedder | None) -> GateResult:
     is_ruled = candidate.hint is None
     # The category follows from the owner's own words if the fact adds an explanation to them.
-    subject = candidate.quote if candidate.author == "owner" and is_ruled else candidate.text
+    is_own = candidate.author == "owner" and is_ruled
+    subject = candidate.quote if is_own else candidate.text
     category, category_confidence = categorise(
         subject,
         candidate.kind,
