@@ -59,24 +59,18 @@ def answer(
     chosen = _profile_of(request)
     found = None
     if dependencies.read_summaries is not None and corpora is None and not chosen.is_wide:
-        found = _from_summaries(
-            question, corpus, asker, request, chosen, dependencies.read_summaries
-        )
+        how = (request, chosen, dependencies.read_summaries)
+        found = _from_summaries(question, corpus, asker, *how)
     if found is None:
         needs = () if request.are_a_selection else split_needs(question)
         alone = replace(dependencies, model=None)
-        allowed = (
-            replace(dependencies, reranks=dependencies.reranks and not needs)
-            if chosen.asks_model
-            else alone
-        )
+        reranks = dependencies.reranks and not needs
+        allowed = replace(dependencies, reranks=reranks) if chosen.asks_model else alone
         found = _answer(question, asker, request, corpus, allowed)
         if needs:
             askers = _askers(needs, asker, request, corpus)
-            parts = [
-                _answer(need, one, request, corpus, alone)
-                for need, one in zip(needs, askers, strict=True)
-            ]
+            asked = zip(needs, askers, strict=True)
+            parts = [_answer(need, one, request, corpus, alone) for need, one in asked]
             found = merge_answers(found, parts, chosen, is_listing=bool(request.corpus))
     if budget:
         found = within_budget(found, corpus.memories)
@@ -96,9 +90,8 @@ def _askers(
     """Yields who asks each need: in the project that the whole question names, after the needs
     before it.
     """
-    projects = parse_scope(
-        request.question, asker, request, known_names(corpus.memories)[0], ()
-    ).projects
+    known_projects, _ = known_names(corpus.memories)
+    projects = parse_scope(request.question, asker, request, known_projects, ()).projects
     project = next(iter(projects)) if len(projects) == 1 else asker.project
     for place in range(len(needs)):
         yield replace(asker, project=project, recent=(*asker.recent, *needs[:place]))
@@ -129,9 +122,9 @@ def _answer(
         context=query.context,
         rerank=reranker.rank,
     )
-    called = (
-        cost_of_call(query.answer, dependencies.price(query.answer)) if query.answer else Cost()
-    )
+    called = Cost()
+    if query.answer:
+        called = cost_of_call(query.answer, dependencies.price(query.answer))
     return replace(
         found,
         question=question,
@@ -172,11 +165,10 @@ def _from_summaries(
     )
     if not ids:
         return None
+    scores = (1.0 - place / (len(ids) + 1) for place in range(len(ids)))
     results = [
-        result_of(
-            rows[id], asker.now, score=round(1.0 - place / (len(ids) + 1), 6), arms=("summaries",)
-        )
-        for place, id in enumerate(ids)
+        result_of(rows[id], asker.now, score=score, arms=("summaries",))
+        for id, score in zip(ids, scores, strict=True)
     ]
     return Answer(
         question,
@@ -200,17 +192,16 @@ def within_budget(found: Answer, memories: pl.DataFrame) -> Answer:
     )
     penalties = {row["id"]: budget_penalty(row) for row in known.iter_rows(named=True)}
     weighed = [_weighed(one, penalties.get(one.memory_id, 1.0)) for one in found.results]
-    kept = fit(sorted(weighed, key=lambda one: -one.score), BUDGET_TOKENS, MOST_IN_BUDGET)
-    left = [
-        LeftOut(one.memory_id, "over the budget", one.score) for one in weighed if one not in kept
-    ]
+    ordered = sorted(weighed, key=lambda one: -one.score)
+    kept = fit(ordered, BUDGET_TOKENS, MOST_IN_BUDGET)
+    left = (one for one in weighed if one not in kept)
+    omissions = [LeftOut(one.memory_id, "over the budget", one.score) for one in left]
     note = (
         f"Budget mode: {len(kept)} of {len(ids)} memories, in at most {BUDGET_TOKENS} tokens; "
         "no model was asked."
     )
-    return replace(
-        found, results=kept, left_out=(*left, *found.left_out), notes=(note, *found.notes)
-    )
+    left_out = (*omissions, *found.left_out)
+    return replace(found, results=kept, left_out=left_out, notes=(note, *found.notes))
 
 
 def budget_penalty(memory: Row) -> float:
@@ -226,6 +217,5 @@ def budget_penalty(memory: Row) -> float:
 def _weighed(one: Recalled, factor: float) -> Recalled:
     if factor == 1.0:
         return one
-    return replace(
-        one, score=round(one.score * factor, 6), weights={**one.weights, "thrift": round(factor, 4)}
-    )
+    weights = {**one.weights, "thrift": round(factor, 4)}
+    return replace(one, score=round(one.score * factor, 6), weights=weights)

@@ -188,14 +188,17 @@ class _Search:
             found += self._messages(of_whole, query.vector)
         likelihood = self._likelihood(found)
         is_known = likelihood >= KNOWN
+        belonging = found
         if not self.corpora:
             found = list(linked(list(self._at_home(found))))
-        belonging = {one.id: one for one in found if self.corpora or (is_known and not one.reason)}
-        ordered = [one.result(self.asker.now) for one in sorted(belonging.values(), key=rank)]
+            belonging = [one for one in found if is_known and not one.reason]
+        by_id = {one.id: one for one in belonging}
+        now = self.asker.now
+        ordered = [one.result(now) for one in sorted(by_id.values(), key=rank)]
         ranked = distinct(in_order(ordered, self._replacements(ordered)))
         if not self.corpora:
             ranked = in_order(self.rerank(ranked), self._replacements(ranked))
-        shown = self._shown([(belonging[one.memory_id], one) for one in ranked], query)
+        shown = self._shown([(by_id[one.memory_id], one) for one in ranked], query)
         working = {"keyword", "vector"} - self.lost
         return Answer(
             self.question,
@@ -218,7 +221,8 @@ class _Search:
         """
         if self.profile.messages != "in need":
             return self.profile.messages == "beside"
-        return all(one.reason for one in memories) or self._likelihood(memories) < MEMORIES_SUFFICE
+        is_any = any(not one.reason for one in memories)
+        return not is_any or self._likelihood(memories) < MEMORIES_SUFFICE
 
     def _shown(
         self, ranked: Sequence[tuple[Found, Recalled]], query: SearchQuery
@@ -391,22 +395,17 @@ class _Search:
         if all(id == newer for id, newer in newest.items()):
             yield from found
             return
-        current = {
-            row["id"]: row
-            for row in rows_of(self.corpus.memories, newest.values()).iter_rows(named=True)
-        }
+        successors = rows_of(self.corpus.memories, newest.values())
+        current = {row["id"]: row for row in successors.iter_rows(named=True)}
         compared = replace(hits, rows=hits.rows.filter(pl.col("id").is_in(list(newest))))
         best = {one.id: one for one in found}
-        for one in self._judged(
-            query, compared, {id: current[newer] for id, newer in newest.items()}
-        ):
-            known = best.get(one.row["id"])
-            if (
-                one.id != one.row["id"]
-                and not one.reason
-                and (known is None or known.reason or known.score < one.score)
-            ):
-                best[one.row["id"]] = replace(one, id=one.row["id"])
+        rows = {id: current[newer] for id, newer in newest.items()}
+        for one in self._judged(query, compared, rows):
+            id = one.row["id"]
+            known = best.get(id)
+            is_better = known is None or known.reason or known.score < one.score
+            if one.id != id and not one.reason and is_better:
+                best[id] = replace(one, id=id)
         yield from best.values()
 
     def _newest(self, ids: Iterable[str], passes: pl.Expr) -> dict[str, str]:
@@ -414,11 +413,8 @@ class _Search:
         if one does.
         """
         memories = self.corpus.memories
-        fulfils, places, successors = (
-            fulfilling(memories, passes),
-            places_of(memories),
-            _successors(memories),
-        )
+        fulfils, places = fulfilling(memories, passes), places_of(memories)
+        successors = _successors(memories)
         found: dict[str, str] = {}
         for id in ids:
             newest: str | None = id
@@ -440,23 +436,16 @@ class _Search:
             else {}
         )
         for one in found:
-            others = against.get(one.id, ())
-            yield (
-                replace(
-                    one, row={**one.row, "conflicts_with": [*one.row["conflicts_with"], *others]}
-                )
-                if others
-                else one
-            )
+            conflicts = [*one.row.get("conflicts_with", ()), *against.get(one.id, ())]
+            row = {**one.row, "conflicts_with": conflicts}
+            yield replace(one, row=row) if one.id in against else one
 
     def _listed(self, passes: pl.Expr) -> Iterator[Found]:
         """Yields all memories that pass explicit filters, the newest and surest first."""
-        rows = self.corpus.memories.filter(
-            passes, ~is_out(self.parsed.scope), ~is_away(self.parsed.scope)
-        )
-        rows = rows.sort(
-            pl.col("event_at").dt.date(), "confidence", "id", descending=[True, True, False]
-        ).head(MOST_DEEP)
+        scope = self.parsed.scope
+        rows = self.corpus.memories.filter(passes, ~is_out(scope), ~is_away(scope))
+        order = (pl.col("event_at").dt.date(), "confidence", "id")
+        rows = rows.sort(*order, descending=[True, True, False]).head(MOST_DEEP)
         if rows.height:
             self.notes.append(LISTED)
         for place, row in enumerate(rows.iter_rows(named=True)):
@@ -467,32 +456,29 @@ class _Search:
         far behind a memory.
         """
         home = self.parsed.scope.projects
-        best = max(
-            (one.relevance for one in found if not one.reason and one.row["project"] in home),
-            default=0.0,
-        )
-        known = max(
-            (one.relevance for one in found if not one.reason and not one.is_message), default=0.0
-        )
+        belonging = [one for one in found if not one.reason]
+        at_home = (one.relevance for one in belonging if one.row["project"] in home)
+        memories = (one.relevance for one in belonging if not one.is_message)
+        best = max(at_home, default=0.0)
+        known = max(memories, default=0.0)
         for one in found:
-            is_elsewhere = one.is_message and bool(home) and one.row["project"] not in home
+            is_elsewhere = bool(home) and one.row["project"] not in home
             yields = is_elsewhere and best >= FLOOR and one.relevance * YIELDS < best
-            yields |= one.is_message and not self.profile.is_wide and one.relevance < KEPT * known
-            yield replace(one, reason=one.reason or "not relevant") if yields else one
+            yields |= not self.profile.is_wide and one.relevance < KEPT * known
+            reason = one.reason or "not relevant"
+            yield replace(one, reason=reason) if one.is_message and yields else one
 
     def _judged(
         self, query: SearchQuery, hits: MemoryHits, rows: Mapping[str, Row]
     ) -> Iterator[Found]:
         texts, filters = self._texts("memories"), self.filters
-        for one in judge_memories(
-            self.parsed, hits.rows, texts, hits.vector, is_filtered=filters.are_narrow
-        ):
+        how = (self.parsed, hits.rows, texts, hits.vector)
+        for one in judge_memories(*how, is_filtered=filters.are_narrow):
             row = rows[one.id]
             weights = weights_of(row, self.asker, self.question, self.corpus.factors)
             score = hits.fused[one.id] * math.prod(weights.values())
-            yield Found(
-                one.id, row, score, one.relevance, one.reason, hits.retrievers_of(one.id), weights
-            )
+            judged = (one.id, row, score, one.relevance, one.reason)
+            yield Found(*judged, hits.retrievers_of(one.id), weights)
 
     def _messages(self, query: SearchQuery, vector: np.ndarray | None) -> Iterator[Found]:
         texts = self._texts("messages")
@@ -513,14 +499,12 @@ class _Search:
         rows, named = self._passages(list(hits)), words_named(self.question)
         judged = judge_messages(self.parsed.covered_by([texts]), rows, texts, vector)
         for row, one in zip(rows.iter_rows(named=True), judged, strict=True):
-            hit, is_near_enough = hits[one.id], self.profile.is_wide and one.relevance >= WIDE_FLOOR
-            score, reason = (
-                adjusted(row, hit.score, named) * MESSAGE_FACTOR,
-                "" if is_near_enough else one.reason,
-            )
-            yield Found(
-                row["message_id"], row, score, one.relevance, reason, hit.retrievers, place=hit.row
-            )
+            hit = hits[one.id]
+            is_near_enough = self.profile.is_wide and one.relevance >= WIDE_FLOOR
+            score = adjusted(row, hit.score, named) * MESSAGE_FACTOR
+            reason = "" if is_near_enough else one.reason
+            judged = (row["message_id"], row, score, one.relevance, reason)
+            yield Found(*judged, hit.retrievers, place=hit.row)
 
     def _origins(self, query: SearchQuery) -> list[Origin]:
         """Returns where the memories that fit were learnt; a held one points at its messages as
@@ -530,9 +514,8 @@ class _Search:
         rows = zip(
             *(hits.rows[name].to_list() for name in ("id", "session_id", "lines")), strict=True
         )
-        return [
-            Origin(session, line, hits.fused[id]) for id, session, lines in rows for line in lines
-        ]
+        fits = hits.fused
+        return [Origin(session, line, fits[id]) for id, session, lines in rows for line in lines]
 
     def _allowed(self, texts: Texts) -> np.ndarray | None:
         """Returns of each row whether it may be returned, or None where all may: never the asking
