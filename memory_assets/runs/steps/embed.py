@@ -57,7 +57,7 @@ def embeddings(store: Store, run: Run) -> Builder:
 
     def build(day: str) -> Rows:
         on = date.fromisoformat(day)
-        texts = pl.concat([read("observations", [day]), notes.filter(pl.col("day") == on)])
+        texts = pl.concat([read("observations", [day]), notes.filter(day=on)])
         vectors = read("embeddings", [day])
         failures = read("embedding_failures", [day])
         version = versions.get(day, "-")
@@ -93,7 +93,8 @@ def notes_of(store: Store) -> pl.DataFrame:
 @per_partition
 def passages(store: Store, day: str) -> pl.DataFrame:
     """Cuts the messages of a day into passages."""
-    return encode.make_passages(date.fromisoformat(day), store.tables.read("messages", [day]))
+    messages = store.tables.read("messages", [day])
+    return encode.make_passages(date.fromisoformat(day), messages)
 
 
 def passage_vectors(store: Store, run: Run) -> Builder:
@@ -138,7 +139,8 @@ def merges(store: Store, _: Run) -> Builder:
 
     def build(_: str) -> Rows:
         frame = decide(find_pairs(store), _all_observations(store), answers.every())
-        return Rows(frame, {"asked": len(waiting)}, version=merge_rules(store), warnings=warnings)
+        version = merge_rules(store)
+        return Rows(frame, {"asked": len(waiting)}, version=version, warnings=warnings)
 
     return build
 
@@ -162,9 +164,10 @@ def find_pairs(store: Store) -> pl.DataFrame:
     compared: list[str] = []
     if written is not None and written.inputs == merge_rules(store):
         edges = store.tables.read("merges")
-        ids = store.tables.read("memories", columns=["observation_ids"])["observation_ids"]
-        compared = ids.explode().drop_nulls().to_list()
-    return find_edges(_all_observations(store), corpus.embeddings_in_use(store), edges, compared)
+        rows = store.tables.read("memories", columns=["observation_ids"])
+        compared = rows["observation_ids"].explode().drop_nulls().to_list()
+    vectors = corpus.embeddings_in_use(store)
+    return find_edges(_all_observations(store), vectors, edges, compared)
 
 
 def _all_observations(store: Store) -> pl.DataFrame:
@@ -195,8 +198,10 @@ def memories(store: Store, part: str) -> Rows:
     edges = store.tables.read("merges")
     appended = [*append_evidence(store, observations, edges), *append_uses(store)]
     facts = pl.concat([observations, store.tables.read("harness_memories")])
-    frame, changes_at = _with_states(store, fold_memories(facts, edges, store.ledger.events()))
-    figures: dict[str, Any] = {"merged_away": int(frame["merged_count"].sum()) - frame.height}
+    folded = fold_memories(facts, edges, store.ledger.events())
+    frame, changes_at = _with_states(store, folded)
+    merged_away = int(frame["merged_count"].sum()) - frame.height
+    figures: dict[str, Any] = {"merged_away": merged_away}
     for kind in APPENDED:
         figures[kind.removeprefix("memory.")] = sum(event.kind == kind for event in appended)
     for name in ("confirmed_count", "contradicted_count"):
@@ -233,13 +238,15 @@ def append_evidence(store: Store, observations: pl.DataFrame, edges: pl.DataFram
     planned = plan(())
     possible_echoes = uses.suspects(planned, observations)
     if not possible_echoes.is_empty():
-        shown = _messages_by(store, uses.SHOWING, possible_echoes["session_id"]).collect()
-        planned = plan(uses.find_echoes(possible_echoes, observations, shown))
+        shown = _messages_by(store, uses.SHOWING, possible_echoes["session_id"])
+        echoes = uses.find_echoes(possible_echoes, observations, shown.collect())
+        planned = plan(echoes)
     return store.ledger.append_once(planned, actor="rules")
 
 
 def _messages_by(store: Store, authors: Sequence[str], sessions: Iterable[str]) -> pl.LazyFrame:
-    is_theirs = pl.col("author").is_in(authors) & pl.col("session_id").is_in({*sessions})
+    is_theirs = pl.col("author").is_in(authors)
+    is_theirs &= pl.col("session_id").is_in({*sessions})
     messages = store.tables.scan("messages").filter(is_theirs)
     return messages.select("session_id", "author", "kind", "event_at", "text")
 
@@ -253,9 +260,12 @@ def append_uses(store: Store) -> list[Event]:
     session_ids = uses.sessions_shown(recalls)
     if not session_ids:
         return []
-    texts = _messages_by(store, encode.SPEAKERS, session_ids).filter(kind="text").collect()
-    wordings = dict(read_present(store.tables, store.ledger).select("id", "wordings").iter_rows())
-    return store.ledger.append_once(uses.plan_uses(recalls, wordings, texts), actor="rules")
+    spoken = _messages_by(store, encode.SPEAKERS, session_ids)
+    texts = spoken.filter(kind="text").collect()
+    present = read_present(store.tables, store.ledger)
+    wordings = dict(present.select("id", "wordings").iter_rows())
+    planned = uses.plan_uses(recalls, wordings, texts)
+    return store.ledger.append_once(planned, actor="rules")
 
 
 @per_partition
@@ -272,7 +282,8 @@ def mentions(store: Store, _: str) -> Rows:
     of_sessions = session_names.read_session_mentions(sessions, texts, written)
     frame = read_mentions(store.tables.read("memories"), written, of_sessions, sessions)
     text_key = ["memory_id", "read_from"]
-    new_mentions = frame.join(written.select(text_key).unique(), on=text_key, how="anti")
+    earlier = written.select(text_key).unique()
+    new_mentions = frame.join(earlier, on=text_key, how="anti")
     return Rows(frame, {"memories_read": new_mentions["memory_id"].n_unique()})
 
 
@@ -313,7 +324,8 @@ class _Vectors:
 
 def _read_vectors(store: Store) -> _Vectors:
     embeddings = corpus.embeddings_in_use(store)
-    retrievable = store.tables.read("memories").filter(pl.col("state").is_in(project.RETRIEVABLE))
+    is_retrievable = pl.col("state").is_in(project.RETRIEVABLE)
+    retrievable = store.tables.read("memories").filter(is_retrievable)
     indexed = retrievable.join(embeddings, on="text_hash", how="semi")
     return _Vectors(indexed, embeddings, corpus.model_in_use(store))
 

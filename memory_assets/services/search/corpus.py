@@ -379,14 +379,16 @@ def passages_to_index(
     have no vector.
     """
     heads = passage_heads(tables, made_by) if heads is None else heads
-    closed = tables.scan("messages", _days_of(heads["day"])).select("message_id", "text")
-    opened = tables.scan("messages_open").select("message_id", "text")
-    texts = pl.concat([closed, opened]).unique("message_id", keep="first").rename({"text": "whole"})
+    closed = tables.scan("messages", _days_of(heads["day"]))
+    messages = (closed, tables.scan("messages_open"))
+    texts = pl.concat(rows.select("message_id", whole="text") for rows in messages)
+    texts = texts.unique("message_id", keep="first")
     key = ["text_hash", "encoded_by", "encoded_on"]
     encoded = _encoded(tables, made_by, _days_of(heads["encoded_on"])).unique(key)
     found = heads.lazy().join(texts, on="message_id").join(encoded, on=key, how="left")
-    span = pl.col("whole").str.slice(pl.col("char_from"), pl.col("char_to") - pl.col("char_from"))
-    wanted = ["id", "message_id", "session_id", "line", "number", "text", "vector", "words"]
+    length = pl.col("char_to") - pl.col("char_from")
+    span = pl.col("whole").str.slice("char_from", length)
+    wanted = "id message_id session_id line number text vector words".split()
     return found.with_columns(text=span).select(wanted).collect()
 
 

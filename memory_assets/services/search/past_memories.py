@@ -37,11 +37,13 @@ def read_as_of(store: Store, table: str, day: date | str) -> pl.DataFrame:
     today = store.settings.today()
     if on > today:
         raise TableError(f"The day {on} has not begun; today is {today}. Give an earlier day.")
-    past, _states = memories_as_of(store, min(_end_of(store, on), store.settings.clock()))
+    moment = min(_end_of(store, on), store.settings.clock())
+    past, _states = memories_as_of(store, moment)
     past = past.filter(pl.col("state") != "forgotten")
     present = read_present(store.tables, store.ledger)
-    forgotten = present.filter(state="forgotten")["observation_ids"].explode().drop_nulls().unique()
-    shared_ids = pl.col("observation_ids").list.set_intersection(forgotten.to_list())
+    forgotten = present.filter(state="forgotten")["observation_ids"].explode()
+    ids = forgotten.drop_nulls().unique().to_list()
+    shared_ids = pl.col("observation_ids").list.set_intersection(ids)
     return past.filter(shared_ids.list.len() == 0)
 
 

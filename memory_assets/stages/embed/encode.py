@@ -168,7 +168,8 @@ def _reusable(
     """Returns the columns of the rows that the same model made, by the hashes of their texts."""
     if earlier is None:
         return {}
-    same = earlier.filter(is_made_by(embedder.name, embedder.version)).drop_nulls(columns)
+    is_by_model = is_made_by(embedder.name, embedder.version)
+    same = earlier.filter(is_by_model).drop_nulls(columns)
     rows = same.select("text_hash", *columns).iter_rows()
     return {text_hash: tuple(values) for text_hash, *values in rows}
 
@@ -184,7 +185,8 @@ def matrix_of(text_hashes: pl.Series, embeddings: pl.DataFrame) -> np.ndarray:
     The row of a text without a vector is zero.
     """
     distinct = embeddings
-    if embeddings["text_hash"].is_duplicated().any():  # without duplicates, nothing is copied
+    # Without duplicates, nothing is copied.
+    if embeddings["text_hash"].is_duplicated().any():
         distinct = embeddings.unique("text_hash", keep="first", maintain_order=True)
     if distinct.is_empty():
         return np.zeros((len(text_hashes), 1), dtype=np.float32)
@@ -256,7 +258,8 @@ def cut_messages(messages: pl.DataFrame) -> pl.DataFrame:
         for row in spoken(messages).iter_rows(named=True)
         for number, (start, end) in enumerate(cut_spans(row["text"]))
     ]
-    schema = {name: kind for name, kind in schemas.schema_of("passages").items() if name in _CUT}
+    kinds = schemas.schema_of("passages").items()
+    schema = {name: kind for name, kind in kinds if name in _CUT}
     return pl.DataFrame(rows, schema={**schema, "text": pl.String}, orient="row")
 
 
@@ -272,14 +275,16 @@ def make_passages(day: date, messages: pl.DataFrame) -> pl.DataFrame:
 
 def hashed(passages: pl.DataFrame) -> pl.DataFrame:
     """Returns the passages with `text_hash`, the key of their vectors."""
-    return passages.with_columns(pl.Series("text_hash", map(_hash_of, passages["text"]), pl.String))
+    hashes = map(_hash_of, passages["text"])
+    return passages.with_columns(pl.Series("text_hash", hashes, pl.String))
 
 
 def encode_passages(
     day: date, messages: pl.DataFrame, embedder: Embedder, earlier: pl.DataFrame | None = None
 ) -> pl.DataFrame:
     """Returns the table `passage_vectors` of a day's messages; `earlier` has rows to reuse."""
-    texts = {_hash_of(text): text for text in cut_messages(messages).filter(HAS_VECTOR)["text"]}
+    passages = cut_messages(messages).filter(HAS_VECTOR)
+    texts = {_hash_of(text): text for text in passages["text"]}
     read = read_texts(texts, embedder, earlier)
     common = {"day": day, "model": embedder.name, "model_version": embedder.version}
     rows = []

@@ -69,7 +69,8 @@ def build_entities(
     grouped = grouped.rename(key)
     named = grouped.select("kind", "name", "spellings").iter_rows()
     aliases = [_aliases(kind, name, spellings, of_owner) for kind, name, spellings in named]
-    aliased = grouped.with_columns(pl.Series("aliases", aliases, dtype=pl.List(pl.String)))
+    column = pl.Series("aliases", aliases, dtype=pl.List(pl.String))
+    aliased = grouped.with_columns(column)
     return aliased.select(list(schemas.schema_of("entities"))).sort("entity_id")
 
 
@@ -89,10 +90,10 @@ def build_relations(
 ) -> pl.DataFrame:
     """Returns the table `relations`."""
     kinds = entities.select("entity_id", "kind", "name", "project", "memory_count")
-    named = mentions.select("memory_id", "entity_id").unique().join(kinds, on="entity_id")
-    evidence = pl.concat(
-        [_together(named), _stated(mentions), _contained(named), _superseding(named, memories)]
-    )
+    distinct = mentions.select("memory_id", "entity_id").unique()
+    named = distinct.join(kinds, on="entity_id")
+    rows = [_together(named), _stated(mentions), _contained(named)]
+    evidence = pl.concat([*rows, _superseding(named, memories)])
     dated = memories.select("first_event_at", "event_at", memory_id="id")
     key = ["source_id", "target_id", "kind"]
     evidence = evidence.unique().filter(pl.col("source_id") != pl.col("target_id"))
@@ -105,9 +106,11 @@ def build_relations(
     )
     for end in ("source", "target"):
         columns = {"entity_id": f"{end}_id", "memory_count": f"{end}_count"}
-        relations = relations.join(kinds.select(*columns).rename(columns), on=f"{end}_id")
+        counts = kinds.select(*columns).rename(columns)
+        relations = relations.join(counts, on=f"{end}_id")
     expected = (pl.col("source_count") * pl.col("target_count")).sqrt()
-    weighed = relations.with_columns(weight=(pl.col("memory_count") / expected).clip(0.0, 1.0))
+    weight = (pl.col("memory_count") / expected).clip(0.0, 1.0)
+    weighed = relations.with_columns(weight=weight)
     return weighed.select(list(schemas.schema_of("relations"))).sort(key)
 
 
@@ -131,7 +134,8 @@ def _stated(mentions: pl.DataFrame) -> pl.DataFrame:
     targets = mentions.select("memory_id", other=name, target_id="entity_id")
     relations = []
     for kind in STATED:
-        named = mentions.select("memory_id", other=kind, source_id="entity_id").explode("other")
+        named = mentions.select("memory_id", other=kind, source_id="entity_id")
+        named = named.explode("other")
         pairs = named.drop_nulls("other").join(targets, on=["memory_id", "other"])
         relations.append(_evidence(pairs, kind))
     return pl.concat(relations)
@@ -174,7 +178,8 @@ def _evidence(frame: pl.DataFrame, kind: str) -> pl.DataFrame:
 def render_picture(entities: pl.DataFrame, relations: pl.DataFrame) -> str:
     """Returns the strongest part of the graph as an SVG."""
     edges = strongest(relations)
-    ids = list(dict.fromkeys(id for edge in edges for id in (edge["source_id"], edge["target_id"])))
+    ends = (edge[end] for edge in edges for end in ("source_id", "target_id"))
+    ids = list(dict.fromkeys(ends))
     chosen = entities.filter(pl.col("entity_id").is_in(ids)).iter_rows(named=True)
     entity_of = {row["entity_id"]: row for row in chosen}
     places = dict(zip(ids, _layout(ids, edges), strict=True))

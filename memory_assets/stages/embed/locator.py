@@ -27,7 +27,8 @@ class ObservationReference:
 def references(event: Event) -> Iterator[ObservationReference]:
     """Yields the observations that the event records, the older one first."""
     payload = event.payload
-    columns = (payload.get(name, ()) for name in ("observation_ids", "text_hashes", "message_ids"))
+    names = ("observation_ids", "text_hashes", "message_ids")
+    columns = (payload.get(name, ()) for name in names)
     for id, text_hash, message_ids in zip(*columns, strict=False):
         yield ObservationReference(id, text_hash, tuple(message_ids))
 
@@ -47,8 +48,9 @@ class MemoryLocator:
 
     def find(self, reference: ObservationReference) -> list[str]:
         """Returns the memories that it may belong to, those with most of its messages first."""
-        ordered = sorted(self._places(reference).items(), key=lambda entry: (-entry[1], entry[0]))
-        return list(dict.fromkeys(self._roots[id] for id, _ in ordered))
+        places = self._places(reference)
+        ordered = sorted(places, key=lambda id: (-places[id], id))
+        return list(dict.fromkeys(self._roots[id] for id in ordered))
 
     def nearest(self, reference: ObservationReference) -> list[str]:
         """Returns the memory with most of its messages; several if they have equally many."""

@@ -65,7 +65,8 @@ def without_corrected(merges: pl.DataFrame, events: Iterable[Event]) -> pl.DataF
         return merges
     columns = ["newer_id", "older_id"]
     both_ways = [*pairs, *((older, newer) for newer, older in pairs)]
-    removed = pl.DataFrame(both_ways, schema=dict.fromkeys(columns, pl.String), orient="row")
+    schema = dict.fromkeys(columns, pl.String)
+    removed = pl.DataFrame(both_ways, schema=schema, orient="row")
     same = merges.filter(relation=SAME).join(removed, on=columns, how="anti")
     return pl.concat([same, merges.filter(pl.col("relation") != SAME)])
 
@@ -93,9 +94,7 @@ class NoteEffects:
 
     def is_forgotten(self, observations: Collection[str]) -> bool:
         """Returns whether a memory of these observations was forgotten, and not noted again."""
-        forgotten_at = max((self._forgotten.get(id, _FIRST) for id in observations), default=_FIRST)
-        noted_at = max((self._noted.get(id, _FIRST) for id in observations), default=_FIRST)
-        return forgotten_at > noted_at
+        return _latest(self._forgotten, observations) > _latest(self._noted, observations)
 
     def _named_by(self, event: Event) -> list[str]:
         """Returns the observations that the event names; a reworded one by its new observation."""
@@ -106,6 +105,10 @@ class NoteEffects:
         has_text = pl.col("text_hash").is_in(event.payload["text_hashes"])
         same = self._observations.filter(has_text)["id"]
         return [id for id in same if self._noted.get(id, _FIRST) < event.moment]
+
+
+def _latest(moments: Mapping[str, Moment], ids: Iterable[str]) -> Moment:
+    return max((moments.get(id, _FIRST) for id in ids), default=_FIRST)
 
 
 @dataclass
@@ -145,7 +148,8 @@ def hidden_sources(events: Iterable[Event]) -> frozenset[str]:
     ids: set[str] = set()
     for event in events:
         if event.kind == FORGOTTEN:
-            ids.update(event.payload.get("messages", ()), event.payload.get("segments", ()))
+            payload = event.payload
+            ids.update(payload.get("messages", ()), payload.get("segments", ()))
     return frozenset(ids)
 
 

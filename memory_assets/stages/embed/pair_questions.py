@@ -110,7 +110,8 @@ def _open_pairs(
     verdicts = dict(_verdicts(answers))
     settled = set(edges.filter(relation=SAME)["newer_id"])
     replaced = set(edges.filter(relation=CONFLICT)["older_id"])
-    doubtful = edges.filter(relation=DOUBTFUL).sort("similarity", "older_id", descending=True)
+    doubtful = edges.filter(relation=DOUBTFUL)
+    doubtful = doubtful.sort("similarity", "older_id", descending=True)
     for newer, older in doubtful.select("newer_id", "older_id").iter_rows():
         is_sent = newer in texts and older in texts
         if not is_sent or newer in settled or newer in replaced or older in replaced:

@@ -40,9 +40,11 @@ def overlay(memories: pl.DataFrame, events: Iterable[Event]) -> pl.DataFrame:
         rows = pl.concat([memories, new_rows.select(memories.columns)])
     replaced = _replaced(notes, memory_of, new_notes)
     forgotten = _forgotten_since(rows, notes, memory_of)
-    states = dict.fromkeys(replaced, "superseded") | dict.fromkeys(forgotten, "forgotten")
+    states = dict.fromkeys(replaced, "superseded")
+    states |= dict.fromkeys(forgotten, "forgotten")
+    state = _changed("state", states)
     superseded_by = _changed("superseded_by", replaced)
-    return rows.with_columns(state=_changed("state", states), superseded_by=superseded_by)
+    return rows.with_columns(state=state, superseded_by=superseded_by)
 
 
 def _replaced(
@@ -69,7 +71,8 @@ def _replaced(
 
 def _changed(column: str, values: Mapping[str, str]) -> pl.Expr:
     """Returns the column with its values replaced for the memories in `values`."""
-    return pl.col("id").replace_strict(values, default=pl.col(column), return_dtype=pl.String)
+    ids = pl.col("id")
+    return ids.replace_strict(values, default=pl.col(column), return_dtype=pl.String)
 
 
 def _memory_of(memories: pl.DataFrame, ids: Iterable[str]) -> dict[str, str]:
@@ -84,12 +87,14 @@ def _forgotten_since(
     """Returns the memories that were forgotten and not noted again since."""
     from memory_assets.stages.embed.notes import note_id
 
-    noted = {memory_of[note_id(event)]: event.moment for event in notes if event.kind != FORGOTTEN}
+    wording = [event for event in notes if event.kind != FORGOTTEN]
+    noted = {memory_of[note_id(event)]: event.moment for event in wording}
     forgotten: set[str] = set()
     for event in notes:
         if event.kind == FORGOTTEN:
-            by_id = {memory_of[id] for id in event.payload["observation_ids"] if id in memory_of}
-            by_text = rows.filter(pl.col("text_hash").is_in(event.payload["text_hashes"]))["id"]
-            affected = {*by_id, *by_text}
+            ids = event.payload["observation_ids"]
+            has_text = pl.col("text_hash").is_in(event.payload["text_hashes"])
+            affected = {memory_of[id] for id in ids if id in memory_of}
+            affected.update(rows.filter(has_text)["id"])
             forgotten |= {id for id in affected if id not in noted or noted[id] < event.moment}
     return forgotten

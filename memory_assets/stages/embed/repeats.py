@@ -50,7 +50,8 @@ def find_repeats(memories: pl.DataFrame) -> Repeats:
     """Returns the repeats among the allowed facts."""
     facts = memories.filter(pl.col("state").is_in(VALID_STATES), kind="fact").sort("id")
     comparable: dict[tuple[Any, ...], dict[str, frozenset[str]]] = defaultdict(dict)
-    for row in facts.select("id", "text", "scope", "project", "person").iter_rows(named=True):
+    columns = facts.select("id", "text", "scope", "project", "person")
+    for row in columns.iter_rows(named=True):
         words = [word.lower() for word in _WORD.findall(row["text"].replace("’", "'"))]
         is_negated = sum(word in _NO for word in words) % 2 == 1
         numbers = tuple(sorted(_NUMBER.findall(row["text"])))

@@ -41,8 +41,9 @@ def reverses(change: Change, other: Change, about_all: frozenset[str]) -> bool:
     """Returns whether the change brings back what the other one says is gone, of the same
     subject.
     """
-    is_back = bool(other.gone) and re.fullmatch(_spellings(other.gone), change.came) is not None
-    if not is_back or (change.gone and other.came and change.gone != other.came):
+    if not other.gone or not re.fullmatch(_spellings(other.gone), change.came):
+        return False
+    if change.gone and other.came and change.gone != other.came:
         return False
     subject = _subject(read_claim(change.clause), change) - about_all
     about = _subject(read_claim(other.clause), other) - about_all
@@ -56,7 +57,9 @@ def replaces(change: Change, older: str, about_all: frozenset[str]) -> bool:
     subject.
     """
     main = _main_part(older, change.gone)
-    if not main or HAPPENED.search(main) or (change.came and _holds(older, change.came)):
+    if not main or HAPPENED.search(main):
+        return False
+    if change.came and _holds(older, change.came):
         return False
     asserted = read_claim(main)
     if asserted.is_negated:
@@ -104,7 +107,8 @@ def _relies_on(text: str, name: str) -> bool:
     it.
     """
     spelled = rf"[`'\"]?{_spellings(name)}"
-    return re.search(rf"{_USE}{spelled}|^{spelled}{_SERVES}", text, re.IGNORECASE) is not None
+    in_use = rf"{_USE}{spelled}|^{spelled}{_SERVES}"
+    return re.search(in_use, text, re.IGNORECASE) is not None
 
 
 def _holds(text: str, name: str) -> re.Match[str] | None:

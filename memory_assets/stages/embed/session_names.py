@@ -48,10 +48,8 @@ def read_session_mentions(
 
     `messages` has the session, kind and text of each message, in order.
     """
-    texts_of = {
-        session: list(zip(kinds, texts, strict=True))
-        for session, kinds, texts in messages.group_by("session_id").agg("kind", "text").iter_rows()
-    }
+    grouped = messages.group_by("session_id").agg("kind", "text").iter_rows()
+    texts_of = {session: list(zip(*columns, strict=True)) for session, *columns in grouped}
     rows: list[dict[str, Any]] = []
     unchanged: list[str] = []
     read_before = dict(earlier.select("memory_id", "read_from").iter_rows())

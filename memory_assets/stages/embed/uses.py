@@ -158,7 +158,8 @@ def suspects(planned: Iterable[Planned], observations: pl.DataFrame) -> pl.DataF
     The columns are id, older_id, session_id and event_at.
     """
     pairs = [tuple(event.payload["observation_ids"]) for event in planned]
-    ends = pl.DataFrame(pairs, schema={"older_id": pl.String, "id": pl.String}, orient="row")
+    schema = {"older_id": pl.String, "id": pl.String}
+    ends = pl.DataFrame(pairs, schema=schema, orient="row")
     others = observations.filter(pl.col("author") != "owner")
     return ends.join(others.select("id", "session_id", "event_at"), on="id")
 
@@ -183,11 +184,12 @@ def find_echoes(
 
 def _was_shown(text: str, observation: dict[str, Any], messages: Sequence[dict[str, Any]]) -> bool:
     words = read_claim(text).words
+    least = REPEATED * max(len(words), 1)
     for message in messages:
         if message["event_at"] > observation["event_at"]:
             continue
         for line in message["text"].splitlines():
             shows = message["author"] == "injected" or _OURS.search(line)
-            if shows and len(read_claim(line).words & words) >= REPEATED * max(len(words), 1):
+            if shows and len(read_claim(line).words & words) >= least:
                 return True
     return False
