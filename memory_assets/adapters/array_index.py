@@ -123,7 +123,8 @@ class ArrayIndex(Generations):
         vectors = stacked(upserts)
         with self.build(rebuild=True) as folder:
             with self.quarantined_on_failure(base):
-                rows = _read_rows(base) if base else _no_rows(vectors.shape[1])
+                nothing = VectorRows(Names.of(()), vectors[:0])
+                rows = _read_rows(base) if base else nothing
                 changed = rows.changed(upserts["id"].to_list(), vectors, deletes)
             write_fields(folder, changed)
             write_model(folder, model or (text_of(base / MODEL_FILE) if base else ""))
@@ -179,10 +180,6 @@ def stacked(upserts: pl.DataFrame) -> np.ndarray:
     if upserts.is_empty():
         return np.zeros((0, 0), dtype=np.float32)
     return upserts["vector"].explode().to_numpy().astype(np.float32).reshape(upserts.height, -1)
-
-
-def _no_rows(dimension: int) -> VectorRows:
-    return VectorRows(Names.of(()), np.zeros((0, dimension), dtype=np.float32))
 
 
 def _read_rows(folder: Path) -> VectorRows:

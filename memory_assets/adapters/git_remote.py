@@ -7,13 +7,18 @@ entry of a list once. Every other file is rendered from tables: it keeps our ver
 run renders it. Edits on disk that nobody has committed are kept.
 """
 
-import subprocess
 import tempfile
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from memory_assets.adapters.git_workspace import BRANCH, PUSH_SECONDS, GitWorkspace, check_remote
+from memory_assets.adapters.git_workspace import (
+    BRANCH,
+    PUSH_SECONDS,
+    GitWorkspace,
+    check_remote,
+    first_line,
+)
 from memory_assets.errors import StoreError
 from memory_assets.text.files import bytes_of, make_folder, replace_if_same
 
@@ -88,18 +93,12 @@ class GitRemote(GitWorkspace):
         entries = b"".join(
             self._index_entry(path, content) for path, content in sorted(changed.items())
         )
-        commit = theirs if base == ours else self._merge_commit(entries, ours, theirs)
+        commit = theirs
+        if base != ours:
+            message = "Merge what another machine committed"
+            commit = self._commit_tree(entries, [ours, theirs], message)
         self._git("update-index", "-z", "--index-info", stdin=entries)
         self._git("update-ref", "-m", "merge", "HEAD", commit, ours)
-
-    def _merge_commit(self, entries: bytes, ours: str, theirs: str) -> str:
-        index = {"GIT_INDEX_FILE": str(self.root / ".git" / "memory_assets.index")}
-        self._git("read-tree", ours, variables=index)
-        self._git("update-index", "-z", "--index-info", stdin=entries, variables=index)
-        tree = self._git("write-tree", variables=index).stdout.decode().strip()
-        message = b"Merge what another machine committed\n"
-        process = self._git("commit-tree", tree, "-p", ours, "-p", theirs, stdin=message)
-        return process.stdout.decode().strip()
 
     def _merged(
         self, base: bytes | None, ours: bytes | None, theirs: bytes | None, *, is_merged: bool
@@ -157,18 +156,14 @@ class GitRemote(GitWorkspace):
         """Returns the output of a git command that reads the remote; raises `StoreError` if the
         remote refuses.
         """
-        try:
-            process = self._run(
-                arguments, variables=self._remote_variables(remote), seconds=PUSH_SECONDS
-            )
-        except subprocess.TimeoutExpired:
+        process = self._run_at(remote, arguments)
+        if process is None:
             raise StoreError(
                 f"{remote} did not answer within {PUSH_SECONDS:.0f} s; the workspace comes "
                 "from there."
-            ) from None
+            )
         if process.returncode:
-            error_lines = process.stderr.decode("utf-8", "replace").strip().splitlines()
-            reason = error_lines[0][:300] if error_lines else "no reason given"
+            reason = first_line(process.stderr) or "no reason given"
             raise StoreError(f"The workspace cannot be read from {remote}: {reason}.")
         return process.stdout
 

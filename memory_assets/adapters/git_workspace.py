@@ -157,16 +157,13 @@ class GitWorkspace:
         if not changed:
             return None
         parent = self.head()
-        index = {"GIT_INDEX_FILE": str(self.root / ".git" / "memory_assets.index")}
         entries = b"".join(self._index_entry(*file) for file in changed.items())
-        self._git("read-tree", *([parent] if parent else ["--empty"]), variables=index)
-        self._git("update-index", "-z", "--index-info", stdin=entries, variables=index)
-        tree = self._git("write-tree", variables=index).stdout.decode().strip()
-        commit = self._commit_tree(tree, parent, message, author)
+        parents = [parent] if parent else []
+        commit = self._commit_tree(entries, parents, message, author)
         # `git status` reads the ordinary index, which is updated before HEAD: after a kill between
         # the two, the content is staged, and the next run makes the same commit.
         self._git("update-index", "-z", "--index-info", stdin=entries)
-        self._git("update-ref", "-m", "commit", "HEAD", commit, *([parent] if parent else []))
+        self._git("update-ref", "-m", "commit", "HEAD", commit, *parents)
         return commit
 
     def head(self) -> str | None:
@@ -249,29 +246,29 @@ class GitWorkspace:
             return str(error)
         options = "--quiet --no-verify --no-signed --recurse-submodules=no --end-of-options".split()
         arguments = ("push", *options, remote, f"HEAD:refs/heads/{BRANCH}")
-        try:
-            process = self._run(
-                arguments, variables=self._remote_variables(remote), seconds=PUSH_SECONDS
-            )
-        except subprocess.TimeoutExpired:
+        process = self._run_at(remote, arguments)
+        if process is None:
             waited = f"{remote} did not answer within {PUSH_SECONDS:.0f} s"
             return f"{waited}; the next triage pushes again."
         if process.returncode == 0:
             return None
-        lines = process.stderr.decode("utf-8", "replace").strip().splitlines()
-        problem = lines[0][:300] if lines else "git gave no reason"
+        problem = first_line(process.stderr) or "git gave no reason"
         return f"The history could not be pushed to {remote}: {problem}."
 
-    @staticmethod
-    def _remote_variables(remote: str) -> dict[str, str | None]:
-        """Returns the variables with which git connects to the remote: with the user's settings,
-        which authenticate, unless it is a folder.
+    def _run_at(
+        self, remote: str, arguments: Sequence[str]
+    ) -> subprocess.CompletedProcess[bytes] | None:
+        """Runs git with a connection to the remote: with the user's settings, which authenticate,
+        unless it is a folder. Returns None if the remote does not answer in time.
         """
         variables: dict[str, str | None] = {"GIT_ALLOW_PROTOCOL": TRANSPORTS}
         if not _FOLDER.fullmatch(remote):
             variables["GIT_CONFIG_GLOBAL"] = os.environ.get("GIT_CONFIG_GLOBAL")
             variables["GIT_CONFIG_NOSYSTEM"] = None
-        return variables
+        try:
+            return self._run(arguments, variables=variables, seconds=PUSH_SECONDS)
+        except subprocess.TimeoutExpired:
+            return None
 
     def lines_lost_by_us(
         self, path: str, find_lost: Callable[[bytes, bytes], list[bytes]]
@@ -310,12 +307,20 @@ class GitWorkspace:
             entry = b"100644 " + written.stdout.strip()
         return entry + f"\t{path}\0".encode("utf-8", "surrogateescape")
 
-    def _commit_tree(self, tree: str, parent: str | None, message: str, author: str | None) -> str:
+    def _commit_tree(
+        self, entries: bytes, parents: Sequence[str], message: str, author: str | None = None
+    ) -> str:
+        """Commits the tree of the first parent with the entries staged; HEAD stays."""
+        index = {"GIT_INDEX_FILE": str(self.root / ".git" / "memory_assets.index")}
+        self._git("read-tree", *(parents[:1] or ["--empty"]), variables=index)
+        self._git("update-index", "-z", "--index-info", stdin=entries, variables=index)
+        tree = self._git("write-tree", variables=index).stdout.decode().strip()
         names = {"GIT_AUTHOR_NAME": author, "GIT_AUTHOR_EMAIL": f"{author}@localhost"}
-        parents = ["-p", parent] if parent else []
+        arguments = [tree, *(word for parent in parents for word in ("-p", parent))]
         content = message.strip().encode() + b"\n"
-        arguments = ("commit-tree", tree, *parents)
-        process = self._git(*arguments, stdin=content, variables=names if author else {})
+        process = self._git(
+            "commit-tree", *arguments, stdin=content, variables=names if author else {}
+        )
         return process.stdout.decode().strip()
 
     def _text(self, *arguments: str) -> str:
@@ -389,6 +394,11 @@ def _blob_id(content: bytes | None) -> str | None:
         return None
     blob = b"blob %d\0" % len(content) + content
     return hashlib.sha1(blob, usedforsecurity=False).hexdigest()
+
+
+def first_line(problem: bytes) -> str:
+    """Returns the beginning of what git printed."""
+    return "".join(problem.decode("utf-8", "replace").strip().splitlines()[:1])[:300]
 
 
 def _is_fresh(lock: Path) -> bool:

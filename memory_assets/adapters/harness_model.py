@@ -11,14 +11,13 @@ no key and no address of the environment: what was chosen is what reads.
 import json
 import os
 import queue
-import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -38,7 +37,7 @@ from memory_assets.errors import (
     ModelSilentError,
 )
 from memory_assets.schema.protocols import ModelAnswer, ModelRequest
-from memory_assets.text.patterns import patterns_beside
+from memory_assets.text.patterns import patterns_beside, texts_beside
 
 HOME_FOLDERS = (".local/bin", ".claude/local", ".npm-global/bin", ".bun/bin", ".volta/bin")
 """Folders in the home in which clients are installed; the search path of a service lacks them."""
@@ -73,16 +72,23 @@ READER_VARIABLES = (
 server read what is sent.
 """
 
-_STATUS = re.compile(r"\b(?:API Error:?|status:?|HTTP)\s*\(?(4\d\d|5\d\d)\b", re.I)
-_OPTION = re.compile(r"unknown option|unexpected argument|unrecognized option", re.I)
 _PATTERNS = patterns_beside(__file__)
-_LIMIT = _PATTERNS["limit"]
-_RESETS = _PATTERNS["resets"]
-_NO_LOGIN = _PATTERNS["no_login"]
-_NO_CREDIT = _PATTERNS["no_credit"]
-_NO_MODEL = _PATTERNS["no_model"]
-_TOO_LONG = _PATTERNS["too_long"]
-_NO_NETWORK = _PATTERNS["no_network"]
+_SENTENCES = texts_beside(__file__, "sentences")
+
+FAILURES: dict[str, tuple[type[ModelError], Sequence[int]]] = {
+    "option": (ModelSetupError, ()),
+    "limit": (ModelLimitError, ()),
+    "no_login": (ModelSetupError, (401, 403)),
+    "no_credit": (ModelSetupError, (402,)),
+    "no_model": (ModelSetupError, (404,)),
+    "too_long": (ModelRequestError, ()),
+    "rejected": (ModelRequestError, (400,)),
+    "busy": (ModelBusyError, (429, *range(500, 600))),
+    "no_network": (ModelBusyError, ()),
+}
+"""Failure → its error, and the HTTP statuses that mean it. The first counts whose status was given,
+or whose pattern is in the message.
+"""
 
 
 @dataclass(frozen=True)
@@ -92,11 +98,6 @@ class ClientOutput:
     exit_code: int
     out: str
     err: str
-
-    @property
-    def killed_by(self) -> int | None:
-        """The signal that killed it, if one did."""
-        return self.exit_code - 128 if 128 < self.exit_code < 160 else None
 
 
 class HarnessModel(ABC):
@@ -136,9 +137,10 @@ class HarnessModel(ABC):
             folder = Path(name)
             command = [program, *self.arguments(request, folder)]
             output = self._run(command, self.environ(request), self.question(request), folder)
-            if output.killed_by is not None:
+            if 128 < output.exit_code < 160:
+                signal = output.exit_code - 128
                 raise ModelBusyError(
-                    f"{self.title} was killed (signal {output.killed_by}); the next run asks again."
+                    f"{self.title} was killed (signal {signal}); the next run asks again."
                 )
             answer = self.parse(output, folder)
         return replace(answer, seconds=round(time.monotonic() - started, 3))
@@ -168,59 +170,18 @@ class HarnessModel(ABC):
         The error does not repeat the message, which may quote the question; only the time at which
         a limit ends is taken from it.
         """
-        match = _STATUS.search(message)
+        match = _PATTERNS["status"].search(message)
         if not status and match:
             status = int(match[1])
-        if _OPTION.search(message):
-            return ModelSetupError(
-                f"{self.title} does not know an option that is needed. Update it, then try again."
-            )
-        if _LIMIT.search(message):
-            return ModelLimitError(
-                f"The usage limit of {self.title} is reached{_reset(message, reset_at)}. The "
-                "next run after that asks the rest."
-            )
-        return (
-            self._setup_failure(message, status)
-            or self._request_failure(message, status)
-            or self._failure_of_server(message, status)
-        )
-
-    def _setup_failure(self, message: str, status: int | None) -> ModelError | None:
-        if status in (401, 403) or _NO_LOGIN.search(message):
-            return ModelSetupError(
-                f"{self.title} is not logged in, or its login is not accepted. "
-                f"{self.log_in} Nothing was answered."
-            )
-        if _NO_CREDIT.search(message) or status == 402:
-            return ModelSetupError(
-                f"The account of {self.title} has no credit left. Add credit, or set "
-                "MEMORY_MODEL=rules."
-            )
-        if status == 404 or _NO_MODEL.search(message):
-            return ModelSetupError(
-                f"{self.title} has no model '{self.model or 'default'}'. Check MEMORY_MODEL."
-            )
-        return None
-
-    def _request_failure(self, message: str, status: int | None) -> ModelError | None:
-        if _TOO_LONG.search(message):
-            return ModelRequestError(f"The question is too long for {self.name}.")
-        if status == 400 or "invalid_request_error" in message:
-            return ModelRequestError(f"{self.title} rejects a request (400).")
-        return None
-
-    def _failure_of_server(self, message: str, status: int | None) -> ModelError:
-        if status is not None and (status == 429 or status >= 500):
-            return ModelBusyError(
-                f"{self.title} is busy ({status}) after its own retries; the next run asks again."
-            )
-        if _NO_NETWORK.search(message):
-            return ModelBusyError(f"{self.title} cannot reach its server. Check the network.")
-        status_note = f" (status {status})" if status else ""
-        return ModelError(
-            f"{self.title} failed{status_note}. Run `{self.program}` yourself to see why."
-        )
+        note = f" (status {status})" if status else ""
+        reset = _reset(message, reset_at)
+        model = self.model or "default"
+        about = {"client": self, "model": model, "status": status, "note": note, "reset": reset}
+        for name, (error, statuses) in FAILURES.items():
+            pattern = _PATTERNS.get(name)
+            if status in statuses or (pattern and pattern.search(message)):
+                return error(_SENTENCES[name].format(**about))
+        return ModelError(_SENTENCES["other"].format(**about))
 
     def has_no_batches(self, *_: Any, **__: Any) -> NoReturn:
         """Raises `ModelSetupError`: no harness answers batches."""
@@ -325,7 +286,7 @@ def _reset(message: str, reset_at: datetime | None) -> str:
     """
     if reset_at:
         return f"; it is reset at {reset_at:%Y-%m-%d %H:%M} UTC"
-    match = _RESETS.search(message)
+    match = _PATTERNS["resets"].search(message)
     moment = match[1].strip(" .,") if match else ""
     return f"; it is reset at {moment}" if moment else ""
 

@@ -123,9 +123,8 @@ def read_arrays(folder: Path) -> TextArrays:
         raise ValueError("its arrays have different numbers of rows")
     if len(texts.word_starts) != len(texts) + 1 or len(texts.word_codes) != texts.word_starts[-1]:
         raise ValueError("its word codes are incomplete")
-    if len(texts.starts) != len(texts.keys) + 1:
-        raise ValueError("its postings are incomplete")
-    if not len(texts.rows) == len(texts.counts) == texts.starts[-1]:
+    has_postings = len(texts.rows) == len(texts.counts) == texts.starts[-1]
+    if len(texts.starts) != len(texts.keys) + 1 or not has_postings:
         raise ValueError("its postings are incomplete")
     return texts
 

@@ -98,7 +98,7 @@ def test_a_merge_that_was_killed_before_its_commit_is_repeated(
     assert one.exchange(remote) is None
     with monkeypatch.context() as killed:
         killed.setattr(
-            GitRemote, "_merge_commit", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt)
+            GitRemote, "_commit_tree", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt)
         )
         with pytest.raises(KeyboardInterrupt):
             two.fetch(remote)

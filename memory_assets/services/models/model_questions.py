@@ -26,9 +26,10 @@ from memory_assets.services.models.open_models import sendable
 from memory_assets.stages.distill.model import asking
 from memory_assets.stages.distill.model.answer_rows import answer_row
 from memory_assets.stages.distill.model.answers import AnswerStore
-from memory_assets.stages.distill.model.established import EstablishedFact, find_established
+from memory_assets.stages.distill.model.established import find_established
 from memory_assets.stages.distill.model.material import (
     EarlierMemory,
+    ShownFact,
     earlier_memories,
     pick_earlier,
 )
@@ -317,7 +318,7 @@ class Consultant:
 
     def _established_facts(
         self, sessions: Mapping[str, Sequence[ObserverQuestion]], question: ObserverQuestion
-    ) -> list[EstablishedFact]:
+    ) -> list[ShownFact]:
         """Returns the facts that the answers about earlier parts of the session established."""
         of_session = sessions[question.session_id]
         earlier = [other for other in of_session if other.place < question.place]

@@ -137,12 +137,8 @@ def open_work_of(rows: pl.DataFrame) -> dict[str, tuple[str, str]]:
     """Returns the current task and the suggested next step at the end of each window that has an
     answer; empty if none.
     """
-    last = (
-        rows.filter(pl.col("answer").is_not_null())
-        .sort("window_id", "ordinal")
-        .group_by("window_id", maintain_order=True)
-        .last()
-    )
+    answered = rows.drop_nulls("answer").sort("window_id", "ordinal")
+    last = answered.unique("window_id", keep="last", maintain_order=True)
     return {
         window: (task or "", response or "")
         for window, task, response in last.select("window_id", *OPEN_WORK).iter_rows()

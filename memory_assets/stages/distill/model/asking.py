@@ -42,7 +42,7 @@ from memory_assets.stages.distill.model.answers import (
     StoredAnswer,
     no_answer,
 )
-from memory_assets.stages.distill.model.material import EarlierMemory, Known, without_citations
+from memory_assets.stages.distill.model.material import EarlierMemory, ShownFact, without_citations
 from memory_assets.stages.distill.model.questions import (
     Images,
     ObserverQuestion,
@@ -212,7 +212,7 @@ class ModelAsker:
     at_once: int = 4
     earlier: Callable[[ObserverQuestion], Sequence[EarlierMemory]] = field(default=lambda _: ())
     images: Callable[[ObserverQuestion], Images] = field(default=lambda _: {})
-    established: Callable[[ObserverQuestion], Sequence[Known]] = field(default=lambda _: ())
+    established: Callable[[ObserverQuestion], Sequence[ShownFact]] = field(default=lambda _: ())
     stored: Callable[[], object] = field(default=lambda: None)
     """Called between answers, as soon as one is stored; holds no lock of the store."""
 

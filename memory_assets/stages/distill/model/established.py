@@ -6,10 +6,9 @@ follow from window and text, so that a fact has the same id when it is shown and
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from memory_assets.stages.distill.model.answers import AnswerStore
-from memory_assets.stages.distill.model.material import without_citations
+from memory_assets.stages.distill.model.material import ShownFact, without_citations
 from memory_assets.stages.distill.model.parser import parse_answer
 from memory_assets.stages.distill.model.questions import ObserverQuestion, status_of
 from memory_assets.text.words import count_tokens, text_hash
@@ -20,28 +19,17 @@ MOST_TOKENS = 2_000
 ID_DIGITS = 12
 
 
-@dataclass(frozen=True)
-class EstablishedFact:
-    """A fact of an earlier part of the session."""
-
-    id: str
-    """`mem_` and twelve hex digits."""
-    text: str
-
-
 def established_id(window_id: str, text: str) -> str:
     """Returns the id of a fact of a window."""
     return f"mem_{text_hash(f'{window_id}/{text}')[:ID_DIGITS]}"
 
 
-def find_established(
-    before: Sequence[ObserverQuestion], answers: AnswerStore
-) -> list[EstablishedFact]:
+def find_established(before: Sequence[ObserverQuestion], answers: AnswerStore) -> list[ShownFact]:
     """Returns what the answers to these questions allow, in order; the latest of it that fits the
     budget.
     """
     found = [fact for question in before for fact in _facts(question, answers)]
-    left, kept = MOST_TOKENS, list[EstablishedFact]()
+    left, kept = MOST_TOKENS, list[ShownFact]()
     for fact in reversed(found):
         left -= count_tokens(fact.text) + ID_DIGITS
         if left < 0:
@@ -50,8 +38,8 @@ def find_established(
     return kept[::-1]
 
 
-def _facts(question: ObserverQuestion, answers: AnswerStore) -> Iterable[EstablishedFact]:
+def _facts(question: ObserverQuestion, answers: AnswerStore) -> Iterable[ShownFact]:
     kept = status_of(question, answers, any_prompt=True).kept
     for fact in parse_answer(without_citations(kept.answer.text)).facts if kept else ():
         if fact.gate == "allow":
-            yield EstablishedFact(established_id(question.window_id, fact.text), fact.text)
+            yield ShownFact(established_id(question.window_id, fact.text), fact.text)

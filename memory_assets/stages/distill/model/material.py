@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from functools import cache
 from importlib.resources import files
-from typing import Protocol
 
 import polars as pl
 
@@ -65,27 +64,19 @@ _CITATION = re.compile(
 )
 
 
-class Known(Protocol):
-    """Something that is shown with its id."""
-
-    @property
-    def id(self) -> str:
-        """`mem_` and twelve hex digits."""
-        ...
-
-    @property
-    def text(self) -> str:
-        """The fact."""
-        ...
-
-
 @dataclass(frozen=True)
-class EarlierMemory:
-    """An earlier memory that may be shown to a model."""
+class ShownFact:
+    """A fact that is shown with its id."""
 
     id: str
     """`mem_` and twelve hex digits."""
     text: str
+
+
+@dataclass(frozen=True)
+class EarlierMemory(ShownFact):
+    """An earlier memory that may be shown to a model."""
+
     stems: frozenset[str]
     weight: float
     event_at: datetime
@@ -98,8 +89,8 @@ def serialise(
     messages: Sequence[Row],
     zone: tzinfo,
     before: Sequence[Row] = (),
-    earlier: Sequence[Known] = (),
-    established: Sequence[Known] = (),
+    earlier: Sequence[ShownFact] = (),
+    established: Sequence[ShownFact] = (),
 ) -> str:
     """Returns the messages as fenced text, with a date line at the start of each day.
 
@@ -116,7 +107,7 @@ def serialise(
     return "\n\n".join([*others, transcript])
 
 
-def _with_ids(facts: Sequence[Known]) -> str:
+def _with_ids(facts: Sequence[ShownFact]) -> str:
     return "\n".join(f"[memory id: {fact.id}] {fact.text}" for fact in facts)
 
 
@@ -204,14 +195,8 @@ def read_prompt(stage: str, name: str) -> str:
 def earlier_memories(memories: pl.DataFrame) -> list[EarlierMemory]:
     """Returns the active facts with their stems and weights."""
     facts = memories.filter((pl.col("state") == "active") & (pl.col("kind") == "fact")).sort("id")
-    columns = facts.select(
-        "id",
-        "text",
-        "priority",
-        "event_at",
-        "project",
-        pl.when(pl.col("scope") == "person").then("person"),
-    )
+    person = pl.when(pl.col("scope") == "person").then("person")
+    columns = facts.select("id", "text", "priority", "event_at", "project", person)
     return [
         EarlierMemory(short_id(id), text, stems_of(text), 1 + math.log(WEIGHT[priority]), *rest)
         for id, text, priority, *rest in columns.iter_rows()

@@ -6,7 +6,7 @@ near the time that the model gave it; a fact is dated by its evidence. Messages 
 refusal) are observed with the rules.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, tzinfo
 from itertools import pairwise
@@ -21,6 +21,7 @@ from memory_assets.stages.distill.model.material import without_citations
 from memory_assets.stages.distill.model.parser import (
     ParsedAnswer,
     ParsedFact,
+    ParsedSegment,
     ParsePath,
     parse_answer,
 )
@@ -93,23 +94,14 @@ def _observe_with_model(
     texts = [without_citations(answer.text) for answer in answered if answer.text is not None]
     parsed = [split_facts(trim(parse_answer(text))) for text in texts]
     grounding = Grounding(rows, source.zone, embedder)
-    proposed = [segment for answer in parsed for segment in answer.segments]
-    grounded = [
-        [(fact, _evidence(fact, grounding)) for fact in segment.facts] for segment in proposed
-    ]
-    anchors = [
-        _anchor(segment.narrative, facts, grounding)
-        for segment, facts in zip(proposed, grounded, strict=True)
-    ]
-    groups, narratives = _regroup(
-        rows, segments, [segment.narrative for segment in proposed], anchors
-    )
+    facts = [fact for answer in parsed for fact in answer.facts]
+    evidence = {fact: _evidence(fact, grounding) for fact in facts}
+    narrated = [part for answer in parsed for part in answer.segments if part.narrative]
+    anchors = [(_anchor(part, evidence, grounding), part.narrative) for part in narrated]
+    placed = sorted((row, narrative) for row, narrative in anchors if row is not None)
+    groups, narratives = _regroup(rows, placed) if placed else (segments, [""] * len(segments))
     segment_of = {row: place for place, group in enumerate(groups) for row in group}
-    candidates = [
-        _candidate(fact, evidence, rows, segment_of)
-        for facts in grounded
-        for fact, evidence in facts
-    ]
+    candidates = [_candidate(fact, evidence[fact], rows, segment_of) for fact in facts]
     return Observed(
         observer=source.model,
         parse_path=max((answer.path for answer in parsed), key=get_args(ParsePath).index),
@@ -150,12 +142,8 @@ def _unanswered(
     rows: list[Row], groups: Sequence[Sequence[int]], answered: Sequence[Answered]
 ) -> list[Candidate]:
     """Returns the rules' candidates from messages without an answer."""
-    missing = [answer for answer in answered if answer.text is None]
-    ids = {
-        rows[row]["message_id"]
-        for answer in missing
-        for row in range(answer.first, answer.last + 1)
-    }
+    missing = [rows[part.first : part.last + 1] for part in answered if part.text is None]
+    ids = {row["message_id"] for part in missing for row in part}
     found = find_candidates(rows, groups) if ids else []
     return [
         replace(candidate, observer=OBSERVER)
@@ -165,36 +153,25 @@ def _unanswered(
 
 
 def _anchor(
-    narrative: str, facts: Sequence[tuple[ParsedFact, FactEvidence | None]], grounding: Grounding
+    segment: ParsedSegment, evidence: Mapping[ParsedFact, FactEvidence | None], grounding: Grounding
 ) -> int | None:
     """Returns the row that a model's segment is placed around: the median of its facts' evidence,
     else of its narrative's.
     """
-    rows = sorted(evidence.rows[0] for _, evidence in facts if evidence and not evidence.fault)
+    found = [evidence[fact] for fact in segment.facts]
+    rows = sorted(each.rows[0] for each in found if each and not each.fault)
     if rows:
         return rows[len(rows) // 2]
-    found = grounding.find(narrative) if narrative else None
-    return found.rows[0] if found else None
+    of_narrative = grounding.find(segment.narrative)
+    return of_narrative.rows[0] if of_narrative else None
 
 
 def _regroup(
-    rows: Sequence[Row],
-    found: Sequence[Sequence[int]],
-    narratives: Sequence[str],
-    anchors: Sequence[int | None],
+    rows: Sequence[Row], placed: Sequence[tuple[int, str]]
 ) -> tuple[list[list[int]], list[str]]:
-    """Returns the rows and the narrative of each of the model's segments; every row is in exactly
-    one.
-
-    Without any anchor these are the `found` segments, without narratives.
+    """Returns the rows and the narrative of each of the model's segments, which are `placed` around
+    rows; every row is in exactly one.
     """
-    placed = sorted(
-        (anchor, text)
-        for anchor, text in zip(anchors, narratives, strict=True)
-        if anchor is not None and text
-    )
-    if not placed:
-        return [list(group) for group in found], [""] * len(found)
     starts = [0]
     for (before, _), (anchor, _) in pairwise(placed):
         starts.append(max(_start(rows, before, anchor), starts[-1]))

@@ -48,12 +48,6 @@ class ParsedSegment:
     narrative: str
     facts: tuple[ParsedFact, ...]
 
-    @property
-    def priority(self) -> Priority | None:
-        """The highest priority in it (A21)."""
-        order: tuple[Priority, ...] = ("high", "medium", "low")
-        return next((p for p in order if any(fact.priority == p for fact in self.facts)), None)
-
 
 @dataclass(frozen=True, slots=True)
 class ParsedAnswer:
@@ -63,7 +57,6 @@ class ParsedAnswer:
     segments: tuple[ParsedSegment, ...] = ()
     current_task: str | None = None
     suggested_response: str | None = None
-    thread_title: str | None = None
 
     @property
     def facts(self) -> tuple[ParsedFact, ...]:
@@ -268,7 +261,6 @@ def _parse_structured(text: str) -> ParsedAnswer | None:
         segments,
         _word(answer, "currentTask", "current_task"),
         _word(answer, "suggestedContinuation", "suggestedResponse", "suggested_response"),
-        _word(answer, "threadTitle", "thread_title"),
     )
 
 

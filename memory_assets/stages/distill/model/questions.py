@@ -32,7 +32,7 @@ from memory_assets.stages.distill.model.answers import (
 from memory_assets.stages.distill.model.material import (
     SERIALISER_VERSION,
     EarlierMemory,
-    Known,
+    ShownFact,
     content_hash,
     identity_of,
     serialise,
@@ -121,7 +121,7 @@ class ObserverQuestion:
         self,
         earlier: Sequence[EarlierMemory] = (),
         images: Images = MappingProxyType({}),
-        established: Sequence[Known] = (),
+        established: Sequence[ShownFact] = (),
     ) -> ModelRequest:
         """Returns the request; the material says how many images are missing."""
         sent = [images.get(message["message_id"], ()) for message in self.call.messages]

@@ -25,7 +25,7 @@ from memory_assets.stages.distill.model.answers import CUT, SHORT_PREFIX, Answer
 from memory_assets.stages.distill.model.material import (
     QUOTED_CHARS,
     EarlierMemory,
-    Known,
+    ShownFact,
     content_hash,
     fenced,
     message_lines,
@@ -98,7 +98,7 @@ class ShortSessionQuestion(ObserverQuestion):
         self,
         earlier: Sequence[EarlierMemory] = (),
         images: Images = MappingProxyType({}),
-        established: Sequence[Known] = (),
+        established: Sequence[ShownFact] = (),
     ) -> ModelRequest:
         """Returns the request about this session alone; neither images nor facts are shown."""
         return QuestionGroup((self,)).request()

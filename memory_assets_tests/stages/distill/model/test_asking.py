@@ -18,11 +18,10 @@ from memory_assets.schema.protocols import Batch, Image, ModelRequest
 from memory_assets.stages.distill.model.answers import AnswerStore
 from memory_assets.stages.distill.model.asking import BatchQueue, ModelAsker
 from memory_assets.stages.distill.model.established import (
-    EstablishedFact,
     established_id,
     find_established,
 )
-from memory_assets.stages.distill.model.material import EarlierMemory
+from memory_assets.stages.distill.model.material import EarlierMemory, ShownFact
 from memory_assets.stages.distill.model.questions import ObserverQuestion, plan_questions, status_of
 from memory_assets.stages.distill.model.short_sessions import questions_about
 from memory_assets.stages.distill.model.usable import IS_EMPTY
@@ -209,7 +208,7 @@ def test_parts_of_a_session_are_asked_in_order_and_are_shown_what_came_before(
 ):
     desk, asked = Desk(tmp_path, ScriptedModel(*(answer for _, answer in PARTS))), parts()
 
-    def established(question: ObserverQuestion) -> list[EstablishedFact]:
+    def established(question: ObserverQuestion) -> list[ShownFact]:
         return find_established([one for one in asked if one.place < question.place], desk.answers)
 
     statuses, asker = (
