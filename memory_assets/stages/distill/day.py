@@ -126,8 +126,8 @@ def _findings(window: Row, rows: Sequence[Row], observed: Observed) -> WindowFin
     Of a window of a short session only the lessons are candidates.
     """
     groups = [list(map(rows.__getitem__, numbers)) for numbers in observed.segments]
-    told = zip(groups, observed.narratives, strict=True)
-    texts = [_safe(group, text) for group, text in told]
+    narrated = zip(groups, observed.narratives, strict=True)
+    texts = [_safe(group, text) for group, text in narrated]
     quotes = [find_quotes(group) for group in groups]
     if window["summary"] and quotes:
         last_id = window["last_message_id"]
@@ -154,7 +154,7 @@ def _with_overturned_marked(
     """
     of_rules = [candidate for candidate in candidates if candidate.hint is None]
     by_rules = iter(mark_overturned(of_rules, session))
-    return [next(by_rules) if one.hint is None else one for one in candidates]
+    return [next(by_rules) if candidate.hint is None else candidate for candidate in candidates]
 
 
 def _with_replaced_marked(findings: WindowFindings, replaced: Collection[str]) -> WindowFindings:

@@ -179,7 +179,7 @@ def judge(
     between categories that fit equally.
     """
     results = [_judge(candidate, standards, embedder) for candidate in candidates]
-    is_allowed = [one.verdict == "allow" and one.candidate.hint is None for one in results]
+    is_allowed = [result.verdict == "allow" and result.candidate.hint is None for result in results]
     allowed = [place for place, is_one in enumerate(is_allowed) if is_one]
     is_perhaps = [result.reason.startswith(PERHAPS) for result in results]
     perhaps = [place for place, is_one in enumerate(is_perhaps) if is_one]
