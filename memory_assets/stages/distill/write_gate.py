@@ -142,6 +142,8 @@ def _form_rules(candidate: Candidate, limits: GateLimits) -> Iterator[GateRule]:
     yield candidate.kind == "narrative", "hold", 0.9, "a narrative, for looking up"
     is_answered = candidate.kind == "answer"
     yield not is_answered and is_broken(candidate.text), "hold", 0.9, "no whole sentence"
+    is_asking = candidate.text.rstrip("”\"' ").endswith("?")
+    yield not is_answered and is_asking, "hold", 0.9, "a question states nothing"
     yield bool(candidate.ungrounded_times), "hold", 0.95, "clock time not in the source"
     yield len(candidate.text) > limits.most_chars, "hold", 0.8, "longer than one fact"
     yield candidate.is_overturned, "hold", 0.8, "overturned later in the session"

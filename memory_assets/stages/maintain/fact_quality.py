@@ -36,6 +36,7 @@ JUNK = frozenset(
         "too little confidence",
         "names too little",
         "no whole sentence",
+        "a question states nothing",
     }
 )
 """Reasons of the write gate for which a fact counts as junk. Its other reasons concern room, who

@@ -107,7 +107,8 @@ def ask_in_batches(
     """Asks each question and stores the answer."""
     for question in questions:
         answer = model.ask(question.request)
-        answers.write(StoredAnswer(question.key, answer, clock(), question.shown))
+        fault = "" if _DECISION.search(answer.text) else "The answer decides about no proposal."
+        answers.write(StoredAnswer(question.key, answer, clock(), question.shown, fault))
 
 
 def request_of(
