@@ -6,6 +6,7 @@ questions are the agent's words and the answers the person's: texts with a line 
 
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import orjson
@@ -33,7 +34,11 @@ def questions_in(tool: str, arguments: Any) -> dict[str, str]:
 
 def labels_in(call: str) -> set[str]:
     """Returns the labels of the options that a rendered call offers."""
-    return {str(orjson.loads(label)) for label in _LABEL.findall(call)}
+    labels: set[str] = set()
+    for label in _LABEL.findall(call):
+        with suppress(orjson.JSONDecodeError):
+            labels.add(str(orjson.loads(label)))
+    return labels
 
 
 def answers_in(outcome: Any, keys: Iterable[str]) -> str:

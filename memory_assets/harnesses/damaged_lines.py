@@ -85,8 +85,10 @@ def _find_records(line: bytes) -> Iterator[tuple[int, int]]:
     """Yields where each whole record begins and ends; blanks after it belong to it."""
     # In this encoding each byte is one character, so that places in the text are those in the line.
     text = line.decode("latin-1")
-    for start, end in islice(_find_objects(text), MOST_RECORDS):
-        yield start, next(_LINE_END.finditer(text, end)).end()
+    for start, record_end in islice(_find_objects(text), MOST_RECORDS):
+        end = next(_LINE_END.finditer(text, record_end)).end()
+        if not is_damaged(line[start:end]):
+            yield start, end
 
 
 def _find_objects(text: str) -> Iterator[tuple[int, int]]:

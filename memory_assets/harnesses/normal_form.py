@@ -208,7 +208,7 @@ class TranscriptReader(ABC):
     def ask(self, parsed: Parsed, questions: Mapping[str, str]) -> None:
         """Puts the questions of a call above its text, and remembers the keys of their answers."""
         if questions:
-            self.state["asked"] = [*questions]
+            self.state["asked"] += questions
             parsed.kind = "text"
             parsed.text = strip_memories("\n".join([*questions.values(), parsed.text]))
 

@@ -265,7 +265,7 @@ def observations(store: Store, table: Table) -> dict[str, str]:
     answers = store.tables.parts("observer_answers")
     replaced = replaced_by_day(store)
     rules = (standards.version, store.settings.embedding_model)
-    return {
+    versions = {
         day: hash_of(
             *rules,
             *allowances_by_day.get(day, ()),
@@ -275,6 +275,7 @@ def observations(store: Store, table: Table) -> dict[str, str]:
         )
         for day in messages
     }
+    return versions | _waiting(store, table, versions)
 
 
 def replaced_by_day(store: Store) -> dict[str, list[str]]:
@@ -447,7 +448,7 @@ def friction(store: Store, table: Table) -> dict[str, str]:
         if (today - date.fromisoformat(day)).days <= FRICTION_DAYS:
             has_friction = day in written and written[day].rows > 0
             versions[day] = friction_version(store, table, day, has_friction=has_friction)
-    return versions
+    return versions | _waiting(store, table, versions)
 
 
 def friction_version(store: Store, table: Table, day: str, has_friction: bool) -> str:

@@ -235,17 +235,24 @@ class SharedMemory(MemoryAgent):
         rows = visible_proposals(self._whole, self.reader, read_pending(self._whole))
         return tuple(map(pending_from, rows))
 
-    def decide(self, decision: str | requests.DecideRequest, **options: Any) -> types.Decided:
-        """Decides proposals of projects that the person reviews; raises `ScopeError` for others."""
-        request = requests.DecideRequest.of(decision, **options)
-        projects = {proposal.proposal_id: proposal.project for proposal in self.pending()}
-        for proposal_id in request.proposals:
-            if proposal_id not in projects:
+    def proposals(self, *proposal_ids: str) -> tuple[types.Pending, ...]:
+        """Returns these pending proposals; raises `UnknownIdError` for one that the person may not
+        see.
+        """
+        pending = {proposal.proposal_id: proposal for proposal in self.pending()}
+        for proposal_id in proposal_ids:
+            if proposal_id not in pending:
                 raise UnknownIdError(
                     f"There is no proposal {proposal_id} that waits and that you may see. `review` "
                     "lists them."
                 )
-            self._check_reviews(projects[proposal_id])
+        return tuple(map(pending.__getitem__, proposal_ids))
+
+    def decide(self, decision: str | requests.DecideRequest, **options: Any) -> types.Decided:
+        """Decides proposals of projects that the person reviews; raises `ScopeError` for others."""
+        request = requests.DecideRequest.of(decision, **options)
+        for proposal in self.proposals(*request.proposals):
+            self._check_reviews(proposal.project)
         return super().decide(request)
 
     def run_triage(self, *proposal_ids: str) -> tuple[Reviewed, ...]:

@@ -119,6 +119,8 @@ class ClaudeCodeReader(TranscriptReader):
         named_calls = [(str(c["id"]), str(c["name"]), c.get("input")) for c in calls]
         parsed = self.assistant_message("assistant", texts, named_calls)
         parsed.identity = f"assistant:{answer.get('id') or record.get('uuid')}"
+        if any(tool in ASKING for _, tool, _ in named_calls):
+            self.state["asked"] = []
         for _, tool, arguments in named_calls:
             self.ask(parsed, questions_in(tool, arguments))
         parsed.model = text_or_none(answer.get("model"))

@@ -187,6 +187,8 @@ class CodexReader(TranscriptReader):
             files_read=call.files_read,
             files_modified=call.files_modified,
         )
+        if tool in ASKING:
+            self.state["asked"] = []
         self.ask(parsed, questions_in(tool, _decode(arguments)))
         return parsed
 

@@ -66,10 +66,13 @@ def decide_with_person(
     Raises `ReviewError` where the person cannot be asked, or did not decide.
     """
     request = DecideRequest(**arguments)
-    pending = agent_for("decide").proposals(*request.proposals)
+    agent = agent_for("review")
+    pending = agent.proposals(*request.proposals)
     asked = [proposal for proposal in pending if proposal.needs_person or not is_writing]
-    if not asked or (request.decision == "edit" and is_writing):
+    if not asked:
         return arguments
+    if request.decision == "edit":
+        raise ReviewError(f"No agent may edit {asked[0].proposal_id}. {WHERE}")
     if len(pending) > 1:
         names = ", ".join(proposal.proposal_id for proposal in asked)
         raise ReviewError(f"Only the owner can decide {names}: call it for one at a time.")
@@ -80,6 +83,8 @@ def decide_with_person(
     decision = _choice_of_person(proposal, ask_client)
     if decision not in ("approve", "reject"):
         raise ReviewError(f"The owner did not decide {proposal.proposal_id}; it still waits.")
+    if agent.proposals(proposal.proposal_id) != pending:
+        raise ReviewError(f"{proposal.proposal_id} was changed while the owner was asked.")
     return {**arguments, "decision": decision}
 
 

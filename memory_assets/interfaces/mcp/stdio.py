@@ -94,6 +94,8 @@ class Server:
         """Whether a thread loads the facade already."""
         self._questions: dict[RequestId, queue.SimpleQueue[Mapping[str, Any]]] = {}
         """Id of a request to the client → where its answer is awaited."""
+        self._is_over = False
+        """Whether the input ended, so that the client answers nothing any more."""
         protocol.ask_client = self.ask_client
 
     @cached_property
@@ -115,7 +117,8 @@ class Server:
                     self._handle_line(line)
         except BrokenPipeError:
             return
-        for answer in self._questions.values():
+        self._is_over = True
+        for answer in list(self._questions.values()):
             answer.put({})
         self._workers.shutdown()
 
@@ -159,6 +162,8 @@ class Server:
         """Sends a request to the client and returns its result; empty without one in time."""
         question_id = f"memory-{next(self._numbers)}"
         answer = self._questions[question_id] = queue.SimpleQueue()
+        if self._is_over:
+            answer.put({})
         self._send({"jsonrpc": "2.0", "id": question_id, "method": method, "params": params})
         try:
             return answer.get(timeout=MOST_SECONDS)

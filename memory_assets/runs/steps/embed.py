@@ -278,7 +278,8 @@ def mentions(store: Store, _: str) -> Rows:
     is_read = pl.col("kind").is_in(session_names.READ_KINDS)
     is_read &= pl.col("author").is_in(session_names.READ_AUTHORS)
     messages = store.tables.scan("messages").filter(is_read).sort("event_at", "line")
-    texts = messages.select("session_id", "kind", "text").collect()
+    beginning = pl.col("text").str.head(2_000)
+    texts = messages.select("session_id", "kind", beginning).collect()
     of_sessions = session_names.read_session_mentions(sessions, texts, written)
     frame = read_mentions(store.tables.read("memories"), written, of_sessions, sessions)
     text_key = ["memory_id", "read_from"]

@@ -42,8 +42,9 @@ def friction(store: Store, _: Run) -> Builder:
             rows = find_frictions(store, day, load_embedder())
         except ModelError as error:
             skipped[day] = str(error)
-            version = version_of(has_friction=False)
-            return unencoded(store, store.tables.read("friction", [day]), version, error)
+            kept_rows = store.tables.read("friction", [day])
+            version = version_of(has_friction=not kept_rows.is_empty())
+            return unencoded(store, kept_rows, version, error)
         version = version_of(has_friction=not rows.is_empty())
         return Rows(rows, {"skipped": dict(skipped)}, version=version)
 

@@ -68,7 +68,7 @@ def login_of(name: str, home: Path | None = None, environ: Mapping[str, str] = o
 def plan_of(name: str, home: Path | None = None, environ: Mapping[str, str] = os.environ) -> str:
     """Returns the subscription that the login names, such as `max`; empty if it names none."""
     client = CLIENTS[name]
-    file = harness_homes(home or Path.home(), environ)[client.home] / client.login_file
+    file = harness_homes(home or Path(home_folder()), environ)[client.home] / client.login_file
     try:
         return str(json.loads(file.read_bytes())["claudeAiOauth"]["subscriptionType"] or "")
     except (OSError, ValueError, KeyError, TypeError):

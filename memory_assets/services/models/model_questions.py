@@ -7,7 +7,7 @@ store's lock meanwhile.
 
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property, partial
 from itertools import chain
@@ -253,26 +253,23 @@ class Consultant:
         clock = consultation.store.settings.clock
         folder = make_folder(consultation.answers.root)
         with filelock.FileLock(folder / "asking.lock", mode=0o600):
-            if self.backfill:
-                self._reopen(days)
-            statuses = chain.from_iterable(map(consultation.statuses, days))
+            statuses = list(chain.from_iterable(map(consultation.statuses, days)))
             waiting = [status for status in statuses if status.state == "open"]
+            fruitless = [status for status in statuses if status.state in CAME_TO_NOTHING]
+            if self.backfill:
+                waiting += (replace(s, state="open", kept=None, attempts=()) for s in fruitless)
             tokens, out = consultation.budget.sizes(group_questions(map(next_attempt, waiting)))
             in_batches = self._is_batched(len(tokens))
             consultation.budget.check(tokens, out=out, in_batches=in_batches)
+            if self.backfill:
+                for attempt in chain.from_iterable(status.attempts for status in fruitless):
+                    consultation.answers.put_aside(attempt)
             asker = self.asker(waiting)
             if in_batches:
                 how = (self.model, clock, self.wait, self.poll_seconds)
                 asker.ask_in_batches(waiting, asking.BatchQueue(folder / "batches", *how))
             else:
                 asker.ask_all(waiting)
-
-    def _reopen(self, days: Sequence[str]) -> None:
-        """Puts the answers aside that came to nothing."""
-        for status in chain.from_iterable(map(self.consultation.statuses, days)):
-            if status.state in CAME_TO_NOTHING:
-                for attempt in status.attempts:
-                    self.consultation.answers.put_aside(attempt)
 
     def asker(self, waiting: Sequence[QuestionStatus]) -> asking.ModelAsker:
         """Returns the model with all that the open questions show."""

@@ -89,7 +89,7 @@ class Rewinds:
     def _begin(self, line: int, message_id: str) -> int:
         """Adds a turn and returns its number."""
         for record in self._records[:-REMEMBERED_RECORDS]:
-            del self._turns[record]
+            self._turns.pop(record, None)
         self._records.clear()
         turn = len(self._lines)
         self._lines.append(line)

@@ -36,7 +36,7 @@ _FENCED = re.compile(r"^[ \t]*(```+|~~~+).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.S | re.
 _TAGGED = re.compile(r"<([a-zA-Z][\w-]{2,})\b[^<>\n]*>.*?</\1>", re.S)
 _GAP = re.compile(r"\n(?:[ \t]*\n)+")
 
-_NAME = r"(?:[A-Z][\w.'-]*|[\w.-]*[_.-][\w.-]*)"
+_NAME = r"(?:[A-Z][\w.'-]{0,40}|[\w.-]{0,40}[_.-][\w.-]{0,40})"
 _CLOCK = r"\d{1,2}:\d{2}(?::\d{2})?"
 _CHAT = re.compile(
     rf"(?m)^\W{{0,3}}(?:{_CLOCK}|\d{{1,4}}[./-]\d{{1,2}}[./-]\d{{1,4}})\W"
@@ -48,7 +48,7 @@ _CHAT = re.compile(
 """A line with a name or a time, as chats, forums and logs write it."""
 
 _SHELL = re.compile(
-    r"(?m)^(?:PS )?[A-Za-z]:\\[^>\n]*>|^[\w.-]+@[\w.-]+[^\s$#%]*[ ~]?[$#%] \S"
+    r"(?m)^(?:PS )?[A-Za-z]:\\[^>\n]*>|^[\w.-]{1,60}@[\w.-]{1,60}[^\s$#%]{0,200}[ ~]?[$#%] \S"
     r"|^(?:\([\w.-]+\) )?[❯$%➜] \S|^>>> \S|^(?:In|Out) ?\[\d+\]:|^Traceback "
 )
 """A prompt; output follows."""
@@ -118,8 +118,9 @@ def blocks_of(turn: str) -> tuple[Block, ...]:
     bare = _TAGGED.sub("\n\n", _FENCED.sub("\n\n", turn))
     blocks = list(_judged(_parts(bare), is_long=len(bare) > LONG_TURN_CHARS))
     last = next(reversed(_paragraphs(bare)), "")
-    if len(blocks) > 1 and _CLOSES.match(last):
-        blocks[-1] = Block(last, "typed")
+    if len(blocks) > 1 and blocks[-1].text == last and _CLOSES.match(last):
+        is_own = any(block.writer == "typed" for block in blocks[:-1])
+        blocks[-1] = Block(last, "typed" if is_own else "unsure")
     return tuple(_of_one_language(blocks))
 
 
@@ -151,8 +152,8 @@ def sentences_of_blocks(paragraphs: Sequence[str]) -> tuple[str, ...]:
 def is_pasted(quote: str, turn: str) -> bool:
     """Returns whether the turn holds the quote only in text that is not plainly typed."""
     typed = "\n".join(typed_paragraphs(turn))
-    words = _words(quote)
-    return words in _words(turn) and words not in _words(_QUOTATION.sub(" ", typed))
+    words = words_of(quote)
+    return words in words_of(turn) and words not in words_of(_QUOTATION.sub(" ", typed))
 
 
 def _parts(text: str) -> Iterator[tuple[str, Writer]]:
@@ -223,6 +224,6 @@ def _paragraphs(text: str) -> list[str]:
     return [part.strip("\n") for part in _GAP.split(text) if part.strip()]
 
 
-def _words(text: str) -> str:
+def words_of(text: str) -> str:
     """Returns the words alone: a quote may join lines and straighten apostrophes."""
     return " ".join(_WORD.findall(text.lower()))

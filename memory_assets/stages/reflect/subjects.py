@@ -181,7 +181,8 @@ def bullets_of(reflection: Row, facts: Mapping[str, Row]) -> Iterable[Bullet]:
     ids = reflection["observation_ids"]
     if reflection["text"]:
         return parse_bullets(reflection["text"], ids)
-    return [bullet_of(row) for id, row in facts.items() if id in ids]
+    wanted = frozenset(ids)
+    return [bullet_of(row) for id, row in facts.items() if id in wanted]
 
 
 def _subject(

@@ -24,7 +24,6 @@ from memory_assets.schema.protocols import Row
 from memory_assets.schema.records import MEMORY_MD
 from memory_assets.stages.triage.batch import PROMOTE, REJECT, problem_of
 from memory_assets.stages.triage.comparison import StatementComparison
-from memory_assets.stages.triage.current import HELD
 from memory_assets.stages.triage.decisions import RULES
 from memory_assets.stages.triage.memory_md import Entry, normal, render_entry
 from memory_assets.stages.triage.projects import project_of
@@ -309,7 +308,7 @@ def missing_for_promotion(
 ) -> list[str]:
     """Returns why rules cannot promote the proposal."""
     missing: list[str] = []
-    if proposal.get("memory_state", "active") not in ("active", HELD):
+    if proposal.get("memory_state", "active") != "active":
         missing.append(f"its memory is {proposal['memory_state']} by now")
     if proposal["confidence"] <= limits.promoted_above:
         missing.append("not sure enough")

@@ -50,7 +50,7 @@ def read_current(
     """
     memories = tables.read("memories", columns=["id", "state", "observation_ids", *_OF_THE_MEMORY])
     observations = tables.read(
-        "observations", columns=["id", "session_id", "gate", "gate_reason", "project"]
+        "observations", columns=["id", "session_id", "author", "gate", "gate_reason", "project"]
     )
     proposed = current_proposals(tables.read("proposals"), memories, observations, merged)
     others = [*tables.read("amendments").to_dicts(), *tables.read("friction").to_dicts()]
@@ -80,7 +80,10 @@ def current_proposals(
     for id, other in merged.items():
         if id in proposed and other in proposed:
             same[_said(proposed[other])] += proposed[id]["observation_ids"]
-    current = {id: _with_echoes(row, same[_said(row)], session_of) for id, row in proposed.items()}
+    owners = frozenset(allowed.filter(author="owner")["id"])
+    current = {
+        id: _with_echoes(row, same[_said(row)], session_of, owners) for id, row in proposed.items()
+    }
     for row in current.values():
         projects = {project_of[id] for id in row["observation_ids"] if id in project_of}
         row["project_count"] = len(projects)
@@ -99,11 +102,12 @@ def _with_memory(
     memory = next((behind[id] for id in ids if id in behind), None)
     if memory is None:
         return {**proposal, "memory_state": GONE}
-    doubts = (doubt_of[id] for id in ids if id in doubt_of)
+    doubts = [doubt_of[id] for id in ids if id in doubt_of]
+    is_perhaps = memory["state"] == HELD and bool(doubts)
     return {
         **proposal,
-        "doubt": next(doubts, "") if memory["state"] == HELD else "",
-        "memory_state": memory["state"],
+        "doubt": doubts[0] if is_perhaps else "",
+        "memory_state": "active" if is_perhaps else memory["state"],
         **{name: memory[name] for name in _OF_THE_MEMORY},
         "last_on": memory["event_at"].date(),
         "observation_ids": _once([*proposal["observation_ids"], *memory["observation_ids"]]),
@@ -111,14 +115,20 @@ def _with_memory(
 
 
 def _with_echoes(
-    proposal: dict[str, Any], same: Iterable[str], session_of: Mapping[str, str]
+    proposal: dict[str, Any],
+    same: Iterable[str],
+    session_of: Mapping[str, str],
+    owners: frozenset[str],
 ) -> dict[str, Any]:
+    """Returns the proposal with all allowed observations that say it; one of the owner's ends a
+    doubt.
+    """
     trusted = [id for id in _once([*proposal["observation_ids"], *same]) if id in session_of]
     if not trusted:
         return proposal
     return {
         **proposal,
-        "doubt": "",
+        "doubt": proposal.get("doubt", "") if owners.isdisjoint(trusted) else "",
         "observation_ids": trusted,
         "session_ids": _once(session_of[id] for id in trusted),
     }

@@ -13,7 +13,7 @@ import polars as pl
 
 from memory_assets.english.standing import is_standing_order
 from memory_assets.schema.protocols import Row
-from memory_assets.stages.distill.authorship import is_pasted, typed_paragraphs
+from memory_assets.stages.distill.authorship import is_pasted, typed_paragraphs, words_of
 from memory_assets.stages.triage.own_hosts import read_own_hosts
 from memory_assets.stages.triage.sensitive import names_host
 from memory_assets.store.parquet_tables import ParquetTables
@@ -76,7 +76,8 @@ def _typed_observations(
     standing: set[str] = set()
     for row in observations.iter_rows(named=True):
         texts = [text_of[id] for id in row["message_ids"] if id in text_of]
-        if texts and all(is_pasted(row["quote"], text) for text in texts):
+        holding = [text for text in texts if words_of(row["quote"]) in words_of(text)]
+        if holding and all(is_pasted(row["quote"], text) for text in holding):
             pasted.add(row["id"])
         if row["author"] == "owner" and any(_orders(row["quote"], text) for text in texts):
             standing.add(row["id"])

@@ -269,12 +269,14 @@ class ModelAsker:
         them.
         """
         shown_ids, request = self.prepare(QuestionGroup((question,)))
-        established = self.established(question)
-        plain = question.request(self.earlier(question), established=established)
-        attempt = ask_once(self.model, request, plain if request.images else None)
+        plain = partial(self._without_images, question) if request.images else None
+        attempt = ask_once(self.model, request, plain)
         stored = StoredAnswer(question.key, attempt.answer, self.clock(), shown_ids, attempt.fault)
         self._keep({question.key.name: question}, stored)
         attempt.end()
+
+    def _without_images(self, question: ObserverQuestion) -> ModelRequest:
+        return question.request(self.earlier(question), established=self.established(question))
 
     def _keep(self, questions: Mapping[str, ObserverQuestion], stored: StoredAnswer) -> None:
         """Stores the answer, with its fault if it cannot be used."""
@@ -311,8 +313,10 @@ def in_rounds(statuses: Iterable[QuestionStatus]) -> list[list[QuestionStatus]]:
     return [by_round[number] for number in sorted(by_round)]
 
 
-def ask_once(model: Model, request: ModelRequest, plain: ModelRequest | None = None) -> Attempt:
-    """Returns what came of the call; `plain` is sent if the model rejects the request.
+def ask_once(
+    model: Model, request: ModelRequest, plain: Callable[[], ModelRequest] | None = None
+) -> Attempt:
+    """Returns what came of the call; what `plain` returns is sent if the model rejects the request.
 
     Raises an error after which no more questions are asked, unless it is that of a silent model:
     its attempt counts. After the others nothing was read, and nothing is paid.
@@ -325,7 +329,7 @@ def ask_once(model: Model, request: ModelRequest, plain: ModelRequest | None = N
         raise
     except ModelError as error:
         if plain and isinstance(error, ModelRequestError):
-            return ask_once(model, plain)
+            return ask_once(model, plain())
         return Attempt(no_answer(model.name), str(error))
 
 

@@ -142,7 +142,8 @@ def acts_in(
     Without `is_named` also one whose words do not say what they are about.
     """
     whole = plain(sentence)
-    words = strip_opening(_ASIDE.split(whole, maxsplit=1)[0])
+    head = _ASIDE.split(whole, maxsplit=1)[0]
+    words = strip_opening(head if len(stems_of(head)) > 1 else whole)
     bare = strip_repetition(words)
     is_meant = is_whole(bare) and not _is_unreal(bare) and (is_clear(bare) or not is_named)
     if not is_meant:

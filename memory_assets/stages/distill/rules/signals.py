@@ -64,7 +64,7 @@ def _answers(question: Row, answer: Row) -> Iterator[Candidate]:
     """Yields each question with its answer, or the standing order in the owner's own words."""
     asked = question["text"].partition(CALL)[0].strip().splitlines()
     given = answer["text"].splitlines()
-    labels = labels_in(question["text"])
+    labels = labels_in(question["text"].partition(CALL)[2])
     if len(asked) != len(given):
         return
     for words, choice in zip(asked, given, strict=True):
@@ -134,8 +134,11 @@ def _texts(call: str) -> tuple[str, str]:
             arguments = orjson.loads(text)
         except orjson.JSONDecodeError:
             continue
-        before = arguments.get("old_string") or arguments.get("oldText") or ""
+        if not isinstance(arguments, dict):
+            continue
+        texts = {name: value for name, value in arguments.items() if isinstance(value, str)}
+        before = texts.get("old_string") or texts.get("oldText") or ""
         names = ("new_string", "newText", "content")
-        return before, next((arguments[name] for name in names if name in arguments), "")
+        return before, next((texts[name] for name in names if name in texts), "")
     lines = [line[1:] for line in call.splitlines() if line.startswith("+")]
     return "", "\n".join(lines)
