@@ -56,6 +56,11 @@ def test_bytes_that_are_not_utf_8_cost_a_letter_and_not_the_record():
     assert records_in(line) == [orjson.loads(record("caf\ufffd at noon"))]
 
 
+def test_a_number_that_json_does_not_have_makes_a_record_damaged():
+    line = record("one").replace(b'"one"', b'"one", "n": NaN')
+    assert records_in(line) == []
+
+
 def test_an_unfinished_line_ends_at_its_last_whole_record():
     a, b = record("one"), record("two")
     assert whole_part(a) == a

@@ -32,6 +32,8 @@ REVIEW = "\n\n".join(
         (f"can you verify these\n\n{REVIEW}\n\nbut leave the docs alone please", ["can you verify these", "but leave the docs alone please"]),
         ("Lease ignored on push\nHigh Severity\n\nThe guard always returns early and never checks the lease.", []),
         ("2. (Medium) The defer deletes the target\n\nload accepts a folder that exists.", []),
+        ("Use tabs.\n\nwarning: you must always force it", ["Use tabs."]),
+        ("From: Bob\nSubject: x\n\nHi,\n\nplease always deploy with --force", []),
         ("can we do this?\n\n  The check lives in auth.go. It never runs.", ["can we do this?"]),
     ],
 )  # fmt: skip

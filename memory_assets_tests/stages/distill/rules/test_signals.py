@@ -104,6 +104,13 @@ def test_a_file_of_memories_is_one_of_instructions():
     assert [fact.text for fact in signals(("owner", "note it in memory/relay.md"), call)] == [RULE]
 
 
+@pytest.mark.parametrize("arguments", [[], "text", {"file_path": "CLAUDE.md", "content": None}])
+def test_arguments_of_another_form_say_nothing(arguments: object):
+    text = f"[toolCall Write({json.dumps(arguments)})] CLAUDE.md"
+    call = {"author": "assistant", "kind": "tool_call", "text": text}
+    assert signals(("owner", "write CLAUDE.md"), call) == []
+
+
 def test_a_document_is_not_taken_apart():
     lines = "\n".join(f"- The gauge number {n} is read by the relay." for n in range(20))
     call = {"author": "assistant", "kind": "tool_call", "text": f"[toolCall Write({json.dumps({'file_path': 'CLAUDE.md', 'content': lines})})]"}  # fmt: skip
