@@ -8,6 +8,7 @@ of a session. `claude_code`, `codex` and `pi` explain their formats.
 
 import re
 from abc import ABC, abstractmethod
+from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from typing import Any, Self
 
 import orjson
 
+from memory_assets.harnesses.asking import ASKING, questions_in
 from memory_assets.harnesses.human_words import NOTE, count_images, parse_user_text, strip_memories
 from memory_assets.harnesses.tool_calls import CallEffect, describe_call, render_call
 from memory_assets.schema.records import MessageKind, RecordStatus
@@ -205,10 +207,15 @@ class TranscriptReader(ABC):
             del calls[next(iter(calls))]
         return call
 
-    def ask(self, parsed: Parsed, questions: Mapping[str, str]) -> None:
-        """Puts the questions of a call above its text, and remembers the keys of their answers."""
+    def ask(self, parsed: Parsed, *calls: tuple[str, Any]) -> None:
+        """Puts the questions of calls (tool, arguments) above their text, and remembers the keys of
+        their answers.
+        """
+        asking = [(tool, arguments) for tool, arguments in calls if tool in ASKING]
+        questions = dict(ChainMap(*(questions_in(*call) for call in reversed(asking))))
+        if asking:
+            self.state["asked"] = [*questions]
         if questions:
-            self.state["asked"] += questions
             parsed.kind = "text"
             parsed.text = strip_memories("\n".join([*questions.values(), parsed.text]))
 

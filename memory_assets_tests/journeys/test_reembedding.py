@@ -12,7 +12,7 @@ from memory_assets.memory import MemoryAgent
 from memory_assets.runs.inputs import UNTIL
 from memory_assets.runs.materialise import materialise
 from memory_assets.runs.staleness import stale_partitions
-from memory_assets.runs.steps import embed, maintain
+from memory_assets.runs.steps import maintain
 from memory_assets.schema.requests import RecallRequest
 from memory_assets.schema.tables import TABLES, WHOLE
 from memory_assets.services.search import corpus
@@ -70,7 +70,7 @@ def models(monkeypatch: pytest.MonkeyPatch) -> dict[str, ReadsWhole]:
     """The built-in model and a new one, as fakes, by what the setting says."""
     found = {USUAL_EMBEDDING_MODEL: WordEmbedder({}), "/models/numbered": Numbered()}
     found[USUAL_EMBEDDING_MODEL].name = USUAL_EMBEDDING_MODEL
-    for module in (corpus, embed, maintain):
+    for module in (corpus, maintain):
         monkeypatch.setattr(module, "open_embedder", found.__getitem__)
     return found
 
@@ -228,8 +228,7 @@ def unloadable(name: str) -> ReadsWhole:
 def test_without_a_working_model_recall_answers_by_words_and_vectors_follow(
     opened: Callable, monkeypatch: pytest.MonkeyPatch
 ):
-    for module in (corpus, embed):
-        monkeypatch.setattr(module, "open_embedder", opened)
+    monkeypatch.setattr(corpus, "open_embedder", opened)
     store = fact_store()
     encode(store, str(DAY), str(NEXT))
     rebuild(store)
@@ -237,8 +236,7 @@ def test_without_a_working_model_recall_answers_by_words_and_vectors_follow(
     assert (answer.degraded, answer.results[0].memory_id) == ("keyword", MEMORY)
     assert not store.tables.read("embedding_failures").is_empty()
     assert UNTIL in store.tables.parts("embeddings")[str(DAY)].inputs, "it is tried again"
-    for module in (corpus, embed):
-        monkeypatch.setattr(module, "open_embedder", lambda name: WordEmbedder({}))
+    monkeypatch.setattr(corpus, "open_embedder", lambda name: WordEmbedder({}))
     encode(store, str(DAY), str(NEXT))
     rebuild(store)
     assert recall()[0] == MEMORY

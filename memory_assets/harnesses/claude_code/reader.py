@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import PureWindowsPath
 from typing import Any, Self
 
-from memory_assets.harnesses.asking import ASKING, answers_in, questions_in
+from memory_assets.harnesses.asking import ASKING, answers_in
 from memory_assets.harnesses.human_words import parse_action, parse_user_text, strip_memories
 from memory_assets.harnesses.normal_form import (
     Parsed,
@@ -119,10 +119,7 @@ class ClaudeCodeReader(TranscriptReader):
         named_calls = [(str(c["id"]), str(c["name"]), c.get("input")) for c in calls]
         parsed = self.assistant_message("assistant", texts, named_calls)
         parsed.identity = f"assistant:{answer.get('id') or record.get('uuid')}"
-        if any(tool in ASKING for _, tool, _ in named_calls):
-            self.state["asked"] = []
-        for _, tool, arguments in named_calls:
-            self.ask(parsed, questions_in(tool, arguments))
+        self.ask(parsed, *(call[1:] for call in named_calls))
         parsed.model = text_or_none(answer.get("model"))
         if record.get("isApiErrorMessage") or parsed.model == SYNTHETIC:
             parsed.author = "injected"

@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from memory_assets.harnesses.asking import ASKING, answers_in, questions_in
+from memory_assets.harnesses.asking import ASKING, answers_in
 from memory_assets.harnesses.human_words import (
     UserText,
     count_images,
@@ -187,9 +187,7 @@ class CodexReader(TranscriptReader):
             files_read=call.files_read,
             files_modified=call.files_modified,
         )
-        if tool in ASKING:
-            self.state["asked"] = []
-        self.ask(parsed, questions_in(tool, _decode(arguments)))
+        self.ask(parsed, (tool, _decode(arguments)))
         return parsed
 
     def _result(self, name: str, payload: dict[str, Any]) -> Parsed:

@@ -76,12 +76,17 @@ def _typed_observations(
     standing: set[str] = set()
     for row in observations.iter_rows(named=True):
         texts = [text_of[id] for id in row["message_ids"] if id in text_of]
-        holding = [text for text in texts if words_of(row["quote"]) in words_of(text)]
-        if holding and all(is_pasted(row["quote"], text) for text in holding):
+        if _is_only_pasted(row["quote"], texts):
             pasted.add(row["id"])
         if row["author"] == "owner" and any(_orders(row["quote"], text) for text in texts):
             standing.add(row["id"])
     return pasted, standing
+
+
+def _is_only_pasted(quote: str, texts: Sequence[str]) -> bool:
+    """Returns whether turns hold the quote, and none as typed text."""
+    holding = [text for text in texts if words_of(quote) in words_of(text)]
+    return bool(holding) and all(is_pasted(quote, text) for text in holding)
 
 
 def _orders(quote: str, text: str) -> bool:

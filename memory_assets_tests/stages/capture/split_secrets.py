@@ -103,7 +103,7 @@ def _pi() -> list[Record]:
             {
                 "type": "message",
                 "id": f"u{n}",
-                "parentId": None,
+                "parentId": f"a{n - 1}" if n else None,
                 "timestamp": at(2 * n),
                 "message": asked,
             }
