@@ -13,8 +13,10 @@ _OPENING = re.compile(
 _REPEATS = re.compile(
     r"(?i)^(?:(?:i(?:'ve| have)?(?: already)? (?:told|asked)(?: every ?one of| all of)? you"
     r"|as i said"
-    r"|i(?:'ve| have)?(?: already)? said(?: (?:that|this|it))?)(?: (?:again|before|already|twice|that|to)\b)*"
-    r"(?: (?:every ?one|each|all) of you\b[^:,;.!?]{0,30}(?=:))?\s*[:,;.-]*\s*|how (?:often|many times)\b[^:?]*[:?]\s*)(?=\S)"
+    r"|i(?:'ve| have)?(?: already)? said(?: (?:that|this|it))?)"
+    r"(?: (?:again|before|already|twice|that|to)\b)*"
+    r"(?: (?:every ?one|each|all) of you\b[^:,;.!?]{0,30}(?=:))?\s*[:,;.-]*\s*"
+    r"|how (?:often|many times)\b[^:?]*[:?]\s*)(?=\S)"
 )
 _DENIES = re.compile(r"(?i)^\W*no(?:pe)?\b\s*[,.:;!]")
 

@@ -51,7 +51,7 @@ ADRIFT = ("dangling", "conversational")
 def find_allowed_with(faults: Collection[str], store: Store, days: Days) -> pl.DataFrame:
     """Returns the allowed facts of the days that have one of the faults."""
     allowed = store.tables.scan("observations", days).filter(gate="allow").collect()
-    columns = ["message_id", "text", "author", "is_user_turn"]
+    columns = ["message_id", "text", "author"]
     faulty = find_faulty(allowed, store.tables.read("messages", days, columns=columns))
     return faulty.filter(pl.col("fault").is_in(faults)).select("id", "day", "fault")
 

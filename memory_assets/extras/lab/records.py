@@ -61,7 +61,7 @@ class CalibrationRow(Record):
     unseen: Count = column("Never shown to anybody.")
     precision: Score | None = column(
         "Share of the decided rows where people agreed with the verdict; of rows left to a person, "
-        "the share approved. Empty if nobody decided."
+        "the share approved. Empty if no person decided."
     )
     low: Score | None = column("Lower end of its 90 % interval.")
     high: Score | None = column("Upper end of the interval.")

@@ -20,7 +20,7 @@ from memory_assets.adapters.todoist_tasks import TOKEN, TodoistTasks
 from memory_assets.errors import ModelError, StoreBusyError, TaskListError
 from memory_assets.schema.extras import further_sources, gather
 from memory_assets.schema.frames import hash_of
-from memory_assets.schema.protocols import Task, TaskList
+from memory_assets.schema.protocols import Row, Task, TaskList
 from memory_assets.schema.records import MEMORY_MD
 from memory_assets.services.models.open_models import withheld_lines
 from memory_assets.services.search.corpus import open_embedder
@@ -36,6 +36,7 @@ from memory_assets.stages.triage.batch import (
     plan_reviews,
     promoted_entries,
     read_verdicts,
+    unreviewed,
 )
 from memory_assets.stages.triage.comparison import StatementComparison
 from memory_assets.stages.triage.contradictions import AdrContradiction
@@ -132,21 +133,22 @@ def review_questions(store: Store, model: str) -> list[ReviewQuestion]:
     """Returns the requests to the model about the proposals of `proposals_to_review`."""
     answers = triage_answers(store)
     reviews = read_verdicts(answers.every())
-    waiting = proposals_to_review(store, reviews)
+    pending = proposals_to_review(store, reviews.clear())
+    waiting = list(unreviewed(pending, reviews))
     if not waiting:
         return []
-    return plan_reviews(waiting, _open_entries(store, reviews), model, answers)
+    return plan_reviews(waiting, _open_entries(store, pending, reviews), model, answers)
 
 
-def _open_entries(store: Store, reviews: pl.DataFrame) -> dict[str, list[Entry]]:
-    """Returns the entries of each file that a model may see, and the lines that it promoted since
-    the last triage.
+def _open_entries(
+    store: Store, pending: Sequence[Row], reviews: pl.DataFrame
+) -> dict[str, list[Entry]]:
+    """Returns the entries of each file that a model may see, and the lines that it promoted of the
+    pending proposals.
     """
     withheld = withheld_lines(store)
     workspace = GitWorkspace(store.workspace)
-    waiting = proposals_to_review(store, reviews.clear())
-    pending = {row["proposal_id"]: row for row in waiting}
-    entries = promoted_entries(pending, reviews)
+    entries = promoted_entries({row["proposal_id"]: row for row in pending}, reviews)
     for path in memory_files(store.workspace):
         in_file = read_entries(read_memory(workspace, path))
         open_entries = [entry for entry in in_file if entry.text not in withheld]

@@ -32,7 +32,7 @@ from memory_assets.stages.reflect.present import what_holds
 from memory_assets.stages.triage import wording
 from memory_assets.stages.triage.memory_md import FILE_HINT
 from memory_assets.stages.triage.refusal import why_refused
-from memory_assets.text.words import CHARS_A_TOKEN
+from memory_assets.text.words import CHARS_A_TOKEN, counted
 
 BUDGET_TOKENS = 2_000
 PACK_SHARE = 0.075
@@ -138,10 +138,10 @@ def render_briefing(
     as_of = max(filter(None, days), default=None)
     head = [f"{BRIEFING}{of}{f' (known up to {as_of})' if as_of else ''}"]
     if pending:
-        proposals = f"{pending} pending memory proposal{'' if pending == 1 else 's'}"
+        proposals = counted(pending, "pending memory proposal")
         head.append(f"📋 {proposals} in REVIEW.md: review when ready.{_soon(expiring)}")
     if undistilled:
-        sessions = f"{undistilled} session{'' if undistilled == 1 else 's'}"
+        sessions = counted(undistilled, "session")
         head.append(f"🗒 No model has read {sessions}: the owner can ask for `memory_distill`.")
     of_memory = _memory_parts(_joined(memory_md, project_md), owner)
     first = {"", *map(str.casefold, FIRST_SECTIONS)}

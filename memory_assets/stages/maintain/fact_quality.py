@@ -119,11 +119,10 @@ def _repeats(facts: pl.DataFrame) -> list[tuple[str, str]]:
 def _sources(facts: pl.DataFrame, messages: pl.DataFrame) -> dict[str, EvidenceMessage]:
     """Returns the messages that the facts rest on, by id."""
     ids = facts.select(message_id=pl.col("message_ids").explode()).unique()
-    columns = messages.select("message_id", "text", "author", "is_user_turn")
+    columns = messages.select("message_id", "text", "author")
     rows = columns.join(ids, on="message_id", how="semi").iter_rows()
     return {
-        id: EvidenceMessage(text, author == "owner" and is_turn, author in OUTPUTS)
-        for id, text, author, is_turn in rows
+        id: EvidenceMessage(text, author == "owner", author in OUTPUTS) for id, text, author in rows
     }
 
 

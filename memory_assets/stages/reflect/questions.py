@@ -38,7 +38,6 @@ SHOWN_TOKENS = 6_000
 """Most tokens of narratives, of held facts and of MEMORY.md, each; all of them are whole."""
 
 PRESSURES = (
-    "",
     "{size} tokens, where there is room for {room}. Aim for 8/10 of its detail: merge more, and "
     "leave out what is merely nice to know.",
     "{size} tokens, where there is room for {room}. Aim for 6/10: only 🔴, and of 🟡 what somebody "
@@ -46,7 +45,7 @@ PRESSURES = (
 )
 """What is added to the question after so many answers that were too long."""
 
-ATTEMPTS = len(PRESSURES)
+ATTEMPTS = len(PRESSURES) + 1
 
 TOO_LONG = "Your last answer was too long:"
 
@@ -147,7 +146,7 @@ def _complaint_about(
     if stored.is_whole and not bullets:
         return ASK_AGAIN
     is_second = any(complaint.startswith(TOO_LONG) for complaint in complaints)
-    return f"{TOO_LONG} {PRESSURES[2 if is_second else 1]}"
+    return f"{TOO_LONG} {PRESSURES[is_second]}"
 
 
 def condensed_by_model(question: Question, answers: AnswerStore, price: Price) -> Condensed | None:

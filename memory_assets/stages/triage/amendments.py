@@ -8,7 +8,7 @@ change and its reason, so it is numbered once, and what was rejected is not prop
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, tzinfo
 from typing import Any
 
@@ -22,7 +22,8 @@ from memory_assets.stages.reflect.proposals import NUMBERED, following_number
 from memory_assets.stages.triage.auto import ADOPTED, BY_OWNER
 from memory_assets.stages.triage.comparison import says_the_same
 from memory_assets.stages.triage.entries import EntryStatus
-from memory_assets.stages.triage.memory_md import MOST_BYTES, MOST_ENTRIES, normal
+from memory_assets.stages.triage.file_sizes import FileSize
+from memory_assets.stages.triage.memory_md import normal
 from memory_assets.store.ledger import CORRECTED, Event
 from memory_assets.text.words import text_hash
 
@@ -52,14 +53,14 @@ class PlannedAmendment:
 
 def plan_amendments(
     statuses: Sequence[EntryStatus],
-    size: int,
+    file: FileSize,
     memories: pl.DataFrame,
     events: Sequence[Event],
     merged: pl.DataFrame,
     zone: tzinfo,
     contradicting: Sequence[tuple[EntryStatus, Row]] = (),
 ) -> list[PlannedAmendment]:
-    """Returns the amendments that a file of `size` bytes needs.
+    """Returns the amendments that the entries of a file need.
 
     `merged` are decisions with `proposal_id`, `text`, `entry` and `event_on`: proposals that repeat
     an entry. `contradicting` are entries, whoever wrote them, each with the pending proposal that
@@ -68,16 +69,12 @@ def plan_amendments(
     ours = [status for status in statuses if status.is_ours]
     by_id = {row["id"]: row for row in memories.iter_rows(named=True)}
     corrections = {note_id(event) for event in events if event.kind == CORRECTED}
-    too_many = (
-        f"MEMORY.md holds {len(statuses)} entries and {size:,} bytes; {MOST_ENTRIES} and "
-        f"{MOST_BYTES:,} are enough for a session"
-    )
     planned = [
         *_replaced(ours, by_id, corrections, zone),
         *(_contradicted(status, proposal) for status, proposal in contradicting),
         *_said_more_fully(ours, merged),
-        *_spoken_against(ours),
-        *(_retire(status, "many", too_many) for status in _least_missed(ours, len(statuses), size)),
+        *_retire_contradicted(ours),
+        *(_retire(status, "many", file.text) for status in _least_missed(ours, file)),
     ]
     first_of_line: dict[str, PlannedAmendment] = {}
     for amendment in planned:
@@ -85,7 +82,7 @@ def plan_amendments(
     return list(first_of_line.values())
 
 
-def _spoken_against(ours: Iterable[EntryStatus]) -> Iterator[PlannedAmendment]:
+def _retire_contradicted(ours: Iterable[EntryStatus]) -> Iterator[PlannedAmendment]:
     for status in ours:
         is_active = status.memory is not None and status.memory["state"] == "active"
         if is_active and status.state == "deprecated":
@@ -164,8 +161,8 @@ def _said_more_fully(
         if status and _is_fuller(row["text"], status.entry.text):
             key = f"merge:{status.proposal_id}:{row['proposal_id']}"
             reason = f"{row['proposal_id']} says the same and more"
-            change = (row["text"], row["event_on"], reason)
-            yield PlannedAmendment(key, status, *change, status.memory)
+            day = row["event_on"]
+            yield PlannedAmendment(key, status, row["text"], day, reason, status.memory)
 
 
 def contradiction_key(proposal_id: str) -> str:
@@ -190,17 +187,18 @@ def _is_fuller(newer: str, older: str) -> bool:
     return is_longer and says_the_same(newer, older)
 
 
-def _least_missed(ours: Sequence[EntryStatus], count: int, size: int) -> list[EntryStatus]:
+def _least_missed(ours: Sequence[EntryStatus], file: FileSize) -> list[EntryStatus]:
     """Returns the entries to retire if the file is too large: by state, then those unused for
     longest.
     """
     ranked = sorted(ours, key=lambda status: (WORTH.index(status.state), _last_of_use(status)))
     chosen: list[EntryStatus] = []
     for status in ranked[:MOST_RETIRED_AT_ONCE]:
-        if count - len(chosen) <= MOST_ENTRIES and size <= MOST_BYTES:
+        if not file.is_too_long:
             break
         chosen.append(status)
-        size -= len(status.line.encode()) + 1
+        byte_count = file.byte_count - len(status.line.encode()) - 1
+        file = replace(file, entry_count=file.entry_count - 1, byte_count=byte_count)
     return chosen
 
 

@@ -110,9 +110,8 @@ class EarnedTrust:
         """Returns why a proposal needs no approval, or None; only one of high priority that two
         sessions said is trusted.
         """
-        sessions = proposal.get("typed_session_ids", proposal["session_ids"])
         is_high = proposal.get("priority") == "high"
-        if not is_high or len(sessions) < TriageLimits.confirming_sessions:
+        if not is_high or len(_typed_sessions(proposal)) < TriageLimits.confirming_sessions:
             return None
         return self.reasons.get(proposal.get("category", ""))
 
@@ -321,8 +320,12 @@ def missing_for_promotion(
     return [*missing, needed] if needed else missing
 
 
+def _typed_sessions(proposal: Row) -> Sequence[str]:
+    return proposal.get("typed_session_ids", proposal["session_ids"])
+
+
 def _missing_sessions(proposal: Row, wanted: int) -> list[str]:
-    typed = proposal.get("typed_session_ids", proposal["session_ids"])
+    typed = _typed_sessions(proposal)
     if len(proposal["session_ids"]) < wanted:
         return [ONCE]
     return ["one of its sessions only pasted it"] if 0 < len(typed) < wanted else []
@@ -348,8 +351,8 @@ def support_of(proposal: Row, owner: str) -> str:
 def _trusted(proposal: Row, guarded: frozenset[str], trust: EarnedTrust) -> str | None:
     """Returns why the proposal needs no approval; what must wait for a person is never trusted."""
     is_active = proposal.get("memory_state", "active") == "active"
-    may_trust = is_active and not needs_person(proposal, guarded)
-    return trust.reason_for(proposal) if may_trust else None
+    reason = trust.reason_for(proposal) if is_active else None
+    return reason if reason and not needs_person(proposal, guarded) else None
 
 
 def _spoken_against(text: str, context: KnownLines) -> list[str]:

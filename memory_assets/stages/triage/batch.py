@@ -69,7 +69,7 @@ def plan_reviews(
     planned = []
     for start in range(0, len(waiting), IN_A_BATCH):
         batch = waiting[start : start + IN_A_BATCH]
-        others = [row for row in waiting if row not in batch]
+        others = [*waiting[:start], *waiting[start + IN_A_BATCH :]]
         for number, ordered in enumerate((batch, batch[::-1]), 1):
             question = _question(request_of(ordered, entries, others), ordered, number, model)
             if answers.read(question.key) is None:
@@ -226,8 +226,8 @@ def promoted_entries(waiting: Mapping[str, Row], reviews: pl.DataFrame) -> dict[
 
 
 def unreviewed(waiting: Iterable[Row], reviews: pl.DataFrame) -> Iterator[Row]:
-    """Yields what waits, adds a line, and was not shown to a model in these words."""
+    """Yields what was not shown to a model in these words."""
     hash_of = dict(reviews.select("proposal_id", "text_hash").iter_rows())
     for row in waiting:
-        if row["entry"] is None and hash_of.get(row["proposal_id"]) != text_hash(row["text"]):
+        if hash_of.get(row["proposal_id"]) != text_hash(row["text"]):
             yield row

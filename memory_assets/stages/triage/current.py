@@ -23,7 +23,7 @@ from memory_assets.store.parquet_tables import ParquetTables
 _OF_THE_MEMORY = ("author", "confidence", "event_at", "contradicted_count")
 
 HELD = "held"
-"""State of a memory whose facts the write gate held; a person is asked about a perhaps rule."""
+"""State of a memory whose facts the write gate held; if one may be a rule, a person is asked."""
 
 GONE = "gone"
 """State of a memory that no longer exists because a changed rule or prompt words it differently."""

@@ -78,8 +78,9 @@ class DecidingRound:
         elif decision["entry"] is not None:
             ruling = auto.decide_amendment(proposal, self._lines)
         else:
-            how = {"guarded": self.guarded, "owner": self.owner}
-            ruling = auto.decide(proposal, context, **how, trust=self.trust)
+            ruling = auto.decide(
+                proposal, context, guarded=self.guarded, owner=self.owner, trust=self.trust
+            )
         review = self.reviews.get(id)
         if ruling.state == "pending" and review:
             # A review of other words says nothing about these.
@@ -97,7 +98,7 @@ class DecidingRound:
         return KnownLines(entries, others, self._frictions, amendment, self.comparison)
 
     def _remember(self, ruling: Ruling, proposal: Row, decision: Row) -> None:
-        """Keeps what the following proposals have to know of this one."""
+        """Records what rulings on later proposals depend on."""
         self.is_merged |= bool(ruling.into)
         if ruling.by_trust:
             self.trust = replace(self.trust, lines_left=self.trust.lines_left - 1)

@@ -33,8 +33,9 @@ ALL_PROJECTS = "all projects"
 def usefulness(proposal: Row) -> tuple[Any, ...]:
     """Returns the rank of a proposal, the most useful first.
 
-    What is surely meant, a wrong line, what names its subject, high priority, what many sessions
-    say, the owner's words, general rules, recent ones.
+    Proposals without a doubt come first, then those that stand alone and name their subject, then
+    changes of lines. Then count priority, number of sessions, the owner's words, general rules and
+    the date.
     """
     text = proposal["text"]
     is_change = bool(proposal["entry"])

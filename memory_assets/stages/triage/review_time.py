@@ -1,5 +1,5 @@
-"""Says when a proposal expires that nobody decides: after so many days with sessions of its
-project.
+"""Computes when an undecided proposal expires: after a number of days on which its project had
+sessions.
 
 A person who does not work on a project is not asked to review it. So a day counts only if the
 project had a session on it, after the day on which the person was asked.

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, tzinfo
+from functools import cached_property
 from typing import Any
 
 import polars as pl
@@ -50,7 +51,7 @@ from memory_assets.stages.triage.deciding import (
 from memory_assets.stages.triage.decisions import read_trust, trusted_in
 from memory_assets.stages.triage.entries import EntryStatus, entry_rows, statuses_of
 from memory_assets.stages.triage.evidence import gather_evidence
-from memory_assets.stages.triage.file_sizes import too_long_files
+from memory_assets.stages.triage.file_sizes import read_sizes, too_long_files
 from memory_assets.stages.triage.human import (
     PERHAPS_RULES,
     REFUSED,
@@ -212,14 +213,15 @@ class Triage:
         merged = self._merged().join(dates, on="proposal_id")
         statuses = self.entry_statuses()
         undecided = self._undecided()
-        about = (self.tables.read("memories"), self.ledger.events(), merged, self.rules.zone)
+        memories = self.tables.read("memories")
+        events = self.ledger.events()
+        zone = self.rules.zone
         planned: list[PlannedAmendment] = []
-        for path in memory_files(self.workspace.root):
-            size = len(read_memory(self.workspace, path).encode())
-            entries = [status for status in statuses if status.path == path]
-            proposals = [row for row in undecided if home_of(row) == path]
+        for file in read_sizes(self.workspace.root):
+            entries = [status for status in statuses if status.path == file.path]
+            proposals = [row for row in undecided if home_of(row) == file.path]
             contradicting = list(self._contradictions(entries, proposals))
-            planned += plan_amendments(entries, size, *about, contradicting)
+            planned += plan_amendments(entries, file, memories, events, merged, zone, contradicting)
         self._number(planned, states.RULES)
         return read_amendments(self.ledger.events([NUMBERED]))
 
@@ -230,8 +232,9 @@ class Triage:
         self._number(plan_retirements(self.entry_statuses(), proposal_ids), self.rules.owner)
 
     def _number(self, planned: Sequence[PlannedAmendment], actor: str) -> None:
-        about = (self.ledger.events(), self.rules.today)
-        numbered = number_amendments(planned, *about, first=self.rules.first_number)
+        events = self.ledger.events()
+        first = self.rules.first_number
+        numbered = number_amendments(planned, events, self.rules.today, first=first)
         for number, payload in numbered:
             self.ledger.append(NUMBERED, number, payload, actor=actor)
 
@@ -422,7 +425,8 @@ class Triage:
         """
         id = decision["proposal_id"]
         if ruling.state == "pending" and states.is_expired(decision, self.rules.now):
-            reason = f"nobody decided within {self.rules.review_days} days with sessions"
+            days = f"{self.rules.review_days} days on which its project had sessions"
+            reason = f"no decision within {days}"
             payload = {"state": states.EXPIRED, "tier": 3, "reason": reason}
             self.ledger.append(states.DECIDED, id, payload, actor=states.CLOCK)
             return None
@@ -437,11 +441,15 @@ class Triage:
         left one to a person.
         """
         rules = self.rules
-        days = read_session_days(self.tables)
-        time = ReviewTime(rules.review_days, rules.today, rules.zone, days)
+        time = ReviewTime(rules.review_days, rules.today, rules.zone, self._session_days)
         events = self.ledger.events()
         proposals = read_proposals(self.tables)
         return states.fold_decisions(proposals, events, time=time, waiting=waiting)
+
+    @cached_property
+    def _session_days(self) -> dict[str, list[date]]:
+        """The days with sessions of each project; the table does not change during a triage."""
+        return read_session_days(self.tables)
 
     def _merged(self) -> pl.DataFrame:
         """Returns the proposals that repeat an entry, with the entry."""
@@ -454,9 +462,9 @@ class Triage:
     def _undecided(self) -> list[dict[str, Any]]:
         """Returns the pending proposals of new lines whose memory still holds."""
         proposals = self.current()
-        pending = self.read_decisions().filter(pl.col("entry").is_null(), state="pending")
-        rows = [row for row in pending.iter_rows(named=True) if not is_friction(row)]
-        decided = [as_decided(proposals[row["proposal_id"]], row, {}) for row in rows]
+        pending = self.read_decisions().filter(state="pending").iter_rows(named=True)
+        new_lines = filter(is_new_line, pending)
+        decided = [as_decided(proposals[row["proposal_id"]], row, {}) for row in new_lines]
         return [row for row in decided if row.get("memory_state") not in GIVEN_UP]
 
     def _contradictions(
@@ -547,7 +555,7 @@ def waits_for_review(tables: ParquetTables, reviews: pl.DataFrame) -> list[dict[
     """
     proposals = read_current(tables)
     pending = tables.read("decisions").filter(state="pending").sort("proposal_id")
-    rows = (row for row in pending.iter_rows(named=True) if not is_friction(row))
+    rows = filter(is_new_line, pending.iter_rows(named=True))
     waiting = [row for row in unreviewed(rows, reviews) if row["proposal_id"] in proposals]
     return [{**proposals[row["proposal_id"]], "text": row["text"]} for row in waiting]
 

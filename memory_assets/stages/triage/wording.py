@@ -11,6 +11,7 @@ outside of it cannot be worded without knowing what that is: it waits as a quest
 """
 
 import re
+from functools import lru_cache
 
 from memory_assets.english.asking import is_question
 from memory_assets.english.errands import ERRAND
@@ -98,6 +99,7 @@ _POINTER = re.compile(
 )
 
 
+@lru_cache(maxsize=16_384)
 def line_of(text: str) -> str:
     """Returns a memory's text as a line of MEMORY.md."""
     sentences = sentences_of(text)

@@ -1,4 +1,4 @@
-"""Calibration as an asset: made with every triage, its figures stand in metadata and say nothing that nobody decided."""
+"""Calibration as an asset: made with every triage, its figures stand in metadata and say nothing about what no person decided."""
 
 from typing import Any
 

@@ -21,6 +21,7 @@ from memory_assets.runs.days import days_between
 from memory_assets.runs.staleness import stale_days
 from memory_assets.schema.frames import key_of
 from memory_assets.services.settings.which_store import StoreChoice
+from memory_assets.stages.distill.rules.rules import OBSERVER
 from memory_assets.store.settings import Settings, read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.conftest import NOW
@@ -212,7 +213,7 @@ def test_adopting_asks_no_model_again(
     adopted = what_if.adopt(store, "model")
     assert (len(api.questions()), adopted.cost.calls) == (asked, 0)
     observers = store.tables.read("observations").select("day", "observer").unique().sort("day")
-    assert observers.rows() == [(day, MODEL), (later, "rules/4")]
+    assert observers.rows() == [(day, MODEL), (later, OBSERVER)]
 
 
 def test_what_cannot_be_tried_is_told_with_what_can(

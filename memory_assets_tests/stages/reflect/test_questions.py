@@ -10,6 +10,7 @@ from memory_assets.schema.protocols import ModelAnswer
 from memory_assets.stages.distill.model.answers import AnswerStore, StoredAnswer, no_answer
 from memory_assets.stages.reflect.background import Background
 from memory_assets.stages.reflect.questions import (
+    ATTEMPTS,
     IS_UNREADABLE,
     PRESSURES,
     Question,
@@ -165,10 +166,10 @@ def test_an_answer_that_is_too_long_is_asked_for_again_with_growing_pressure_and
     subject: Subject, answers: AnswerStore
 ):
     question = Question(subject, "scripted-1")
-    for level in range(len(PRESSURES)):
+    for level in range(ATTEMPTS):
         asked = open_question(question, answers)
         assert asked is not None and asked.level == level
-        ending = PRESSURES[level].partition("Aim")[2] or "tokens."
+        ending = ("", *PRESSURES)[level].partition("Aim")[2] or "tokens."
         assert asked.request().material.endswith(ending)
         say(answers, asked, long_answer())
     assert open_question(question, answers) is None
@@ -203,7 +204,7 @@ def test_where_no_answer_shrinks_everything_notable_is_kept_and_the_reason_told(
     subject: Subject, answers: AnswerStore
 ):
     question = Question(replace(subject, fact_tokens=weigh(subject.bullets) // 2), "scripted-1")
-    for level in range(len(PRESSURES)):
+    for level in range(ATTEMPTS):
         say(answers, replace(question, level=level), long_answer())
     told = condensed_by_model(question, answers, lambda _: None)
     assert told is not None
@@ -218,7 +219,7 @@ def test_an_answer_of_which_no_line_holds_is_asked_for_again_and_loses_nothing(
     subject: Subject, answers: AnswerStore
 ):
     question = Question(subject, "scripted-1")
-    for level in range(len(PRESSURES)):
+    for level in range(ATTEMPTS):
         say(answers, replace(question, level=level), "I would rather not.")
     told = condensed_by_model(question, answers, lambda _: None)
     assert told is not None and (told.bullets, told.problem) == (

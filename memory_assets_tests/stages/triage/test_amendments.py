@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from memory_assets.stages.reflect.proposals import NUMBERED
-from memory_assets.stages.triage import amendments
+from memory_assets.stages.triage import file_sizes
 from memory_assets.stages.triage.amendments import (
     PlannedAmendment,
     number_amendments,
@@ -15,6 +15,7 @@ from memory_assets.stages.triage.amendments import (
     read_amendments,
 )
 from memory_assets.stages.triage.entries import statuses_of
+from memory_assets.stages.triage.file_sizes import FileSize
 from memory_assets.stages.triage.promote import PROMOTED
 from memory_assets.store.ledger import Event
 from memory_assets_tests.factories import START, frame, row
@@ -51,7 +52,14 @@ def plan(
 ) -> list[PlannedAmendment]:
     known = frame("memories", *memories)
     standings = statuses_of(content, events, known)
-    return plan_amendments(standings, len(content.encode()), known, events, merged, UTC)
+    return plan_amendments(
+        standings,
+        FileSize("MEMORY.md", len(standings), len(content.encode())),
+        known,
+        events,
+        merged,
+        UTC,
+    )
 
 
 def test_a_replaced_memory_asks_to_replace_its_line():
@@ -112,7 +120,7 @@ def test_a_fuller_wording_of_the_same_is_proposed_and_a_poorer_or_another_one_is
 
 
 def test_a_file_that_is_too_large_asks_what_is_least_missed(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(amendments, "MOST_ENTRIES", 2)
+    monkeypatch.setattr(file_sizes, "MOST_ENTRIES", 2)
     texts = {1: "one used", 2: "two contradicted", 3: "three old", 4: "four young"}
     days = {1: "2026-08-01", 2: "2026-08-04", 3: "2026-08-02", 4: "2026-08-03"}
     events = [promoted(n, text, days[n]) for n, text in texts.items()]

@@ -163,7 +163,7 @@ def check(hands: Hands) -> None:
     }
     for event in world.ledger.events(list(kinds)):
         assert kinds[event.kind] & hands.deeds.get(event.target, set()), (
-            f"nobody decided {event.kind} of {event.target}"
+            f"no person decided {event.kind} of {event.target}"
         )
     assert lost_lines(hands.left, world.memory_md.read_bytes()) == []
     if is_whole:

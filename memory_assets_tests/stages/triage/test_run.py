@@ -65,7 +65,10 @@ def test_what_nobody_decides_expires_after_seven_days_and_leaves_the_file(world:
     world.later(days=6, hours=23)
     assert world.triage()[dates][0] == "pending"
     world.later(hours=1)
-    assert world.triage()[dates] == ("expired", "nobody decided within 7 days with sessions")
+    assert world.triage()[dates] == (
+        "expired",
+        "no decision within 7 days on which its project had sessions",
+    )
     assert dates not in world.review_md.read_text()
 
 

@@ -206,7 +206,10 @@ def test_what_nobody_decides_expires_and_its_deleted_task_rejects_nothing(
     triage(world, api)
     task = api.named(DATES)
     world.later(days=7)
-    assert triage(world, api)[dates] == ("expired", "nobody decided within 7 days with sessions")
+    assert triage(world, api)[dates] == (
+        "expired",
+        "no decision within 7 days on which its project had sessions",
+    )
     assert task["is_deleted"]
     triage(world, api)
     assert said(world) == []
