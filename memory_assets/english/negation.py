@@ -1,12 +1,6 @@
-"""Words that deny: "not", "never", "no", "without", "nobody".
-
-A contrast denies one of two things: "use uv, not pip" keeps the first.
-"""
+"""Contrasts and exclusions: "use uv, not pip" denies one of two things and keeps the first."""
 
 import re
-
-NEGATION = r"\b(?:not|never|no|nobody|none|nothing|without|cannot|\w+n'?t)\b"
-"""One denying word; `\\w+n'?t` also matches "dont", as people type it."""
 
 CONTRAST = r"(?:, (?:not|never|no)|,? instead of|,? rather than) (?!yet\b|now\b|sure\b|only\b)\S"
 """What is not meant, behind what is meant."""

@@ -19,10 +19,10 @@ _NOTE = "user_note: "
 """Beginning of the person's own words among Codex' answers."""
 
 
-def questions_in(tool: str, arguments: Any) -> dict[str, str]:
+def questions_in(arguments: Any) -> dict[str, str]:
     """Returns the questions of a call by the key of their answers; none that asks for a secret."""
     questions = arguments.get("questions") if isinstance(arguments, Mapping) else None
-    if tool not in ASKING or not isinstance(questions, list):
+    if not isinstance(questions, list):
         return {}
     asked = (entry for entry in questions if isinstance(entry, Mapping))
     return {

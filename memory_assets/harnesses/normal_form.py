@@ -8,7 +8,6 @@ of a session. `claude_code`, `codex` and `pi` explain their formats.
 
 import re
 from abc import ABC, abstractmethod
-from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
@@ -211,8 +210,10 @@ class TranscriptReader(ABC):
         """Puts the questions of calls (tool, arguments) above their text, and remembers the keys of
         their answers.
         """
-        asking = [(tool, arguments) for tool, arguments in calls if tool in ASKING]
-        questions = dict(ChainMap(*(questions_in(*call) for call in reversed(asking))))
+        asking = [arguments for tool, arguments in calls if tool in ASKING]
+        questions = dict[str, str]()
+        for arguments in asking:
+            questions |= questions_in(arguments)
         if asking:
             self.state["asked"] = [*questions]
         if questions:

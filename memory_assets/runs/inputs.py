@@ -65,8 +65,14 @@ def input_versions(store: Store, table: Table) -> dict[str, str]:
     """Returns the input version of each partition that the table should have.
 
     The part after a space names a model and its prompt. Another model or prompt makes no partition
-    stale, because asking again costs money.
+    stale, because asking again costs money. A partition that waits for a moment keeps the version
+    that it was written with until then (`version_until`).
     """
+    versions = _current_versions(store, table)
+    return versions | _waiting(store, table, versions) if table.record else versions
+
+
+def _current_versions(store: Store, table: Table) -> dict[str, str]:
     own_function = input_functions().get(table.built_with or table.name)
     if own_function:
         return own_function(store, table)
@@ -265,7 +271,7 @@ def observations(store: Store, table: Table) -> dict[str, str]:
     answers = store.tables.parts("observer_answers")
     replaced = replaced_by_day(store)
     rules = (standards.version, store.settings.embedding_model)
-    versions = {
+    return {
         day: hash_of(
             *rules,
             *allowances_by_day.get(day, ()),
@@ -275,7 +281,6 @@ def observations(store: Store, table: Table) -> dict[str, str]:
         )
         for day in messages
     }
-    return versions | _waiting(store, table, versions)
 
 
 def replaced_by_day(store: Store) -> dict[str, list[str]]:
@@ -299,26 +304,19 @@ def _windows(store: Store, statuses: Sequence[str]) -> dict[str, list[str]]:
 
 
 def embeddings(store: Store, table: Table) -> dict[str, str]:
-    """The day's observations, and its notes in the ledger and in the memories of harnesses.
-
-    A day with texts that could not be encoded is stale again once they may be tried again.
-    """
+    """The day's observations, and its notes in the ledger and in the memories of harnesses."""
     observed = store.tables.parts("observations")
     noted = notes_by_day(store)
-    versions = {
+    return {
         day: version_from(store, table, fingerprint(observed, day), *noted.get(day, ()))
         for day in {*observed, *noted}
     }
-    return versions | _waiting(store, table, versions)
 
 
 def passage_vectors(store: Store, table: Table) -> dict[str, str]:
-    """The day's passages; a day with passages that could not be encoded is stale again once they
-    may be tried again.
-    """
+    """The day's passages."""
     parts = store.tables.parts("passages")
-    versions = {day: version_from(store, table, fingerprint(parts, day)) for day in parts}
-    return versions | _waiting(store, table, versions)
+    return {day: version_from(store, table, fingerprint(parts, day)) for day in parts}
 
 
 def _waiting(store: Store, table: Table, versions: Mapping[str, str]) -> dict[str, str]:
@@ -367,8 +365,7 @@ def memories(store: Store, table: Table) -> dict[str, str]:
     if not (events or store.tables.parts("observations") or store.tables.parts("harness_memories")):
         return {}
     parts = part_versions(store, ("observations", "harness_memories", "embeddings", "passages"))
-    versions = {WHOLE: version_from(store, table, version_of("merges"), *parts, *events)}
-    return versions | _waiting(store, table, versions)
+    return {WHOLE: version_from(store, table, version_of("merges"), *parts, *events)}
 
 
 def reflections(store: Store, table: Table) -> dict[str, str]:
@@ -448,7 +445,7 @@ def friction(store: Store, table: Table) -> dict[str, str]:
         if (today - date.fromisoformat(day)).days <= FRICTION_DAYS:
             has_friction = day in written and written[day].rows > 0
             versions[day] = friction_version(store, table, day, has_friction=has_friction)
-    return versions | _waiting(store, table, versions)
+    return versions
 
 
 def friction_version(store: Store, table: Table, day: str, has_friction: bool) -> str:

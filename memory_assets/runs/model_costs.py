@@ -28,7 +28,7 @@ from memory_assets.stages.recall import cited_answer, query
 from memory_assets.stages.recall.wording import CHARS_A_MESSAGE
 from memory_assets.stages.reflect.questions import open_question
 from memory_assets.stages.reflect.subjects import DAY, SMALL_TOKENS, SPANS, TABLE_OF
-from memory_assets.store.settings import AGENT, RULES, Role, harness_of
+from memory_assets.store.settings import NOT_ASKED, RULES, Role, harness_of
 from memory_assets.store.store import Store
 from memory_assets.text.words import CHARS_A_TOKEN, count_tokens
 
@@ -114,7 +114,7 @@ def pair_tokens_of(windows: int) -> list[int]:
 
 def _observer_steps(store: Store, model: str) -> Iterable[StepCost]:
     # The command line of a harness is too slow to rewrite a question while a person waits.
-    if model in (RULES, AGENT) or harness_of(model) is not None:
+    if model in NOT_ASKED or harness_of(model) is not None:
         return
     message_tokens = query.RECENT_MESSAGES * CHARS_A_MESSAGE // CHARS_A_TOKEN
     tokens = count_tokens(read_prompt("recall", "query")) + message_tokens

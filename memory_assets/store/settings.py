@@ -40,6 +40,8 @@ AGENT = "agent"
 the owner asks them to (`runs.agent_answers`).
 """
 
+NOT_ASKED = (RULES, AGENT)
+
 NO_MODEL = ("none", "no", "off", "false", "null", "0")
 """Rejected as names of models: the user means no model, but a name would send transcripts to a
 server.

@@ -37,10 +37,19 @@ def test_an_answer_of_a_later_day_that_replaces_a_fact_makes_the_earlier_day_sta
     assert version(store) != before
 
 
-@pytest.mark.parametrize("name", ["embeddings", "passage_vectors"])
-def test_a_day_with_texts_that_could_not_be_encoded_is_stale_after_five_minutes(name: str):
+@pytest.mark.parametrize(
+    ("name", "source"),
+    [
+        ("embeddings", "observations"),
+        ("passage_vectors", "passages"),
+        ("document_vectors", "document_chunks"),
+    ],
+)
+def test_a_day_with_texts_that_could_not_be_encoded_is_stale_after_five_minutes(
+    name: str, source: str
+):
     store = small_store()
-    write(store, "passages", TODAY, row("passages"))
+    write(store, source, TODAY, row(source))
     (wanted,) = [
         version for day, version in input_versions(store, TABLES[name]).items() if day == TODAY
     ]
@@ -58,5 +67,5 @@ def test_a_day_with_texts_that_could_not_be_encoded_is_stale_after_five_minutes(
 
     assert not is_stale(timedelta(minutes=4, seconds=59))
     assert is_stale(timedelta(minutes=5))
-    write(store, "observations" if name == "embeddings" else "passages", TODAY)
+    write(store, source, TODAY)
     assert is_stale(timedelta())

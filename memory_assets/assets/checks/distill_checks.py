@@ -15,7 +15,7 @@ from memory_assets.assets.checks.common import (
 )
 from memory_assets.schema.frames import empty
 from memory_assets.services.models.open_models import sendable
-from memory_assets.store.settings import AGENT, RULES
+from memory_assets.store.settings import NOT_ASKED
 from memory_assets.store.store import Store
 
 
@@ -40,7 +40,7 @@ def of_the_present_prompt(store: Store, days: Days) -> pl.DataFrame:
 
     settings = store.settings
     model = settings.model_of("observer")
-    if model in (RULES, AGENT):
+    if model in NOT_ASKED:
         return empty("observer_answers").select("window_id")
     windows = sendable(asked_about(closed_windows(store, days)), settings)
     prompts = [questions.prompt_hash(settings.observer_prompt), short_sessions.prompt_hash()]

@@ -42,6 +42,7 @@ from memory_assets.services.models.open_models import open_model
 from memory_assets.services.models.prices import cost_of, prices_of
 from memory_assets.services.review.open_triage import rules_of, triage_of
 from memory_assets.services.settings.which_store import is_sample
+from memory_assets.stages.distill.model.answer_rows import total_price
 from memory_assets.stages.distill.model.questions import prompt_hash
 from memory_assets.stages.distill.standards import standards_of
 from memory_assets.stages.triage.decisions import RULES as BY_RULES
@@ -165,7 +166,7 @@ def estimate(
     answered = sum(day.answered for day in costs.days)
     prices = [*(day.usd_in_batches for day in costs.days), *(step.usd for step in costs.others)]
     cost = BranchCost(costs.calls, sent, received, costs.usd)
-    return Estimate(name, days, differing, answered, cost, _total(prices))
+    return Estimate(name, days, differing, answered, cost, total_price(prices))
 
 
 def make(
@@ -423,7 +424,7 @@ def _paid(store: Store, settings: Settings, since: float) -> BranchCost:
         answer = entry.answer
         sent += answer.input_tokens + answer.cache_read_tokens + answer.cache_write_tokens
         received += answer.output_tokens
-    usd = _total(cost_of(entry.answer, prices, entry.key.model) for entry in entries)
+    usd = total_price(cost_of(entry.answer, prices, entry.key.model) for entry in entries)
     return BranchCost(len(entries), sent, received, usd)
 
 
@@ -435,12 +436,6 @@ def _open_models(settings: Settings, store: Store) -> Store:
     for role in get_args(Role):
         open_model(opened, role)
     return opened
-
-
-def _total(prices: Iterable[float | None]) -> float | None:
-    """Returns the sum of the prices; None where one is unknown."""
-    amounts = list(prices)
-    return None if None in amounts else round(sum(filter(None, amounts)), 6)
 
 
 def _stale_days(store: Store) -> set[date]:

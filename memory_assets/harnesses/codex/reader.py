@@ -172,7 +172,8 @@ class CodexReader(TranscriptReader):
     def _call(self, name: str, payload: dict[str, Any]) -> Parsed:
         tool, arguments = _tool_and_arguments(payload)
         call_id = text_or_none(payload.get("call_id")) or text_or_none(payload.get("id"))
-        call = self.remember_call(call_id, tool, _decode(arguments))
+        decoded = _decode(arguments)
+        call = self.remember_call(call_id, tool, decoded)
         rendered = render_call(tool, arguments)
         parsed = Parsed(
             name,
@@ -187,7 +188,7 @@ class CodexReader(TranscriptReader):
             files_read=call.files_read,
             files_modified=call.files_modified,
         )
-        self.ask(parsed, (tool, _decode(arguments)))
+        self.ask(parsed, (tool, decoded))
         return parsed
 
     def _result(self, name: str, payload: dict[str, Any]) -> Parsed:

@@ -40,7 +40,7 @@ from memory_assets.stages.embed.harness_memories import IS_SAID
 from memory_assets.stages.triage.projects import path_of
 from memory_assets.stages.triage.promote import Workspace, read_memory
 from memory_assets.store.ready import file_name, full_path
-from memory_assets.store.settings import AGENT, RULES
+from memory_assets.store.settings import NOT_ASKED
 from memory_assets.store.store import Store
 from memory_assets.text.files import write_atomically, write_where_changed
 from memory_assets.text.masking.records import mask_record
@@ -113,7 +113,7 @@ def briefing(store: Store, run: Run) -> Report:
 
 def _undistilled(store: Store) -> int:
     """Returns the number of sessions that wait for an agent; none where runs ask a model."""
-    if store.settings.model_of("observer") not in (RULES, AGENT):
+    if store.settings.model_of("observer") not in NOT_ASKED:
         return 0
     return waiting_windows(store)["session_id"].n_unique()
 

@@ -22,6 +22,7 @@ from memory_assets.services.models.model_budget import Budget
 from memory_assets.services.models.model_names import listed_models
 from memory_assets.services.models.model_questions import asked_about
 from memory_assets.stages.distill.model import questions, short_sessions
+from memory_assets.stages.distill.model.answer_rows import total_price
 from memory_assets.stages.distill.model.material import CALL_CHARS, PAGE_CHARS, RESULT_CHARS
 from memory_assets.stages.distill.model.questions import STAMP_TOKENS, TOKENS_A_CALL
 from memory_assets.store.settings import AGENT, RULES, Role, Settings, harness_of
@@ -130,7 +131,7 @@ class DueQuestions:
         out = self.short_sessions * short_sessions.USUAL_ANSWER_TOKENS
         prices = [observer.estimate(self.observer), observer.estimate(self.short, out=out)]
         prices.append(reflector.estimate(self.reflector))
-        return None if None in prices else sum(filter(None, prices))
+        return total_price(prices)
 
 
 def overview_of(store: Store, origin: str, reflector_tokens: Sequence[int] = ()) -> ModelOverview:

@@ -24,7 +24,7 @@ from memory_assets.schema.protocols import Image, Model
 from memory_assets.services.models.model_budget import Budget
 from memory_assets.services.models.open_models import sendable
 from memory_assets.stages.distill.model import asking
-from memory_assets.stages.distill.model.answer_rows import answer_row
+from memory_assets.stages.distill.model.answer_rows import answer_row, total_price
 from memory_assets.stages.distill.model.answers import AnswerStore
 from memory_assets.stages.distill.model.established import find_established
 from memory_assets.stages.distill.model.material import (
@@ -135,8 +135,7 @@ class Costs:
     def usd(self) -> float | None:
         """Price of these questions; None where a price is unknown."""
         others = (cost.usd for cost in self.others if not cost.is_each)
-        prices = [*(day.usd for day in self.days), *others]
-        return None if None in prices else sum(filter(None, prices))
+        return total_price([*(day.usd for day in self.days), *others])
 
 
 @dataclass(frozen=True)

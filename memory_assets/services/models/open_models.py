@@ -19,7 +19,7 @@ from memory_assets.schema.protocols import Batch, Model, ModelAnswer, ModelReque
 from memory_assets.schema.setting_types import ALL_PROJECTS
 from memory_assets.services.models.prices import check_price, estimate_of, prices_of
 from memory_assets.stages.deliver.hook import HOOKS_OFF
-from memory_assets.store.settings import AGENT, RULES, Role, Settings, harness_of
+from memory_assets.store.settings import NOT_ASKED, Role, Settings, harness_of
 from memory_assets.store.store import Store
 from memory_assets.text.files import make_folder
 
@@ -89,7 +89,7 @@ def open_model(
     """
     settings = store.settings
     name = settings.model_of(role)
-    if name in (RULES, AGENT):
+    if name in NOT_ASKED:
         return None
     seconds = settings.model_timeout_seconds if timeout_seconds is None else timeout_seconds
     harness = harness_of(name)

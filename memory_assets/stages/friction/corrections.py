@@ -21,7 +21,7 @@ from memory_assets.english.word_forms import family_of
 from memory_assets.schema.protocols import Embedder
 from memory_assets.schema.records import MEMORY_MD
 from memory_assets.stages.distill.authorship import typed_sentences
-from memory_assets.stages.distill.rules.grammar import acts_in
+from memory_assets.stages.distill.rules.grammar import act_in
 from memory_assets.stages.friction.finding import (
     AGENTS_MD,
     RULES_SECTION,
@@ -234,7 +234,8 @@ def _stated(sentence: str) -> str:
 
 
 def _is_correcting(sentence: str) -> bool:
-    is_act = any(act.kind in ("rule", "correction", "preference") for act in acts_in(sentence))
+    act = act_in(sentence)
+    is_act = act is not None and act.kind in ("rule", "correction", "preference")
     return is_act or bool(_AGAIN.search(sentence) or _IS_RULE.search(sentence))
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from memory_assets.english.changes import read_changes
 from memory_assets.schema.protocols import Row
-from memory_assets.stages.distill.rules.grammar import acts_in
+from memory_assets.stages.distill.rules.grammar import act_in
 from memory_assets.stages.embed.merge import NORMS
 from memory_assets.stages.reflect.present import what_holds
 from memory_assets.text.patterns import patterns_beside
@@ -27,7 +27,7 @@ class Said(NamedTuple):
     """A sentence of a memory, with its words that order, decide or state something."""
 
     sentence: str
-    words: tuple[str, ...]
+    words: str
     """Empty if the sentence does none of this."""
 
 
@@ -53,8 +53,8 @@ def sentences_of(memory_text: str) -> list[Said]:
     """Returns the sentences of a memory."""
     sentences: list[Said] = []
     for sentence in split_sentences(own_words(memory_text)):
-        acts = acts_in(sentence, is_named=False)
-        sentences.append(Said(sentence, tuple(act.words for act in acts)))
+        act = act_in(sentence, is_named=False)
+        sentences.append(Said(sentence, act.words if act else ""))
     return sentences
 
 

@@ -2,10 +2,10 @@
 
 A memory is proposed on the first day on which it qualifies. A line of MEMORY.md is read by every
 session, so a report of what was done never qualifies, and a memory of low priority does not. The
-others do if two sessions say them, or if they are a rule, a preference or a durable statement of
-the owner. Of the facts that one session says with high priority, the surest few of a day and
-project qualify; the others stay memories. Memories about preferences and people qualify only if
-they are the owner's; for rules and facts of a project it does not matter who said them.
+others do if two sessions say them. What one session says qualifies only with high priority: a rule,
+a preference, a durable statement of the owner, and the surest few other facts of a day and project.
+The rest stays in the memory, where it is recalled. Memories about preferences and people qualify
+only if they are the owner's; for rules and facts of a project it does not matter who said them.
 
 The ledger records the numbers, so that a rebuilt day proposes under the same numbers. A number
 belongs to the memory's id and to its claim. The id disappears when the memory's message comes to
@@ -218,10 +218,12 @@ def _qualifies(memory: Mapping[str, Any], owner: str) -> bool:
 
 
 def _is_lasting(memory: Mapping[str, Any]) -> bool:
-    """Returns whether two sessions say it, or it is a rule or durable statement of the owner."""
-    is_confirmed = len(memory["session_ids"]) >= CONFIRMED_SESSIONS
-    is_high_norm = memory["category"] in NORMS and memory["priority"] == "high"
-    return is_confirmed or is_high_norm or is_durable(memory)
+    """Returns whether two sessions say it, or it is of high priority and a rule, a preference or a
+    durable statement of the owner.
+    """
+    if len(memory["session_ids"]) >= CONFIRMED_SESSIONS:
+        return True
+    return memory["priority"] == "high" and (memory["category"] in NORMS or is_durable(memory))
 
 
 def _without_most_said_once(

@@ -1,5 +1,5 @@
-"""Chooses what a person is asked: the most useful pending proposals, at most twelve at a time, and
-a sample of refusals.
+"""Chooses what a person is asked: the most useful pending proposals, at most twelve at a time, with
+places for perhaps rules among them, and a sample of refusals.
 
 The time of a proposal begins when it is first shown, and begins again if a more useful one took its
 place meanwhile. When one leaves the page, the next takes its place. The page also shows a few
@@ -24,6 +24,7 @@ from memory_assets.store.ledger import Event
 from memory_assets.text.words import text_hash
 
 MOST_ASKED = 12
+PERHAPS_ASKED = 3
 MOST_REFUSED = 3
 """Refusals on the page at a time."""
 
@@ -63,7 +64,9 @@ def choose_asked(
     """
     rows = (row for row in decisions if row["state"] == "pending")
     pending = [{**proposals[row["proposal_id"]], **row} for row in rows]
-    ranked = sorted(pending, key=usefulness)
+    sure = sorted((row for row in pending if not row.get("doubt")), key=usefulness)
+    perhaps = sorted((row for row in pending if row.get("doubt")), key=usefulness)
+    ranked = [*perhaps[:PERHAPS_ASKED], *sure, *perhaps[PERHAPS_ASKED:]]
     new = [row["proposal_id"] for row in ranked[:MOST_ASKED] if row["expires_at"] is None]
     return new, [row["proposal_id"] for row in ranked[MOST_ASKED:] if row["expires_at"] is not None]
 

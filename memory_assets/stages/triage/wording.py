@@ -119,7 +119,7 @@ def _add_part(parts: list[str], sentence: Said) -> None:
         where = _OWN.sub(r"\1", place["where"])
         parts[-1] = f"{parts[-1].rstrip(' .!')}, in {where}"
     elif sentence.words:
-        parts += map(_plain_order, sentence.words)
+        parts.append(_plain_order(sentence.words))
     elif not _is_aside(sentence.sentence):
         parts.append(sentence.sentence)
 

@@ -6,7 +6,7 @@ A question asserts nothing, so its words count as typed, not as stated. A polite
 
 import re
 
-from memory_assets.english.question_forms import is_question
+from memory_assets.english.asking import only_asks
 from memory_assets.stages.distill.authorship import typed_paragraphs
 from memory_assets.stages.distill.grounding.window_index import Closeness, WindowIndex
 from memory_assets.text.words import stems_of
@@ -52,7 +52,7 @@ class OwnersWords:
             if message["author"] == "owner" and message["is_user_turn"]:
                 typed = [_REPORTED.sub(" ", part) for part in typed_paragraphs(message["text"])]
                 sentences = split_sentences("\n".join(typed))
-                asserted = (text for text in sentences if not is_question(text))
+                asserted = (text for text in sentences if not only_asks(text))
                 self.texts[row] = " ".join(typed)
                 self.sentences += [(row, sentence) for sentence in sentences]
                 self.stated[row] = frozenset[str]().union(*map(stems_of, asserted))

@@ -76,9 +76,7 @@ def _attempt_columns(attempts: Sequence[StoredAnswer], price: Price) -> dict[str
 def total_price(prices: Iterable[float | None]) -> float | None:
     """Returns the sum; None if one is unknown."""
     all_prices = list(prices)
-    if None in all_prices:
-        return None
-    return round(sum(usd for usd in all_prices if usd is not None), 6)
+    return None if None in all_prices else round(sum(filter(None, all_prices)), 6)
 
 
 def _content_columns(stored: StoredAnswer | None, messages: Sequence[Row]) -> dict[str, Any]:

@@ -7,12 +7,11 @@ Questions, errands, guesses, reports, words of others, and words without their r
 """
 
 import re
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from memory_assets.english.asking import is_question
 from memory_assets.english.changes import read_state_changes, states_change
-from memory_assets.english.errands import ERRAND, TASK, is_errand
+from memory_assets.english.errands import TASK, is_errand
 from memory_assets.english.hedges import is_doubtful
 from memory_assets.english.negation import CONTRAST, contrasts, excludes_forever
 from memory_assets.english.openings import denies_before, strip_opening, strip_repetition
@@ -133,10 +132,8 @@ _EXACT = re.compile(
 )
 
 
-def acts_in(
-    sentence: str, *, is_errand: bool = False, is_named: bool = True
-) -> Iterator[SpeechAct]:
-    """Yields the speech act of the sentence, if it has one; `is_errand` if the turn begins with a
+def act_in(sentence: str, *, is_task: bool = False, is_named: bool = True) -> SpeechAct | None:
+    """Returns the speech act of the sentence, if it has one; `is_task` if the turn begins with a
     request for one task.
 
     Without `is_named` also one whose words do not say what they are about.
@@ -147,13 +144,12 @@ def acts_in(
     bare = strip_repetition(words)
     is_meant = is_whole(bare) and not _is_unreal(bare) and (is_clear(bare) or not is_named)
     if not is_meant:
-        return
-    act = _act(bare, is_errand=is_errand, is_reply=denies_before(whole))
+        return None
+    act = _act(bare, is_task=is_task, is_reply=denies_before(whole))
     is_choice = re.match(rf"(?i){_CHOOSE}\b", bare)
     if bare != words and (is_choice or act):
-        yield SpeechAct("rule", 1.0, bare)  # nothing is worth more than what had to be repeated
-    elif act:
-        yield act
+        return SpeechAct("rule", 1.0, bare)  # nothing is worth more than what had to be repeated
+    return act
 
 
 def is_clear(words: str) -> bool:
@@ -170,15 +166,14 @@ def _is_unreal(words: str) -> bool:
     if is_doubtful(bare) or is_question(bare) or is_relayed(bare):
         return True
     is_condition = re.match(r"(?i)if\b", bare) and not orders_always(bare)
-    is_change = states_change(bare)
-    return bool(is_condition) or (is_of_the_moment(bare) and not is_change)
+    return bool(is_condition) or (is_of_the_moment(bare) and not states_change(bare))
 
 
-def _act(words: str, *, is_errand: bool, is_reply: bool) -> SpeechAct | None:
+def _act(words: str, *, is_task: bool, is_reply: bool) -> SpeechAct | None:
     bare = _QUOTED.sub(" ", words)
     return (
         _correction(words, bare, is_reply=is_reply)
-        or _order(words, bare, is_errand=is_errand)
+        or _order(words, bare, is_task=is_task)
         or _resolution(words, bare)
         or _statement(words, bare)
         or _wish(words, bare, is_reply=is_reply)
@@ -187,20 +182,21 @@ def _act(words: str, *, is_errand: bool, is_reply: bool) -> SpeechAct | None:
 
 def _correction(words: str, bare: str, *, is_reply: bool) -> SpeechAct | None:
     is_choice = _CORRECTS.search(bare) is not None
-    is_contrast = contrasts(bare) and not ERRAND.match(bare) and is_reply
+    is_contrast = contrasts(bare) and not is_errand(bare) and is_reply
     is_exclusion = excludes_forever(bare) and not is_errand(bare) and not _PERSON.match(bare)
     if is_choice or is_contrast or is_exclusion:
         return SpeechAct("correction", 0.95, words)
     return None
 
 
-def _order(words: str, bare: str, *, is_errand: bool) -> SpeechAct | None:
-    if ERRAND.match(bare) and not (lasts(bare) or recurs(bare)):
+def _order(words: str, bare: str, *, is_task: bool) -> SpeechAct | None:
+    task = bare.partition(": ")[0]
+    if is_errand(bare) and not (lasts(task) or recurs(task)):
         return None
     is_lasting = orders_always(bare) or lasts(bare) or orders_each_time(bare)
     if is_lasting or _NOTHING_OF.match(bare):
         return SpeechAct("rule", 0.95, words)
-    ban = None if is_errand else _ban(words, bare)
+    ban = None if is_task else _ban(words, bare)
     return ban or _demand(words, bare)
 
 
@@ -263,7 +259,7 @@ def _statement(words: str, bare: str) -> SpeechAct | None:
 def _wish(words: str, bare: str, *, is_reply: bool) -> SpeechAct | None:
     """Returns what may lay something down though it orders nothing."""
     is_wish = _WISHES.match(bare) is not None
-    is_task = ERRAND.match(bare) is not None and not bare.lower().startswith("let")
+    is_task = is_errand(bare) and not bare.lower().startswith("let")
     if is_task or is_passing_state(bare):
         return None
     says_how = _OF_ALL.search(bare) is not None or contrasts(bare) or is_reply
@@ -275,6 +271,6 @@ def _wish(words: str, bare: str, *, is_reply: bool) -> SpeechAct | None:
 def _declares(bare: str) -> bool:
     """Returns whether the words state something exact about a named subject."""
     declaration = _DECLARES.match(bare)
-    if declaration is None or ERRAND.match(bare) or _NO_SUBJECT.search(declaration["subject"]):
+    if declaration is None or is_errand(bare) or _NO_SUBJECT.search(declaration["subject"]):
         return False
     return bool(declaration["owns"] or _EXACT.search(declaration["value"]))

@@ -18,7 +18,7 @@ from memory_assets.english.pointers import stands_alone
 from memory_assets.english.standing import orders_elsewhere
 from memory_assets.stages.distill.rules.candidates import FACT_CHARS, Candidate, candidate_of
 from memory_assets.stages.distill.rules.exchanges import Exchange, Row
-from memory_assets.stages.distill.rules.grammar import LEAST_NAMED, SpeechAct, acts_in, is_clear
+from memory_assets.stages.distill.rules.grammar import LEAST_NAMED, SpeechAct, act_in, is_clear
 from memory_assets.text.sentences import plain
 from memory_assets.text.words import squeezed, stems_of
 
@@ -55,12 +55,12 @@ def _laid_down(exchange: Exchange, turn: Row) -> Iterator[Candidate]:
     previous = ""
     sentences = exchange.owner_sentences
     for sentence, following in zip_longest(sentences, sentences[1:], fillvalue=""):
-        for act in acts_in(sentence, is_errand=is_task, is_named=False):
-            text = _text_of(act, sentence, previous, is_task=is_task)
-            if text:
-                is_limited = _EXCEPTION.match(following) and not following.endswith("?")
-                whole = f"{text} {following}" if is_limited else text
-                yield candidate_of(act.kind, act.worth, whole, act.words, turn, doubt=act.doubt)
+        act = act_in(sentence, is_task=is_task, is_named=False)
+        text = _text_of(act, sentence, previous, is_task=is_task) if act else ""
+        if act and text:
+            is_limited = _EXCEPTION.match(following) and not following.endswith("?")
+            whole = f"{text} {following}" if is_limited else text
+            yield candidate_of(act.kind, act.worth, whole, act.words, turn, doubt=act.doubt)
         previous = "" if sentence.endswith("?") else sentence
 
 
@@ -88,12 +88,13 @@ def _text_of(act: SpeechAct, sentence: str, previous: str, *, is_task: bool) -> 
 def _pasted(exchange: Exchange) -> Iterator[Candidate]:
     """Yields the rules in parts that are not plainly typed."""
     for sentence in exchange.doubtful_sentences:
-        for act in acts_in(sentence):
-            if exchange.message and act.kind in ("rule", "correction") and not act.doubt:
-                yield candidate_of(
-                    act.kind, _WORTH_OF_PASTED, phrase(act.words), act.words, exchange.message,
-                    doubt=PERHAPS_PASTED,
-                )  # fmt: skip
+        act = act_in(sentence)
+        is_order = act is not None and act.kind in ("rule", "correction") and not act.doubt
+        if act and is_order and exchange.message:
+            yield candidate_of(
+                act.kind, _WORTH_OF_PASTED, phrase(act.words), act.words, exchange.message,
+                doubt=PERHAPS_PASTED,
+            )  # fmt: skip
 
 
 def phrase(words: str) -> str:
