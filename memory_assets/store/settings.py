@@ -198,6 +198,10 @@ OptionalPath = Annotated[
 ]
 
 
+RENAMED = {"friction_observations": "friction_sessions"}
+"""Old name of a setting → its present name."""
+
+
 class CoreSettings(BaseSettings):
     """The settings without those of optional capabilities."""
 
@@ -498,5 +502,7 @@ def _list_errors(error: ValidationError, *, is_named: bool = False) -> str:
     for fault in error.errors():
         variable = f" (MEMORY_{str(fault['loc'][0]).upper()})" if is_named else ""
         place = ".".join(map(str, fault["loc"]))
-        lines.append(f"  {place}{variable}: {fault['msg']} (got {fault['input']!r})")
+        new_name = RENAMED.get(place)
+        message = f"this setting is now `{new_name}`" if new_name else fault["msg"]
+        lines.append(f"  {place}{variable}: {message} (got {fault['input']!r})")
     return "\n".join(lines)

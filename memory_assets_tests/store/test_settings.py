@@ -100,6 +100,9 @@ def test_a_setting_that_does_not_exist_is_refused():
     user_settings('ownr = "mira"\n')
     with pytest.raises(SettingsError, match=r"memory\.toml.*\n.*ownr"):
         read_settings()
+    user_settings("friction_observations = 50\n")
+    with pytest.raises(SettingsError, match=r"friction_observations.* is now `friction_sessions`"):
+        read_settings()
 
 
 @pytest.mark.parametrize("write", [user_settings, data_settings])
