@@ -83,9 +83,9 @@ def asked(process: McpProcess, **arguments: Any) -> str:
     return found[1]
 
 
-def ingest(store: Store) -> pl.DataFrame:
+def ingest(store: Store, *, ask_again: bool = False) -> pl.DataFrame:
     """Builds the answers as a run does; returns the rows."""
-    steps.observer_answers(store, Run(TABLES["observer_answers"], [TODAY], []))
+    steps.observer_answers(store, Run(TABLES["observer_answers"], [TODAY], [], ask_again))
     return store.tables.read("observer_answers")
 
 
@@ -146,6 +146,13 @@ def test_a_bad_answer_is_refused_with_the_reason_and_asked_for_once_more(store: 
         assert "an answer already" in said(agent, question=question, answer=GOOD)[0]
     (found,) = ingest(store).to_dicts()
     assert (found["state"], found["attempts"], found["answer"]) == ("unusable", 2, None)
+    assert ingest(store, ask_again=True).is_empty()
+    assert stale_partitions(store, TABLES["observer_answers"]) == []
+    with client() as agent:
+        question = asked(agent, project="shop")
+        assert not said(agent, question=question, answer=GOOD)[1]
+    (found,) = ingest(store).to_dicts()
+    assert (found["state"], found["attempts"]) == ("answered", 1)
 
 
 def test_a_hostile_answer_brings_neither_orders_nor_secrets_into_the_store(store: Store):
