@@ -112,7 +112,7 @@ class AnthropicModel:
                 case "error":
                     raise self._failures.of_entry(event)
         if not message.get("stop_reason"):
-            raise self._failures.not_understood("ends before its end")
+            raise self._failures.not_understood("is incomplete")
         return {**message, "content": [{"type": "text", "text": "".join(texts)}]}
 
     def submit(self, requests: Mapping[str, ModelRequest]) -> Batch:

@@ -86,8 +86,8 @@ FAILURES: dict[str, tuple[type[ModelError], Sequence[int]]] = {
     "busy": (ModelBusyError, (429, *range(500, 600))),
     "no_network": (ModelBusyError, ()),
 }
-"""Failure → its error, and the HTTP statuses that mean it. The first counts whose status was given,
-or whose pattern is in the message.
+"""Failure → its error and its HTTP statuses, in order of precedence. A failure is recognised by its
+status or by its pattern in the message.
 """
 
 

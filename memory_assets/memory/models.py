@@ -25,13 +25,12 @@ def overview() -> ModelOverview:
 
 def undecided_overview() -> ModelOverview | None:
     """Returns the overview while nobody has chosen or declined a model that is ready; else None."""
-    is_decided = list_models().origin != "default"
+    origin = list_models().origin
     agent = MemoryAgent()
-    if is_decided or agent.is_sample or not agent.exists:
+    if origin != "default" or agent.is_sample or not agent.exists:
         return None
-    present = overview()
-    has_offer = any(offer.is_ready for offer in present.offers)
-    return present if has_offer and present.calls else None
+    present = model_costs.overview(agent.store, origin)
+    return present if present.ready and present.calls else None
 
 
 def use_model(

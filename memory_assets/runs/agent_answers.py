@@ -42,7 +42,7 @@ PAGE_CHARS = 30_000
 """Clients cut the answer of a tool at ten thousand tokens, or put a longer one into a file."""
 
 MOST_TOKENS = 2 * WIDER_TOKENS
-"""Of an answer that is looked at; the store keeps no longer one."""
+"""Most tokens of an answer; a longer one is refused and not stored."""
 
 NO_CONSENT = (
     "Nobody may read sessions yet. The owner allows it with `memory model use agent`, or of one "
@@ -65,7 +65,7 @@ class Distilled:
 
 @dataclass(frozen=True)
 class AgentModel:
-    """An agent as a model: its answer is there before the question is put."""
+    """An agent as a model: it has already answered, and `ask` returns that answer."""
 
     client: str = ""
     text: str = ""

@@ -22,6 +22,7 @@ from memory_assets.schema.frames import empty, frame_of
 from memory_assets.schema.tables import TABLES, WHOLE
 from memory_assets.services.review.open_triage import workspace_of
 from memory_assets.services.search.corpus import configured_model, open_embedder
+from memory_assets.stages.embed.encode import is_made_by
 from memory_assets.stages.embed.project import hashes_of, plan_texts
 from memory_assets.store.store import Store
 
@@ -142,7 +143,7 @@ def document_index(store: Store, run: Run) -> Report:
         vectors = store.tables.read("document_vectors")
         made_by = configured_model(store)
         if made_by:
-            vectors = vectors.filter(model=made_by[0], model_version=made_by[1])
+            vectors = vectors.filter(is_made_by(*made_by))
         rows = index_rows(store.tables.read("document_chunks"), vectors)
         index = open_index(store)
         plan = partial(plan_texts, rows)

@@ -1,4 +1,4 @@
-"""Asks once, on a terminal, which model may read the sessions. The answer is kept, also a no."""
+"""Asks the person once, on a terminal, which model may read the sessions, and saves the answer."""
 
 import os
 import sys
@@ -16,15 +16,15 @@ def is_terminal() -> bool:
 
 
 def choose_model() -> bool:
-    """Asks, unless that was answered before or nothing is ready; returns whether a model was
-    chosen.
+    """Asks for a model and returns whether one was chosen; does not ask where the person has
+    answered before or no model is ready.
     """
     from memory_assets.memory.models import undecided_overview, use_model
 
     overview = undecided_overview()
     if overview is None:
         return False
-    offers = [offer for offer in overview.offers if offer.is_ready]
+    offers = overview.ready
     show(render_model_question(overview), console())
     key = _key_of("yln")
     offer = offers[0]

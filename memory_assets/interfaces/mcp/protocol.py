@@ -183,7 +183,7 @@ class Protocol:
         """Returns whether this server lets a tool write: with `--write` all of them, else what the
         owner consented to, and what the client asks its user.
         """
-        is_asked = tool == DECIDE and self.can_ask_person and self.ask_client is not None
+        is_asked = tool == DECIDE and self._person_asker is not None
         return self.is_writing or tool == DISTILL or is_asked
 
     def prompt(self, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -248,8 +248,13 @@ class Protocol:
         """Returns what was decided about proposals; a person decides what no agent may."""
         from memory_assets.interfaces.mcp.people import decide_with_person
 
-        ask_client = self.ask_client if self.can_ask_person else None
-        return decide_with_person(agent_for, arguments, ask_client, is_writing=self.is_writing)
+        is_writing = self.is_writing
+        return decide_with_person(agent_for, arguments, self._person_asker, is_writing=is_writing)
+
+    @property
+    def _person_asker(self) -> "AskClient | None":
+        """Asks the client's user; None where the client or the transport cannot."""
+        return self.ask_client if self.can_ask_person else None
 
     def _find_verb(self, params: Mapping[str, Any]) -> "tuple[Verb, Mapping[str, Any]]":
         """Returns the verb of the tool that is called, with its arguments."""

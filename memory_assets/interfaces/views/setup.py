@@ -77,19 +77,18 @@ def render_overview(overview: "ModelOverview") -> Parts:
         sessions = sum(share.sessions for share in more)
         yield dim(f"and {len(more)} more projects with {sessions:,} sessions")
     yield dim(
-        "Sent are messages, tool calls and results cut at 200 characters, and images; secrets "
-        "are masked (docs/model.md)."
+        "A model is sent messages, tool calls and results cut at 200 characters, and images; "
+        "secrets are masked (docs/model.md)."
     )
-    for offer in overview.offers:
-        if offer.is_ready:
-            yield bold(offer.command, f"   allows that for these projects ({offer.sent_to})")
+    for offer in overview.ready:
+        yield bold(offer.command, f"   allows that for these projects ({offer.sent_to})")
     exactly = "   counts the questions of each day and step exactly, and sends nothing"
     yield bold("memory model cost", exactly)
 
 
 def render_model_question(overview: "ModelOverview") -> Parts:
     """Renders what a model would read, at which price, and the keys to answer with."""
-    offer = next(offer for offer in overview.offers if offer.is_ready)
+    offer = overview.ready[0]
     title = offer.title or offer.name
     projects = [share.project for share in overview.projects]
     more = f" and {len(projects) - MOST_ROWS} more" if len(projects) > MOST_ROWS else ""
@@ -108,8 +107,7 @@ def render_model_question(overview: "ModelOverview") -> Parts:
 
 def render_model_choices(overview: "ModelOverview") -> Parts:
     """Renders the offers that are ready, each with the key that chooses it."""
-    ready = [offer for offer in overview.offers if offer.is_ready]
-    for number, offer in enumerate(ready, 1):
+    for number, offer in enumerate(overview.ready, 1):
         price = _price(offer.usd, "no price known")
         yield f"[{number}] {offer.title or offer.name}: {offer.state}; {price}; {offer.sent_to}"
     yield "[n] not now"
@@ -127,7 +125,7 @@ def render_choice(overview: "ModelOverview", path: "Path | None") -> Parts:
         yield dim(f"Written into {path}.")
     if overview.sent_to and not overview.projects:
         limit = "`memory model use NAME --project PROJECT` allows one alone"
-        yield f"No project is known yet: all that are found are sent. {limit}."
+        yield f"No project is known yet; every project that is found will be sent. {limit}."
     elif overview.observer == "agent":
         yield "In your agent, the command or tool memory_distill reads one session a call."
     elif overview.sent_to and overview.calls:

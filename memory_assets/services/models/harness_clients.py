@@ -49,12 +49,12 @@ def missing_of(name: str) -> str:
     return "" if login_of(name) else "no login found"
 
 
-def login_of(name: str, home: Path | None = None, environ: Mapping[str, str] = os.environ) -> str:
+def login_of(name: str, environ: Mapping[str, str] = os.environ) -> str:
     """Returns where the login of the harness is: a variable, a file or the keychain; an empty text
     if none is found.
     """
     client = CLIENTS[name]
-    folder = harness_homes(home or Path(home_folder()), environ)[client.home]
+    folder = _folder_of(client, environ)
     if environ.get(client.login_variable):
         return client.login_variable
     login_file = folder / client.login_file
@@ -65,14 +65,18 @@ def login_of(name: str, home: Path | None = None, environ: Mapping[str, str] = o
     return "its account, in the system's keychain" if has_account else ""
 
 
-def plan_of(name: str, home: Path | None = None, environ: Mapping[str, str] = os.environ) -> str:
+def plan_of(name: str) -> str:
     """Returns the subscription that the login names, such as `max`; empty if it names none."""
     client = CLIENTS[name]
-    file = harness_homes(home or Path(home_folder()), environ)[client.home] / client.login_file
+    file = _folder_of(client, os.environ) / client.login_file
     try:
         return str(json.loads(file.read_bytes())["claudeAiOauth"]["subscriptionType"] or "")
     except (OSError, ValueError, KeyError, TypeError):
         return ""
+
+
+def _folder_of(client: Client, environ: Mapping[str, str]) -> Path:
+    return harness_homes(Path(home_folder()), environ)[client.home]
 
 
 def _has_account(folder: Path) -> bool:

@@ -125,13 +125,12 @@ def failure_since(store: Store, moment: float) -> str:
     """Returns why nothing came of the questions since the moment; empty if something did, or none
     was sent.
     """
-    stored = answers_since(store, moment)
-    failed = [answer for answer in stored if not answer.is_usable]
-    if not failed or len(failed) < len(stored):
+    answers = answers_since(store, moment)
+    if not answers or any(stored.is_usable for stored in answers):
         return ""
-    last = max(failed, key=lambda answer: answer.asked_at)
+    last = max(answers, key=lambda stored: stored.asked_at)
     reason = last.fault or f"The answer ended early ({last.answer.stop_reason})."
-    return f"Nothing came of {counted(len(failed), 'question')} to {last.key.model}: {reason}"
+    return f"Nothing came of {counted(len(answers), 'question')} to {last.key.model}: {reason}"
 
 
 def answers_since(store: Store, moment: float) -> list[StoredAnswer]:

@@ -101,6 +101,11 @@ class ModelOverview:
     offers: tuple[ModelOffer, ...]
 
     @property
+    def ready(self) -> list[ModelOffer]:
+        """The offers that can be used at once."""
+        return [offer for offer in self.offers if offer.is_ready]
+
+    @property
     def waiting(self) -> tuple[str, ...]:
         """The projects that a configured model may not be sent."""
         return tuple(project.project for project in self.projects if not project.may_send)
@@ -145,10 +150,16 @@ def overview_of(store: Store, origin: str, reflector_tokens: Sequence[int] = ())
     short = [size for calls in by_project.values() for size in calls.short]
     observer = (size for calls in by_project.values() for size in calls.long)
     due = DueQuestions(tuple(observer), tuple(_pack(short)), len(short), tuple(reflector_tokens))
-    models = (settings.model_of("observer"), settings.model_of("reflector"))
-    shares = tuple(_shares(store, by_project))
-    what = (shares, len(due.tokens), sum(due.tokens), tuple(find_offers(store, due)))
-    return ModelOverview(*models, origin, _sent_to(settings), *what)
+    return ModelOverview(
+        observer=settings.model_of("observer"),
+        reflector=settings.model_of("reflector"),
+        origin=origin,
+        sent_to=_sent_to(settings),
+        projects=tuple(_shares(store, by_project)),
+        calls=len(due.tokens),
+        tokens=sum(due.tokens),
+        offers=tuple(find_offers(store, due)),
+    )
 
 
 def _pack(short: Sequence[int]) -> list[int]:

@@ -12,6 +12,7 @@ from memory_assets.services.models.model_names import check_name
 from memory_assets.services.models.prices import price_of, price_problems, prices_of
 from memory_assets.store.places import settings_files, user_settings_file
 from memory_assets.store.settings import (
+    RENAMED,
     RULES,
     Role,
     Settings,
@@ -95,6 +96,8 @@ def read_configuration(only: str | None = None) -> tuple[Setting, ...]:
     """
     settings = read_settings()
     files = _files()
+    if only in RENAMED:
+        raise QuestionError(f"The setting '{only}' is now '{RENAMED[only]}'.")
     if only is not None and only not in Settings.model_fields:
         raise QuestionError(f"There is no setting '{only}'; `memory config` lists all.")
     return tuple(
@@ -198,13 +201,14 @@ def _without_free(settings: Settings, models: Iterable[str]) -> dict[str, dict[T
 
 
 def _notices(present: Settings, changed: Settings, *, is_kept: bool) -> Iterator[str]:
-    """Yields which earlier choices are reset, and which stay."""
+    """Yields a notice for each earlier choice that was reset or still applies."""
     if present.model_url and not changed.model_url:
-        yield f"The server {present.model_url} is no longer used; --url {present.model_url} does."
-    for name in present.model_prices.keys() - changed.model_prices.keys():
-        yield f"{name} is no longer taken as free; --free does that."
+        use = f"To use it, give --url {present.model_url}."
+        yield f"The server {present.model_url} is no longer used. {use}"
+    for name in sorted(present.model_prices.keys() - changed.model_prices.keys()):
+        yield f"{name} no longer counts as free. If it is, give --free."
     if is_kept and changed.reflector_model:
-        yield f"{changed.reflector_model} still reflects; --reflector names another."
+        yield f"{changed.reflector_model} still reflects. To change that, give --reflector."
     if changed.reflector_url and changed.model != RULES:
         yield f"The reflector's server is still {changed.reflector_url} (setting reflector_url)."
 

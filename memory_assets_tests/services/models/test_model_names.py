@@ -98,10 +98,10 @@ def test_an_earlier_server_price_and_reflector_are_named_and_reset_or_kept(url: 
     assert read_settings().model_prices.keys() == {"qwen3:30b", "gemma4"}
     again = use_model("qwen3:30b", ["shop"], url=url)
     free, still = again.notices
-    assert free == "qwen3:30b is no longer taken as free; --free does that."
-    assert still == "gemma4 still reflects; --reflector names another."
+    assert free == "qwen3:30b no longer counts as free. If it is, give --free."
+    assert still == "gemma4 still reflects. To change that, give --reflector."
     other = use_model("claude-haiku-4-5", ["shop"], reflector="claude-opus-5-5")
-    assert other.notices == (f"The server {url} is no longer used; --url {url} does.",)
+    assert other.notices == (f"The server {url} is no longer used. To use it, give --url {url}.",)
     settings = read_settings()
     assert (settings.model_url, settings.reflector_model) == ("", "claude-opus-5-5")
 

@@ -73,6 +73,14 @@ class Attempt:
     fault: str = ""
     silence: ModelSilentError | None = None
 
+    @classmethod
+    def of(cls, result: ModelAnswer | ModelError, model: str) -> "Attempt":
+        """Returns the attempt with this answer of the model, or this error."""
+        if isinstance(result, ModelAnswer):
+            return cls(result)
+        silence = result if isinstance(result, ModelSilentError) else None
+        return cls(no_answer(model), str(result), silence)
+
     def end(self) -> None:
         """Raises the error of a silent model, once the attempt is stored."""
         if self.silence:
@@ -100,13 +108,11 @@ class BatchedQuestion:
 
     def answers(self, result: ModelAnswer | ModelError, at: datetime) -> list[StoredAnswer]:
         """Returns the answer of each question, or why it has none."""
-        answer, fault = (result, "") if isinstance(result, ModelAnswer) else (None, str(result))
-        if answer is not None:
-            answer = replace(answer, is_batch=True, seconds=0.0)
+        attempt = Attempt.of(result, self.key.model)
+        answer = replace(attempt.answer, is_batch=not attempt.fault, seconds=0.0)
         if self.short:
-            return split_answer(self.short, answer, at)
-        answer = answer or no_answer(self.key.model)
-        return [StoredAnswer(self.key, answer, at, self.shown_ids, fault)]
+            return split_answer(self.short, None if attempt.fault else answer, at)
+        return [StoredAnswer(self.key, answer, at, self.shown_ids, attempt.fault)]
 
 
 @dataclass(frozen=True)
@@ -322,15 +328,15 @@ def ask_once(
     its attempt counts. After the others nothing was read, and nothing is paid.
     """
     try:
-        return Attempt(model.ask(request))
+        return Attempt.of(model.ask(request), model.name)
     except ModelSilentError as error:
-        return Attempt(no_answer(model.name), str(error), error)
+        return Attempt.of(error, model.name)
     except STOPS:
         raise
     except ModelError as error:
         if plain and isinstance(error, ModelRequestError):
             return ask_once(model, plain())
-        return Attempt(no_answer(model.name), str(error))
+        return Attempt.of(error, model.name)
 
 
 def ask_each(

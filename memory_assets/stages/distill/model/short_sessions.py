@@ -21,7 +21,13 @@ from zoneinfo import ZoneInfo
 import polars as pl
 
 from memory_assets.schema.protocols import ModelAnswer, ModelRequest
-from memory_assets.stages.distill.model.answers import CUT, SHORT_PREFIX, AnswerKey, StoredAnswer
+from memory_assets.stages.distill.model.answers import (
+    CUT,
+    SHORT_PREFIX,
+    AnswerKey,
+    StoredAnswer,
+    no_answer,
+)
 from memory_assets.stages.distill.model.material import (
     QUOTED_CHARS,
     EarlierMemory,
@@ -220,8 +226,7 @@ def split_answer(
     complete parts are used.
     """
     if answer is None:
-        nothing = [(key, ModelAnswer("", key.model, 0, 0)) for key in keys]
-        return [StoredAnswer(key, empty, at, fault=IS_REJECTED) for key, empty in nothing]
+        return [StoredAnswer(key, no_answer(key.model), at, fault=IS_REJECTED) for key in keys]
     elements = list(_SESSION.finditer(answer.text))
     if len(keys) == 1:
         text = _part(*(element[2] for element in elements)) if elements else answer.text
