@@ -14,7 +14,8 @@ import orjson
 ASKING = frozenset({"AskUserQuestion", "request_user_input"})
 """The tools of Claude Code and of Codex."""
 
-_LABEL = re.compile(r'"label":\s?("(?:[^"\\]|\\.)*")')
+_TEXT = r'("(?:[^"\\]|\\.)*")'
+_OPTION = re.compile(rf'"label":\s?{_TEXT}(?:,\s?"description":\s?{_TEXT})?')
 _NOTE = "user_note: "
 """Beginning of the person's own words among Codex' answers."""
 
@@ -32,13 +33,13 @@ def questions_in(arguments: Any) -> dict[str, str]:
     }
 
 
-def labels_in(call: str) -> set[str]:
-    """Returns the labels of the options that a rendered call offers."""
-    labels: set[str] = set()
-    for label in _LABEL.findall(call):
+def options_in(call: str) -> dict[str, str]:
+    """Returns the descriptions of the options that a rendered call offers, by their labels."""
+    options: dict[str, str] = {}
+    for label, description in _OPTION.findall(call):
         with suppress(orjson.JSONDecodeError):
-            labels.add(str(orjson.loads(label)))
-    return labels
+            options[orjson.loads(label)] = orjson.loads(description or '""')
+    return options
 
 
 def answers_in(outcome: Any, keys: Iterable[str]) -> str:

@@ -14,14 +14,14 @@ from itertools import chain
 
 import orjson
 
-from memory_assets.harnesses.asking import ASKING, labels_in
+from memory_assets.harnesses.asking import ASKING, options_in
 from memory_assets.harnesses.human_words import NOTE
 from memory_assets.harnesses.tool_calls import calls_in
 from memory_assets.stages.distill.rules.candidates import FACT_CHARS, Candidate, candidate_of
 from memory_assets.stages.distill.rules.exchanges import Row, parse_exchanges
 from memory_assets.stages.distill.rules.grammar import is_clear
 from memory_assets.stages.distill.rules.owner_says import find_owner_facts
-from memory_assets.text.sentences import CALL, sentence_spans
+from memory_assets.text.sentences import CALL, sentence_spans, split_sentences
 from memory_assets.text.words import squeezed
 
 REMEMBERED, RECORDED = 0.95, 0.75
@@ -64,15 +64,19 @@ def _answers(question: Row, answer: Row) -> Iterator[Candidate]:
     """Yields each question with its answer, or the standing order in the owner's own words."""
     asked = question["text"].partition(CALL)[0].strip().splitlines()
     given = answer["text"].splitlines()
-    labels = labels_in(question["text"].partition(CALL)[2])
+    options = options_in(question["text"].partition(CALL)[2])
     if len(asked) != len(given):
         return
     for words, choice in zip(asked, given, strict=True):
         if choice.endswith("?"):
             continue
         chosen = choice.removesuffix(RECOMMENDED)
-        record = _record(f"{words} {chosen}", chosen, answer, question)
-        yield from (choice not in labels and _stated(answer, choice)) or [record]
+        text = f"{words} {chosen}"
+        # A label alone ("All four") seldom says what was chosen.
+        meaning = next(iter(split_sentences(options.get(choice, ""))), "")
+        text = f"{text}: {meaning}" if meaning and len(text + meaning) < FACT_CHARS - 1 else text
+        record = _record(text, chosen, answer, question)
+        yield from (choice not in options and _stated(answer, choice)) or [record]
 
 
 def _record(text: str, quote: str, *evidence: Row) -> Candidate:

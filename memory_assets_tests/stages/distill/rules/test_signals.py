@@ -30,6 +30,10 @@ def test_an_answer_is_a_fact_of_the_owner_with_the_agents_question():
     (fact,) = signals(TURN, ASKS, answer("A table in Postgres"))
     assert (fact.text, fact.quote) == (f"{QUESTION} A table in Postgres", "A table in Postgres")
     assert (fact.kind, fact.author, fact.priority, fact.lines) == ("answer", "owner", "low", (2, 4))
+    described = '"A table in Postgres", "description": "Jobs are rows. It needs no server."'
+    asks = {**ASKS, "text": ASKS["text"].replace('"A table in Postgres"', described)}
+    (whole,) = signals(TURN, asks, answer("A table in Postgres"))
+    assert (whole.text, whole.quote) == (f"{fact.text}: Jobs are rows.", fact.quote)
 
 
 @pytest.mark.parametrize(
