@@ -196,7 +196,7 @@ class Filters(Request):
     @property
     def are_narrow(self) -> bool:
         """Whether the filters narrow results so far that the question may be vague."""
-        names = ("category", "priority", "tag", "kind", "trigger", "session", "since", "until")
+        names = "category priority tag kind trigger session since until".split()
         return any(getattr(self, name) for name in names)
 
     @property

@@ -33,7 +33,7 @@ ONE_LINE = 300
 Numbered = list[tuple[str, RecurringProblem]]
 """Problems with their numbers."""
 
-_COPIED = ("kind", "title", "target", "section", "old", "new", "session_ids", "message_ids")
+_COPIED = "kind title target section old new session_ids message_ids".split()
 
 KEPT_MESSAGES = 40
 """Messages kept in the ledger with a number, to recognise the problem."""

@@ -36,9 +36,7 @@ OUTPUTS = ("tool", "file", "web")
 
 _APOSTROPHE = re.compile(r"(?<=\w)['’](?=\w)")
 _NO_WORD = re.compile(r"\W+")
-_ASCRIPTION = frozenset(
-    {"owner", "user", "want", "wanted", "decid", "decided", "correct", "corrected", "said"}
-)
+_ASCRIPTION = frozenset("owner user want wanted decid decided correct corrected said".split())
 """Words that ascribe a fact to a person; a wrong ascription is the fault `owner_unheard`."""
 
 _PATTERNS = patterns_beside(__file__)

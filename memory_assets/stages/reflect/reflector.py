@@ -46,7 +46,7 @@ REFLECTOR, DISTILLER = version_of("reflections"), version_of("weekly_distillates
 
 SESSION_VERSION = version_of("session_reflections")
 _OF_CONDENSED = ("level", "reflector", "prompt_hash", "cost_usd", "problem")
-_OF_SESSION = ("session_id", "day", "project", "person", "window_count", "observed_tokens")
+_OF_SESSION = "session_id day project person window_count observed_tokens".split()
 
 REFLECTED_SHARE = 0.325
 """Share of the context from which on a session is long, in tokens of observed messages. Of 56 real
