@@ -20,8 +20,8 @@ EACH_TIME = (
 )
 """An occasion that comes again and again."""
 
-ALL = r"\b(?:every|each|all|any|always|only|no|not|never|without|instead)\b"
-"""Says that something holds for a whole kind, or for none of it."""
+ALL = r"\b(?:(?:each|every)(?! \d)|all|any(?! more)|always|only|not?|never|without|instead)\b"
+"""Says that something holds for a whole kind, or for none of it; "every 15 minutes" does not."""
 
 _ORDER = re.compile(
     rf"(?i)(?:^|[,;:.–—] |\b(?:and|but|so|please|we|must|should|i'll|we'll|will"

@@ -194,7 +194,8 @@ def test_a_tick_in_review_md_is_carried_out_beside_a_line_written_by_hand(
     places: tuple[Path, Path], store: Store
 ):
     review, memory = store.workspace / "REVIEW.md", store.workspace / TIDEWATCH
-    first = next(line for line in review.read_text().splitlines() if line.startswith("- [ ] "))
+    own = review.read_text().partition("## Proposed for: tidewatch")[2].splitlines()
+    first = next(line for line in own if line.startswith("- [ ] "))
     review.write_text(review.read_text().replace(first, first.replace("[ ]", "[x]", 1)))
     memory.write_text(
         memory.read_text().replace(

@@ -2,8 +2,9 @@
 
 A memory is proposed on the first day on which it qualifies. A line of MEMORY.md is read by every
 session, so a report of what was done never qualifies, and a memory of low priority does not. The
-others do if two sessions say them. What one session says qualifies only with high priority: a rule,
-a preference, a durable statement of the owner, and the surest few other facts of a day and project.
+others do if two sessions say them. What one session says qualifies if it is a rule, a preference, a
+decision or a change of the owner, or the owner's fact about all of a kind; also
+the surest few other facts of a day and project with high priority, but for the cause of a fault.
 The rest stays in the memory, where it is recalled. Memories about preferences and people qualify
 only if they are the owner's; for rules and facts of a project it does not matter who said them.
 
@@ -24,6 +25,7 @@ from zoneinfo import ZoneInfo
 
 import polars as pl
 
+from memory_assets.english.standing import is_of_all
 from memory_assets.schema import frames as schemas
 from memory_assets.schema.records import VALID_STATES
 from memory_assets.stages.distill.rows import PERSONAL
@@ -218,12 +220,11 @@ def _qualifies(memory: Mapping[str, Any], owner: str) -> bool:
 
 
 def _is_lasting(memory: Mapping[str, Any]) -> bool:
-    """Returns whether two sessions say it, or it is of high priority and a rule, a preference or a
-    durable statement of the owner.
-    """
-    if len(memory["session_ids"]) >= CONFIRMED_SESSIONS:
-        return True
-    return memory["priority"] == "high" and (memory["category"] in NORMS or is_durable(memory))
+    """Returns whether two sessions say it, or the owner laid it down or stated it in general."""
+    is_confirmed = len(memory["session_ids"]) >= CONFIRMED_SESSIONS
+    is_of_kind = memory["priority"] == "high" or memory["category"] in NORMS | PERSONAL
+    is_general = is_of_kind or is_of_all(memory["text"])
+    return is_confirmed or (is_general and is_durable(memory))
 
 
 def _without_most_said_once(
@@ -237,12 +238,12 @@ def _without_most_said_once(
     counts: Counter[str] = Counter()
     chosen: set[str] = set()
     for memory in sorted(candidates, key=lambda row: (-row["confidence"], row["id"])):
+        is_lasting = _is_lasting(memory)
         is_numbered = any(id in numbered for id in memory["observation_ids"])
-        has_room = is_numbered or counts[memory["project"]] < MOST_SAID_ONCE
-        if _is_lasting(memory):
-            chosen.add(memory["id"])
-        elif memory["priority"] == "high" and has_room:
-            counts[memory["project"]] += 1
+        is_sure = memory["priority"] == "high" and "root_cause" not in memory["tags"]
+        has_room = is_sure and counts[memory["project"]] < MOST_SAID_ONCE
+        if is_lasting or is_numbered or has_room:
+            counts[memory["project"]] += not is_lasting
             chosen.add(memory["id"])
     return [memory for memory in candidates if memory["id"] in chosen]
 

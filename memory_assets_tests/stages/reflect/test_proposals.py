@@ -102,20 +102,22 @@ def test_a_proposal_says_where_it_belongs_and_what_it_rests_on():
     assert numbers == [("p-20260803-001", {"key": "uv", "claim": claim, "day": "2026-08-03"})]
 
 
-def test_what_is_worth_a_line_is_high_or_medium_and_said_twice():
+def test_what_is_worth_a_line_is_laid_down_or_general_or_said_twice():
+    medium = {"priority": "medium", "category": "operations"}
     frame, _ = proposals_of(
         memory("a", "high"),
-        memory("b", "medium once", priority="medium", category="operations"),
-        memory(
-            "c", "medium twice", priority="medium", category="operations", session_ids=["s1", "s2"]
-        ),
+        memory("b", "The feed listens on port 8040, every 15 minutes.", **medium),
+        memory("c", "medium twice", session_ids=["s1", "s2"], **medium),
+        memory("i", "Kim reviews every migration.", **medium),
+        memory("k", "Kim owns the release.", priority="medium", category="people-relationships"),
+        memory("l", "The tz field is lost.", category="operations", tags=["root_cause"]),
         memory("d", "low twice", priority="low", session_ids=["s1", "s2"]),
         memory("e", "held", state="held"),
         memory("f", "replaced", state="superseded"),
         memory("g", "a story", kind="narrative"),
         memory("h", "x" * 301),
     )
-    assert texts(frame) == ["high", "medium twice"]
+    assert [row["memory_id"] for row in frame.to_dicts()] == ["a", "c", "i", "k"]
 
 
 def test_of_what_one_session_says_only_the_surest_of_a_project_and_no_report_become_lines():

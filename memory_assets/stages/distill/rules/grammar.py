@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from memory_assets.english.asking import is_question
 from memory_assets.english.changes import read_state_changes, states_change
-from memory_assets.english.errands import TASK, is_errand
+from memory_assets.english.errands import TASK, is_errand, without_content
 from memory_assets.english.hedges import is_doubtful
 from memory_assets.english.negation import CONTRAST, contrasts, excludes_forever
 from memory_assets.english.openings import denies_before, strip_opening, strip_repetition
@@ -91,7 +91,6 @@ _OF_A_KIND = re.compile(
     r"(?i)^(?:(?:each|every|all|any|no(?:body)?|only|there) "
     r"|(?!i |we |you |(?:the|this|that|my|your|it|he|she) )[^,;:(]*?s )"
 )
-_EACH = re.compile(r"(?i)^(?:each|every|all)\b")
 _OF_ALL = re.compile(r"(?i)^(?:each|every|all|only)\b")
 _PASSES = re.compile(r"(?i)^(?:work|pass|hurry)$")
 _ONE_TASK = re.compile(rf"(?i)^(?:{TASK})$")
@@ -115,7 +114,7 @@ _STATES = re.compile(
     r"|^(?:nobody|no one|only [\w` ]+?(?= may| can| must)) \w+"
     r"|^[^,;:]*\b(?:is|are) (?:forbidden|mandatory|not allowed)\b|.*\bis how we\b"
     r"|^(?:(?:in|for|on) [\w .`/-]+ )?we (?:only (?!have|need|got)\w+"
-    r"|(?:also )?(?:(?:do not|don'?t) )?(?:use|support|deploy|store)\b) \S"
+    r"|(?:also )?(?:(?:do not|don'?t) )?(?:use|support|deploy|store|stay|stick)\b) \S"
 )
 _OWNS = r"(?:owns|maintains|reviews|approves|(?:is|are) (?:responsible for|called|named|owned by))"
 _IS = r"(?:(?:is|are)(?! \w+ing\b)|has|(?:listen|run|live|go|use|expect|arrive|stay)s?)"
@@ -170,7 +169,7 @@ def _is_unreal(words: str) -> bool:
 
 
 def _act(words: str, *, is_task: bool, is_reply: bool) -> SpeechAct | None:
-    bare = _QUOTED.sub(" ", words)
+    bare = without_content(_QUOTED.sub(" ", words))
     return (
         _correction(words, bare, is_reply=is_reply)
         or _order(words, bare, is_task=is_task)
@@ -190,14 +189,12 @@ def _correction(words: str, bare: str, *, is_reply: bool) -> SpeechAct | None:
 
 
 def _order(words: str, bare: str, *, is_task: bool) -> SpeechAct | None:
-    task = bare.partition(": ")[0]
-    if is_errand(bare) and not (lasts(task) or recurs(task)):
+    if is_errand(bare) and not (lasts(bare) or recurs(bare)):
         return None
     is_lasting = orders_always(bare) or lasts(bare) or orders_each_time(bare)
     if is_lasting or _NOTHING_OF.match(bare):
         return SpeechAct("rule", 0.95, words)
-    ban = None if is_task else _ban(words, bare)
-    return ban or _demand(words, bare)
+    return (None if is_task else _ban(words, bare)) or _demand(words, bare)
 
 
 def _ban(words: str, bare: str) -> SpeechAct | None:
@@ -220,7 +217,7 @@ def _demand(words: str, bare: str) -> SpeechAct | None:
     subject = demand["subject"]
     is_normative = _NORMATIVE.match(demand["modal"]) is not None
     is_lasting = demand["how"] in (" never", " always", " only")
-    if not (is_normative or _EACH.match(subject)):
+    if not (is_normative or _OF_ALL.match(subject)):
         return None
     if _OF_A_KIND.match(f"{subject} ") or is_lasting:
         return SpeechAct("rule", 0.95, words)
