@@ -3,10 +3,10 @@
 A memory is proposed on the first day on which it qualifies. A line of MEMORY.md is read by every
 session, so a report of what was done never qualifies, and a memory of low priority does not. The
 others do if two sessions say them. What one session says qualifies if it is a rule, a preference, a
-decision or a change of the owner, or the owner's fact about all of a kind; also
-the surest few other facts of a day and project with high priority, but for the cause of a fault.
-The rest stays in the memory, where it is recalled. Memories about preferences and people qualify
-only if they are the owner's; for rules and facts of a project it does not matter who said them.
+decision or a change of the owner, or the owner's fact about all of a kind; also the surest few
+other facts of a day and project with high priority, but for the cause of a fault. The rest stays in
+the memory, where it is recalled. Memories about preferences and people qualify only if they are the
+owner's; for rules and facts of a project it does not matter who said them.
 
 The ledger records the numbers, so that a rebuilt day proposes under the same numbers. A number
 belongs to the memory's id and to its claim. The id disappears when the memory's message comes to
