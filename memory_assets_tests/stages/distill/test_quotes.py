@@ -147,7 +147,7 @@ def composed(
     """The quotes and facts with words that no message has in this order.
 
     A fact may begin with a capital, end with a stop, and say that the owner said it; an answer
-    follows its question.
+    follows its question, and what the chosen option means follows the answer.
     """
     rows = all_messages.to_dicts()
     texts = {row["message_id"]: squeezed(row["text"]) for row in rows}
@@ -162,12 +162,16 @@ def composed(
     for fact in day["observations"].to_dicts():
         told = [plain_texts[id] for id in fact["message_ids"]]
         words = plain_words(fact["text"].removeprefix("The owner said: "))
-        cuts = range(len(words) + 1) if fact["tags"] == ["answer"] else (len(words),)
-        if not any(
-            all(any(part in text for text in told) for part in (words[:n], words[n:])) for n in cuts
-        ):
+        if count_pieces(words, told) > (3 if fact["tags"] == ["answer"] else 1):
             wrong.append(fact["text"])
     return wrong
+
+
+def count_pieces(words: str, texts: list[str]) -> float:
+    """Of how many passages of the texts the words consist; infinite with any that is in none."""
+    first = max(n for n in range(len(words) + 1) if any(words[:n] in text for text in texts))
+    rest = count_pieces(words[first:].strip(), texts) if first else float("inf")
+    return 1 + rest if words else 0
 
 
 def plain_words(text: str) -> str:
