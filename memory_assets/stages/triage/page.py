@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from memory_assets.english.standing import is_standing_order
+from memory_assets.english.standing import is_of_all, is_standing_order
 from memory_assets.schema.protocols import Row
 from memory_assets.stages.embed.merge import NORMS
 from memory_assets.stages.reflect.bullets import ORDER
@@ -56,6 +56,11 @@ def usefulness(proposal: Row) -> tuple[Any, ...]:
     )
 
 
+def _likeliness(perhaps_rule: Row) -> tuple[Any, ...]:
+    """Returns the rank of a perhaps rule: what holds for all of a kind comes first."""
+    return (not is_of_all(perhaps_rule["text"]), *usefulness(perhaps_rule))
+
+
 def choose_asked(
     decisions: Sequence[Row], proposals: Mapping[str, Row]
 ) -> tuple[list[str], list[str]]:
@@ -65,7 +70,7 @@ def choose_asked(
     rows = (row for row in decisions if row["state"] == "pending")
     pending = [{**proposals[row["proposal_id"]], **row} for row in rows]
     sure = sorted((row for row in pending if not row.get("doubt")), key=usefulness)
-    perhaps = sorted((row for row in pending if row.get("doubt")), key=usefulness)
+    perhaps = sorted((row for row in pending if row.get("doubt")), key=_likeliness)
     ranked = [*perhaps[:PERHAPS_ASKED], *sure, *perhaps[PERHAPS_ASKED:]]
     new = [row["proposal_id"] for row in ranked[:MOST_ASKED] if row["expires_at"] is None]
     return new, [row["proposal_id"] for row in ranked[MOST_ASKED:] if row["expires_at"] is not None]

@@ -53,7 +53,7 @@ def test_perhaps_rules_have_three_of_the_places():
     }
     new, _ = choose_asked([{**decision, "proposal_id": text} for text in proposals], proposals)
     perhaps = [text for text in new if text in wishes]
-    assert (len(new), len(perhaps)) == (MOST_ASKED, PERHAPS_ASKED)
+    assert (len(new), len(perhaps), perhaps[0]) == (MOST_ASKED, PERHAPS_ASKED, wishes[2])
 
 
 def test_a_more_useful_proposal_takes_the_place_of_one_whose_time_begins_again_later(world: World):
