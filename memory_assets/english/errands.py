@@ -11,7 +11,7 @@ TASK = (
 )
 """Base forms of verbs that ask for one task."""
 
-ERRAND = re.compile(
+_ERRAND = re.compile(
     rf"(?i)^(?:{TASK}|stop(?! \w+ing)|do(?! not| it| that| we| you)|lets?|c(?:an|ould) you"
     r"|i(?:'d like| want| need) to)\b"
 )
@@ -29,4 +29,4 @@ def without_content(words: str) -> str:
 
 def is_errand(words: str) -> bool:
     """Returns whether the words begin as a request for one task does."""
-    return ERRAND.match(words) is not None
+    return _ERRAND.match(words) is not None

@@ -41,6 +41,7 @@ the owner asks them to (`runs.agent_answers`).
 """
 
 NOT_ASKED = (RULES, AGENT)
+"""Values of the setting `model` with which no run asks a model."""
 
 NO_MODEL = ("none", "no", "off", "false", "null", "0")
 """Rejected as names of models: the user means no model, but a name would send transcripts to a

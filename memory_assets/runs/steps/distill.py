@@ -16,11 +16,7 @@ from memory_assets.schema.frames import empty
 from memory_assets.schema.progress import track
 from memory_assets.schema.tables import JOBS
 from memory_assets.services.forget.rows import without_forgotten
-from memory_assets.services.models.model_questions import (
-    Consultant,
-    Consultation,
-    fruitless_of,
-)
+from memory_assets.services.models.model_questions import Consultant, Consultation
 from memory_assets.services.models.open_models import open_model
 from memory_assets.services.review.open_triage import workspace_of
 from memory_assets.services.search.corpus import open_embedder
@@ -56,8 +52,7 @@ def observer_answers(store: Store, run: Run) -> Report:
     is_again = run.ask_again and model is not None
     consultation = Consultation(store, observer, any_prompt=not is_again)
     if run.ask_again and not model:
-        statuses = chain.from_iterable(map(consultation.statuses, run.partitions))
-        consultation.reopen(fruitless_of(statuses))
+        consultation.reopen(chain.from_iterable(map(consultation.statuses, run.partitions)))
     versions = input_versions(store, run.table)
     if model:
         Consultant(consultation, model, backfill=run.ask_again).ask(run.partitions)

@@ -134,9 +134,9 @@ class DueQuestions:
         observer = Budget(store, settings.model_of("observer"))
         reflector = Budget(store, settings.model_of("reflector"))
         out = self.short_sessions * short_sessions.USUAL_ANSWER_TOKENS
-        prices = [observer.estimate(self.observer), observer.estimate(self.short, out=out)]
-        prices.append(reflector.estimate(self.reflector))
-        return total_price(prices)
+        short = observer.estimate(self.short, out=out)
+        of_observer = (observer.estimate(self.observer), short)
+        return total_price((*of_observer, reflector.estimate(self.reflector)))
 
 
 def overview_of(store: Store, origin: str, reflector_tokens: Sequence[int] = ()) -> ModelOverview:

@@ -69,11 +69,6 @@ def asked_about(windows: pl.DataFrame) -> pl.DataFrame:
     return windows.filter((pl.col("status") == "observed") | is_short)
 
 
-def fruitless_of(statuses: Iterable[QuestionStatus]) -> list[QuestionStatus]:
-    """Returns the questions that came to nothing."""
-    return [status for status in statuses if status.state in CAME_TO_NOTHING]
-
-
 def waiting_windows(store: Store) -> pl.DataFrame:
     """Returns the windows with a question that has no answer in the table, of all projects."""
     windows = asked_about(store.tables.read("windows").drop_nulls("day"))
@@ -209,8 +204,9 @@ class Consultation:
         return frame_of("observer_answers", rows)
 
     def reopen(self, statuses: Iterable[QuestionStatus]) -> None:
-        """Puts the answers to these questions aside, so that they are asked again."""
-        for attempt in chain.from_iterable(status.attempts for status in statuses):
+        """Puts aside the answers of questions that came to nothing: they are asked again."""
+        fruitless = (status for status in statuses if status.state in CAME_TO_NOTHING)
+        for attempt in chain.from_iterable(status.attempts for status in fruitless):
             self.answers.put_aside(attempt)
 
     def _cost(self, day: str, statuses: Sequence[QuestionStatus]) -> DayCost:
@@ -264,12 +260,14 @@ class Consultant:
         with filelock.FileLock(folder / "asking.lock", mode=0o600):
             statuses = list(chain.from_iterable(map(consultation.statuses, days)))
             waiting = [status for status in statuses if status.state == "open"]
-            fruitless = fruitless_of(statuses) if self.backfill else []
-            waiting += (replace(s, state="open", kept=None, attempts=()) for s in fruitless)
+            fruitless = [status for status in statuses if status.state in CAME_TO_NOTHING]
+            if self.backfill:
+                waiting += (replace(s, state="open", kept=None, attempts=()) for s in fruitless)
             tokens, out = consultation.budget.sizes(group_questions(map(next_attempt, waiting)))
             in_batches = self._is_batched(len(tokens))
             consultation.budget.check(tokens, out=out, in_batches=in_batches)
-            consultation.reopen(fruitless)
+            if self.backfill:
+                consultation.reopen(fruitless)
             asker = self.asker(waiting)
             if in_batches:
                 how = (self.model, clock, self.wait, self.poll_seconds)

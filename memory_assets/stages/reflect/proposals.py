@@ -238,12 +238,13 @@ def _without_most_said_once(
     counts: Counter[str] = Counter()
     chosen: set[str] = set()
     for memory in sorted(candidates, key=lambda row: (-row["confidence"], row["id"])):
-        is_lasting = _is_lasting(memory)
         is_numbered = any(id in numbered for id in memory["observation_ids"])
         is_sure = memory["priority"] == "high" and "root_cause" not in memory["tags"]
         has_room = is_sure and counts[memory["project"]] < MOST_SAID_ONCE
-        if is_lasting or is_numbered or has_room:
-            counts[memory["project"]] += not is_lasting
+        if _is_lasting(memory):
+            chosen.add(memory["id"])
+        elif is_numbered or has_room:
+            counts[memory["project"]] += 1
             chosen.add(memory["id"])
     return [memory for memory in candidates if memory["id"] in chosen]
 

@@ -25,6 +25,8 @@ from memory_assets.text.words import text_hash
 
 MOST_ASKED = 12
 PERHAPS_ASKED = 3
+"""Places among them that perhaps rules have; these would otherwise come last."""
+
 MOST_REFUSED = 3
 """Refusals on the page at a time."""
 
@@ -34,16 +36,18 @@ ALL_PROJECTS = "all projects"
 def usefulness(proposal: Row) -> tuple[Any, ...]:
     """Returns the rank of a proposal, the most useful first.
 
-    Proposals without a doubt come first, then those that stand alone and name their subject, then
-    changes of lines. Then count priority, number of sessions, the owner's words, general rules and
-    the date.
+    Proposals without a doubt come first, then perhaps rules about all of a kind. Among each
+    count, in this order: standing alone and naming its subject, changing a line, priority,
+    number of sessions, the owner's words, being a general rule, and the date.
     """
     text = proposal["text"]
+    is_doubtful = bool(proposal.get("doubt"))
     is_change = bool(proposal["entry"])
     is_norm = proposal["category"] in NORMS or is_standing_order(text)
     is_general = is_norm and holds_in_general(text, own_words(text))
     return (
-        bool(proposal.get("doubt")),
+        is_doubtful,
+        is_doubtful and not is_of_all(text),
         not is_change and question_about(text) is not None,
         not is_change and is_about_unnamed(text),
         not is_change,
@@ -56,11 +60,6 @@ def usefulness(proposal: Row) -> tuple[Any, ...]:
     )
 
 
-def _likeliness(perhaps_rule: Row) -> tuple[Any, ...]:
-    """Returns the rank of a perhaps rule: what holds for all of a kind comes first."""
-    return (not is_of_all(perhaps_rule["text"]), *usefulness(perhaps_rule))
-
-
 def choose_asked(
     decisions: Sequence[Row], proposals: Mapping[str, Row]
 ) -> tuple[list[str], list[str]]:
@@ -69,8 +68,9 @@ def choose_asked(
     """
     rows = (row for row in decisions if row["state"] == "pending")
     pending = [{**proposals[row["proposal_id"]], **row} for row in rows]
-    sure = sorted((row for row in pending if not row.get("doubt")), key=usefulness)
-    perhaps = sorted((row for row in pending if row.get("doubt")), key=_likeliness)
+    pending.sort(key=usefulness)
+    sure = [row for row in pending if not row.get("doubt")]
+    perhaps = pending[len(sure) :]
     ranked = [*perhaps[:PERHAPS_ASKED], *sure, *perhaps[PERHAPS_ASKED:]]
     new = [row["proposal_id"] for row in ranked[:MOST_ASKED] if row["expires_at"] is None]
     return new, [row["proposal_id"] for row in ranked[MOST_ASKED:] if row["expires_at"] is not None]

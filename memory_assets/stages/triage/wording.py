@@ -14,7 +14,7 @@ import re
 from functools import lru_cache
 
 from memory_assets.english.asking import is_question
-from memory_assets.english.errands import ERRAND
+from memory_assets.english.errands import is_errand
 from memory_assets.english.openings import strip_opening
 from memory_assets.english.pointers import LOOSE_START, stands_alone
 from memory_assets.english.standing import ALL as GENERAL
@@ -148,12 +148,12 @@ def holds_in_general(line: str, words: str) -> bool:
     """Returns whether a line, and the words that it was cut from, are about more than one spot or
     task.
     """
-    is_task = ERRAND.match(line) and not _TO_A_KIND.match(line)
-    is_errand = bool(_REPLY.match(words) or is_task) and not _ALWAYS.search(line)
+    is_task = is_errand(line) and not _TO_A_KIND.match(line)
+    is_once = bool(_REPLY.match(words) or is_task) and not _ALWAYS.search(line)
     is_named = entities_of(line) or _HIDDEN_NAME.search(line)
     is_wish = _DEMANDS.search(line) and not _FORBIDS.match(line)
     is_of_all = bool(is_named or not is_wish or _OF_ALL.search(line))
-    return is_of_all and not is_errand and not _AT_HAND.search(line)
+    return is_of_all and not is_once and not _AT_HAND.search(line)
 
 
 def is_about_unnamed(line: str) -> bool:
@@ -177,7 +177,7 @@ def _is_aside(sentence: str) -> bool:
     """Returns whether a sentence beside a rule is a question, an errand or an interjection."""
     bare = strip_opening(sentence)
     is_short = len(stems_of(bare)) < FEWEST_STEMS
-    return is_short or is_question(sentence) or ERRAND.match(bare) is not None
+    return is_short or is_question(sentence) or is_errand(bare)
 
 
 def _as_sentence(words: str) -> str:

@@ -39,13 +39,19 @@ def test_twelve_are_asked_about_and_each_that_leaves_makes_room_for_the_next(wor
     assert shown(world) == ids[1 : MOST_ASKED + 1]
 
 
+def test_the_time_of_a_proposal_begins_when_it_is_asked_about(world: World):
+    ids = world.propose(*RULES)
+    world.triage()
+    world.later(days=8)
+    states = world.triage()
+    assert {id for id, (state, _) in states.items() if state == "expired"} == set(ids[:MOST_ASKED])
+    assert shown(world) == ids[MOST_ASKED:]
+
+
 def test_perhaps_rules_have_three_of_the_places():
-    wishes = [
-        "Be quiet on errors.",
-        "Switch the DNS zone.",
-        "Use --json in every tool.",
-        "Keep it.",
-    ]
+    wishes = "Be quiet on errors./Switch the DNS zone./Use --json in every tool./Keep it.".split(
+        "/"
+    )
     decision = {"state": "pending", "expires_at": None, "entry": None}
     proposals = {
         text: {**row("proposals", text=text), "doubt": text if text in wishes else ""}

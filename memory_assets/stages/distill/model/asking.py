@@ -108,11 +108,13 @@ class BatchedQuestion:
 
     def answers(self, result: ModelAnswer | ModelError, at: datetime) -> list[StoredAnswer]:
         """Returns the answer of each question, or why it has none."""
-        attempt = Attempt.of(result, self.key.model)
-        answer = replace(attempt.answer, is_batch=not attempt.fault, seconds=0.0)
+        answer = None
+        if isinstance(result, ModelAnswer):
+            answer = replace(result, is_batch=True, seconds=0.0)
         if self.short:
-            return split_answer(self.short, None if attempt.fault else answer, at)
-        return [StoredAnswer(self.key, answer, at, self.shown_ids, attempt.fault)]
+            return split_answer(self.short, answer, at)
+        attempt = Attempt.of(answer or result, self.key.model)
+        return [StoredAnswer(self.key, attempt.answer, at, self.shown_ids, attempt.fault)]
 
 
 @dataclass(frozen=True)

@@ -194,7 +194,8 @@ def _order(words: str, bare: str, *, is_task: bool) -> SpeechAct | None:
     is_lasting = orders_always(bare) or lasts(bare) or orders_each_time(bare)
     if is_lasting or _NOTHING_OF.match(bare):
         return SpeechAct("rule", 0.95, words)
-    return (None if is_task else _ban(words, bare)) or _demand(words, bare)
+    ban = None if is_task else _ban(words, bare)
+    return ban or _demand(words, bare)
 
 
 def _ban(words: str, bare: str) -> SpeechAct | None:

@@ -71,12 +71,18 @@ def _answers(question: Row, answer: Row) -> Iterator[Candidate]:
         if choice.endswith("?"):
             continue
         chosen = choice.removesuffix(RECOMMENDED)
-        text = f"{words} {chosen}"
-        # A label alone ("All four") seldom says what was chosen.
-        meaning = next(iter(split_sentences(options.get(choice, ""))), "")
-        text = f"{text}: {meaning}" if meaning and len(text + meaning) < FACT_CHARS - 1 else text
+        text = _with_meaning(f"{words} {chosen}", options.get(choice, ""))
         record = _record(text, chosen, answer, question)
         yield from (choice not in options and _stated(answer, choice)) or [record]
+
+
+def _with_meaning(text: str, description: str) -> str:
+    """Returns the text with what the chosen option means, if both are short enough for a fact: a
+    label alone ("All four") seldom says what was chosen.
+    """
+    meanings = split_sentences(description)[:1]
+    whole = ": ".join([text, *meanings])
+    return whole if len(whole) <= FACT_CHARS else text
 
 
 def _record(text: str, quote: str, *evidence: Row) -> Candidate:
