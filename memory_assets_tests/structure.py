@@ -66,8 +66,12 @@ BEHIND_FACADE = ("assets", "runs", "services", "stages", "store", "adapters")
 VAGUE = frozenset("one found kept known said own left told gone made before".split())
 """Names that do not say what they hold."""
 
+_UNFINISHED_RECALL = (
+    "answering cited_answer excerpt exchange log lookups memory_search needs parsed_question query "
+    "query_coverage ranking rerank search speakers summaries tiers wording"
+)
 UNFINISHED = (
-    "stages/recall/",
+    *(f"stages/recall/{name}.py" for name in _UNFINISHED_RECALL.split()),
     "stages/distill/model/",
     "stages/distill/rules/signals.py",
     "stages/friction/",

@@ -30,13 +30,13 @@ WORDS = 25_000
 ALTERNATIVES = 10_082
 MASKING_ALTERNATIVES = 1_147
 """Those in patterns of bytes included."""
-LONGEST_FILE = 483
+LONGEST_FILE = 482
 LONGEST_FUNCTION = 69
 UNDOCUMENTED = 94
 FINISHED = (0, 0, 34, 30, 0.0004)
 """Functions with too many branches, assigning conditions, tuple assignments, nested comprehensions,
 share of vague names."""
-UNFINISHED = (27, 25, 99, 21, 0.0678)
+UNFINISHED = (25, 21, 77, 20, 0.0664)
 
 
 @pytest.fixture(scope="module")

@@ -24,11 +24,10 @@ from memory_assets.schema.protocols import Embedder, Read, Row, TextReader, Text
 from memory_assets.schema.requests import MOST_DEEP, Filters
 from memory_assets.stages.embed.merge import find_conflicts_of
 from memory_assets.stages.recall.exchange import show_exchanges
+from memory_assets.stages.recall.layout import Layout
 from memory_assets.stages.recall.lookups import fulfilling, places_of, remembered, rows_of
 from memory_assets.stages.recall.memory_search import FACTORS, Candidates, MemoryHits, weights_of
 from memory_assets.stages.recall.message_search import (
-    REACH,
-    Layout,
     Origin,
     SearchQuery,
     adjusted,
@@ -539,4 +538,4 @@ def _successors(memories: pl.DataFrame) -> dict[str, str]:
 
 @remembered
 def _layout(texts: Texts) -> Layout:
-    return Layout(texts, REACH)
+    return Layout(texts)
