@@ -29,6 +29,7 @@ from memory_assets.stages.recall.cited_answer import (
     unique_sources,
 )
 from memory_assets.stages.recall.query import DEADLINE_SECONDS, AnswerDependencies
+from memory_assets.stages.recall.replaced import holds
 from memory_assets.stages.recall.results import Asker
 from memory_assets.stages.recall.search import Corpus
 from memory_assets.store.settings import harness_of
@@ -123,7 +124,8 @@ def answer_from_all(
     is_filtered = request.are_set or request.include
     lines = [] if is_filtered else lines_about(question, readable.read_memory_md())
     sure_lines = [line for line in lines if line.score >= SURE]
-    found = [source for result in recalled.results for source in sources_of(result)]
+    present = [*filter(holds, recalled.results)] or recalled.results
+    found = [source for result in present for source in sources_of(result)]
     sources = unique_sources([*sure_lines, *found, *lines])
     is_known = (recalled.is_known and bool(found)) or bool(sure_lines)
     projects = {asker.project or "", *(result.project for result in recalled.results)}

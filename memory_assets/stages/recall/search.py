@@ -62,6 +62,7 @@ from memory_assets.stages.recall.relevance import (
     judge_memories,
     judge_messages,
 )
+from memory_assets.stages.recall.replaced import present_first
 from memory_assets.stages.recall.results import (
     MESSAGE,
     Answer,
@@ -233,7 +234,9 @@ class _Search:
         if self.corpora:
             return list(self._excerpted(ranked[:most], query))
         shown, left = list[Recalled](), self.profile.most_tokens
-        for result in one_an_exchange(self._excerpted(ranked[: READ * most], query)):
+        results = list(one_an_exchange(self._excerpted(ranked[: READ * most], query)))
+        is_beside = self.profile.messages == "beside"
+        for result in present_first(results, keeps_replaced=is_beside):
             left -= count_tokens(render_line(result) + "\n")
             if len(shown) == most or (shown and left < 0):
                 break
