@@ -67,8 +67,8 @@ VAGUE = frozenset("one found kept known said own left told gone made before".spl
 """Names that do not say what they hold."""
 
 _UNFINISHED_RECALL = (
-    "answering cited_answer excerpt exchange log lookups memory_search needs parsed_question query "
-    "query_coverage ranking rerank search speakers summaries tiers wording"
+    "answering cited_answer excerpt exchange log lookups needs parsed_question query "
+    "query_coverage ranking rerank speakers summaries tiers wording"
 )
 UNFINISHED = (
     *(f"stages/recall/{name}.py" for name in _UNFINISHED_RECALL.split()),

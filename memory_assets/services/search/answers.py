@@ -31,7 +31,7 @@ from memory_assets.stages.recall.cited_answer import (
 from memory_assets.stages.recall.query import DEADLINE_SECONDS, AnswerDependencies
 from memory_assets.stages.recall.replaced import holds
 from memory_assets.stages.recall.results import Asker
-from memory_assets.stages.recall.search import Corpus
+from memory_assets.stages.recall.retrievers import Corpus
 from memory_assets.store.settings import harness_of
 from memory_assets.store.store import Store
 from memory_assets.text.terms import query_terms

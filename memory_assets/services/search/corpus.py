@@ -36,7 +36,7 @@ from memory_assets.stages.embed.present import overlay
 from memory_assets.stages.embed.project import RETRIEVABLE, memory_rows
 from memory_assets.stages.recall.lookups import places_of, rows_of
 from memory_assets.stages.recall.results import condition
-from memory_assets.stages.recall.search import Corpus
+from memory_assets.stages.recall.retrievers import Corpus
 from memory_assets.store.ledger import FORGOTTEN, NOTES
 from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.store.store import Store

@@ -101,7 +101,7 @@ RETRIEVER_OF = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SearchQuery:
     """What is searched for: terms with their weights, and the question's vector where there is
     one.

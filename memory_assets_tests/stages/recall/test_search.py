@@ -183,7 +183,7 @@ def test_any_question_gets_at_most_ten_best_first_and_the_same_again(
     ],
 )
 def test_filters_exclude(corpus: Corpus, filters: Filters, found: list[str]):
-    assert sorted(ids(ask(corpus, filters=filters, corpora="memories"))) == found
+    assert sorted(ids(ask(corpus, filters=filters, corpora=["memories"]))) == found
 
 
 @pytest.mark.parametrize(
