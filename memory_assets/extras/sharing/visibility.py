@@ -170,7 +170,6 @@ def readable_by(store: Store, reader: Reader) -> Readable:
         everything.missing,
         lambda: _visible_summaries(everything.read_summaries(), restricted.allowed),
         lambda: memory_md_of(store, reader),
-        restricted.texts,
     )
 
 
