@@ -32,11 +32,11 @@ MASKING_ALTERNATIVES = 1_147
 """Those in patterns of bytes included."""
 LONGEST_FILE = 466
 LONGEST_FUNCTION = 69
-UNDOCUMENTED = 94
+UNDOCUMENTED = 91
 FINISHED = (0, 0, 34, 30, 0.0004)
 """Functions with too many branches, assigning conditions, tuple assignments, nested comprehensions,
 share of vague names."""
-UNFINISHED = (23, 20, 64, 18, 0.059)
+UNFINISHED = (22, 20, 62, 18, 0.0598)
 
 
 @pytest.fixture(scope="module")

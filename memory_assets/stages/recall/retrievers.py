@@ -95,7 +95,9 @@ class Retrievers:
         self.notes.append(str(error))
 
     def _expect_index(self, name: str, index: TextReader | VectorIndex) -> None:
-        if index.generation() is None and not self.corpus.memories.is_empty():
+        # Notes that are not merged yet need no index.
+        are_all_new = self.corpus.memories.height <= len(self.corpus.unmerged)
+        if index.generation() is None and not are_all_new:
             raise IndexFailedError(MISSING.format(name))
 
     def query(self, text: str, terms: Mapping[str, float]) -> SearchQuery:
