@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from memory_assets.schema.protocols import ModelAnswer
+from memory_assets.schema.protocols import TOKEN_FIELDS, ModelAnswer
 from memory_assets.stages.distill.grounding.narratives import without_quoted
 from memory_assets.stages.distill.model.answers import AnswerStore, StoredAnswer
 from memory_assets.stages.distill.model.material import (
@@ -61,11 +61,10 @@ def answer_row(status: QuestionStatus, day: date, price: Price) -> dict[str, Any
 def _attempt_columns(attempts: Sequence[StoredAnswer], price: Price) -> dict[str, Any]:
     """Returns the columns about all attempts: how many, their tokens, their cost."""
     answers = [attempt.answer for attempt in attempts]
-    counted = ("input_tokens", "cache_read_tokens", "cache_write_tokens", "output_tokens")
     return {
         "stop_reason": answers[-1].stop_reason if answers else None,
         "attempts": len(answers),
-        **{name: sum(getattr(answer, name) for answer in answers) for name in counted},
+        **{name: sum(getattr(answer, name) for answer in answers) for name in TOKEN_FIELDS},
         "cost_usd": total_price(map(price, answers)),
         "seconds": round(sum(answer.seconds for answer in answers), 3),
         "is_batch": any(answer.is_batch for answer in answers),
