@@ -117,17 +117,17 @@ def _problem(status: QuestionStatus) -> str | None:
 
 def answers_by_window(rows: pl.DataFrame, answers: AnswerStore) -> dict[str, list[Answered]]:
     """Returns the answers about each window, in the order of its calls."""
-    found: dict[str, list[Answered]] = {}
+    window_answers: dict[str, list[Answered]] = {}
     columns = ("window_id", "row_from", "row_to", "model", "prompt_hash", "answer")
     for window_id, first, last, model, prompt_hash, name in (
         rows.sort("window_id", "ordinal").select(columns).iter_rows()
     ):
         kept = answers.read_named(name) if name else None
         text, zone = (kept.answer.text, kept.key.zone) if kept else (None, UTC)
-        found.setdefault(window_id, []).append(
+        window_answers.setdefault(window_id, []).append(
             Answered(first, last, model, prompt_hash, text, zone)
         )
-    return found
+    return window_answers
 
 
 def open_work_of(rows: pl.DataFrame) -> dict[str, tuple[str, str]]:
@@ -145,11 +145,11 @@ def open_work_of(rows: pl.DataFrame) -> dict[str, tuple[str, str]]:
 def plan_uses(rows: pl.DataFrame, known_ids: Iterable[str]) -> list[Planned]:
     """Returns a use event for each answer that cites earlier memories (D8)."""
     full = {short_id(known): known for known in known_ids}
-    found = []
+    used = []
     for answer, asked_at, cited in (
         rows.sort("window_id", "ordinal").select("answer", "asked_at", "cited_ids").iter_rows()
     ):
         if memory_ids := [full[short] for short in cited if short in full]:
             payload = {"memory_ids": memory_ids, "at": asked_at.isoformat()}
-            found.append(Planned(f"used-{answer}", USED, answer, payload))
-    return found
+            used.append(Planned(f"used-{answer}", USED, answer, payload))
+    return used
