@@ -115,7 +115,8 @@ def answer_from_all(
     dependencies = _dependencies(store, readable, None)
     recalled = answer(asked, readable.corpus, asker, dependencies)
     is_filtered = request.are_set or request.include
-    lines = lines_about(request.question, "" if is_filtered else readable.read_memory_md())
+    memory_md = "" if is_filtered else readable.read_memory_md()
+    lines = lines_about(request.question, memory_md)
     sure_lines = [line for line in lines if line.score >= SURE]
     matches = _sources_among(recalled)
     withheld = _why_withheld(store, asker, recalled, lines)
@@ -127,12 +128,9 @@ def answer_from_all(
         is_known=bool(sure_lines) or (recalled.is_known and bool(matches)),
     )
     notes = (*recalled.notes, *readable.missing, *(withheld if reader else ()))
-    spent = recalled.cost + written.cost
-    return replace(
-        written,
-        cost=replace(spent, seconds=round(perf_counter() - began, 4)),
-        notes=(*dict.fromkeys(notes), *written.notes),
-    )
+    seconds = round(perf_counter() - began, 4)
+    cost = replace(recalled.cost + written.cost, seconds=seconds)
+    return replace(written, cost=cost, notes=(*dict.fromkeys(notes), *written.notes))
 
 
 def _open_reflector(store: Store) -> Model | None:

@@ -139,6 +139,8 @@ def configured_model(store: Store) -> ModelVersion | None:
 _OF_PASSAGES = ["passages", "messages_open", "windows"]
 """Tables that the rows of passages are read from."""
 
+_PASSAGE_COLUMNS = "id message_id session_id line author role event_at char_from char_to"
+
 _frames: dict[tuple[object, ...], tuple[list[Mapping[str, str]], pl.DataFrame]] = {}
 """Frames by what was read, with the partitions that they were read from."""
 
@@ -168,7 +170,7 @@ def _until_published(*sources: str) -> Callable[[Reader], Reader]:
 
 def open_corpus(store: Store) -> tuple[Corpus, tuple[str, ...]]:
     """Returns everything that is searched, and messages about missing parts."""
-    embedder, missing = _open_embedder_of_index(store)
+    embedder, missing = _embedder_of_index(store)
     present = open_present(store, embedder)
     corpus = Corpus(
         memories=present.memories,
@@ -184,7 +186,7 @@ def open_corpus(store: Store) -> tuple[Corpus, tuple[str, ...]]:
     return corpus, missing
 
 
-def _open_embedder_of_index(store: Store) -> tuple[LocalEmbedder | None, tuple[str, ...]]:
+def _embedder_of_index(store: Store) -> tuple[LocalEmbedder | None, tuple[str, ...]]:
     """Returns the embedder that the published vectors were made by, and what is missing.
 
     While vectors of another model are computed, questions are compared with the old ones.
@@ -222,7 +224,7 @@ _present: dict[Path, Present] = {}
 
 def open_present_with_embedder(store: Store) -> Present:
     """Returns the present memories with the embedder, or without it where it is missing."""
-    return open_present(store, _open_embedder_of_index(store)[0])
+    return open_present(store, _embedder_of_index(store)[0])
 
 
 @_until_published("memories")
@@ -354,8 +356,7 @@ def read_person_passages(tables: ParquetTables, person: str) -> pl.DataFrame:
 @_until_published(*_OF_PASSAGES)
 def _passages(tables: ParquetTables) -> pl.DataFrame:
     """Returns all passages, in closed and open windows, without their texts."""
-    columns = "id message_id session_id line author role event_at char_from char_to".split()
-    columns.append("window_id")
+    columns = [*_PASSAGE_COLUMNS.split(), "window_id"]
     opened = cut_messages(tables.read("messages_open")).select(columns)
     rows = pl.concat([tables.read("passages", columns=columns), opened])
     of_windows = ["window_id", "path", "project", "person", "trigger"]

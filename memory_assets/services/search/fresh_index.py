@@ -68,7 +68,8 @@ class FreshVectors:
             texts = zip(missing["text"], missing["text_hash"], strict=True)
             vectors = [self._vector_of(*text, len(vector)) for text in texts]
             scores = (np.stack(vectors) @ np.asarray(vector, dtype=np.float32)).tolist()
-            hits |= {id: Hit(id, score) for id, score in zip(missing["id"], scores, strict=True)}
+            pairs = zip(missing["id"], scores, strict=True)
+            hits |= {id: Hit(id, score) for id, score in pairs}
         return sorted(hits.values(), key=lambda hit: (-hit.score, hit.id))[:limit]
 
     def _vector_of(self, text: str, text_hash: str, dimension: int) -> np.ndarray:

@@ -35,7 +35,7 @@ from memory_assets.stages.recall.parsed_question import (
 from memory_assets.stages.recall.profiles import Profile
 from memory_assets.stages.recall.ranking import Found
 from memory_assets.stages.recall.relevance import judge_memories, judge_messages
-from memory_assets.stages.recall.results import Asker, Recalled, condition
+from memory_assets.stages.recall.results import MESSAGE, Asker, Recalled, condition
 from memory_assets.stages.recall.retrievers import Retrievers
 
 MESSAGE_FACTOR = 0.8
@@ -51,7 +51,7 @@ LISTED = (
 
 
 @dataclass(frozen=True)
-class SearchedQuestion:
+class Asked:
     """A question as it is searched for."""
 
     text: str
@@ -72,7 +72,7 @@ class SearchedQuestion:
         return self.sources.corpus.memories
 
 
-def find_memories(question: SearchedQuestion) -> list[Found]:
+def find_memories(question: Asked) -> list[Found]:
     """Returns the candidates among the memories, those that are left out with their reason."""
     filters = question.filters
     if question.corpora and "memories" not in question.corpora:
@@ -89,7 +89,7 @@ def find_memories(question: SearchedQuestion) -> list[Found]:
     return _with_conflicts(question, candidates)
 
 
-def _judged(question: SearchedQuestion, hits: MemoryHits, rows: Mapping[str, Row]) -> list[Found]:
+def _judged(question: Asked, hits: MemoryHits, rows: Mapping[str, Row]) -> list[Found]:
     texts = question.sources.texts("memories")
     is_filtered = question.filters.are_narrow
     how = (question.parsed, hits.rows, texts, hits.vector)
@@ -104,9 +104,7 @@ def _judged(question: SearchedQuestion, hits: MemoryHits, rows: Mapping[str, Row
     return candidates
 
 
-def _with_successors(
-    question: SearchedQuestion, candidates: list[Found], passes: pl.Expr
-) -> list[Found]:
+def _with_successors(question: Asked, candidates: list[Found], passes: pl.Expr) -> list[Found]:
     """Returns the candidates; what replaced a memory that would belong is as good an answer as that
     would be.
     """
@@ -159,7 +157,7 @@ def _successors(memories: pl.DataFrame) -> dict[str, str]:
     return dict(memories.select("id", "superseded_by").drop_nulls().iter_rows())
 
 
-def _listed(question: SearchedQuestion, passes: pl.Expr) -> list[Found]:
+def _listed(question: Asked, passes: pl.Expr) -> list[Found]:
     """Returns all memories that pass explicit filters, the newest and surest first."""
     scope = question.parsed.scope
     rows = question.memories.filter(passes, ~is_out(scope), ~is_away(scope))
@@ -173,17 +171,17 @@ def _listed(question: SearchedQuestion, passes: pl.Expr) -> list[Found]:
     ]
 
 
-def _with_conflicts(question: SearchedQuestion, candidates: list[Found]) -> list[Found]:
+def _with_conflicts(question: Asked, candidates: list[Found]) -> list[Found]:
     """Returns the candidates; a note that conflicts with another one of those that belong is
     marked, and the other, too.
     """
     is_listing = bool(question.corpora)
-    belonging = [candidate.id for candidate in candidates if is_listing or not candidate.reason]
+    belonging = [match.id for match in candidates if is_listing or not match.reason]
     new = set(belonging).intersection(question.sources.corpus.unmerged)
     if not new:
         return candidates
     conflicts = find_conflicts_of(new, rows_of(question.memories, belonging).to_dicts())
-    return [_in_conflict(candidate, conflicts.get(candidate.id, ())) for candidate in candidates]
+    return [_in_conflict(match, conflicts.get(match.id, ())) for match in candidates]
 
 
 def _in_conflict(candidate: Found, others: Sequence[str]) -> Found:
@@ -191,7 +189,7 @@ def _in_conflict(candidate: Found, others: Sequence[str]) -> Found:
     return replace(candidate, row={**candidate.row, "conflicts_with": conflicts})
 
 
-def find_message_candidates(question: SearchedQuestion) -> list[Found]:
+def find_message_candidates(question: Asked) -> list[Found]:
     """Returns the candidates among the messages, those that are left out with their reason."""
     texts = question.sources.texts("messages")
     is_readable = question.sources.corpus.read_passages is not None
@@ -201,17 +199,19 @@ def find_message_candidates(question: SearchedQuestion) -> list[Found]:
     if query.text != question.whole:
         query = question.sources.query(question.whole, query.terms)
     question.sources.queries += 1
-    where = (texts, _layout(texts), _origins(question, query), _allowed(question, texts))
-    hits = {hit.passage_id: hit for hit in find_messages(query, *where)}
+    origins = _origins(question, query)
+    allowed = _allowed(question, texts)
+    hits = find_messages(query, texts, _layout(texts), origins, allowed)
     if not hits:
         return []
-    rows = _passages(question, list(hits))
+    hit_of = {hit.passage_id: hit for hit in hits}
+    rows = _passages(question, list(hit_of))
     parsed = question.parsed.covered_by([texts])
     judgements = judge_messages(parsed, rows, texts, question.query.vector)
     named = words_named(question.text)
     candidates: list[Found] = []
     for row, judgement in zip(rows.iter_rows(named=True), judgements, strict=True):
-        hit = hits[judgement.id]
+        hit = hit_of[judgement.id]
         score = adjusted(row, hit.score, named) * MESSAGE_FACTOR
         is_near_enough = question.profile.is_wide and judgement.relevance >= WIDE_FLOOR
         reason = "" if is_near_enough else judgement.reason
@@ -225,7 +225,7 @@ def _layout(texts: Texts) -> Layout:
     return Layout(texts)
 
 
-def _origins(question: SearchedQuestion, query: SearchQuery) -> list[Origin]:
+def _origins(question: Asked, query: SearchQuery) -> list[Origin]:
     """Returns where the memories that fit were learnt; a held one points at its messages as well as
     any other.
     """
@@ -238,28 +238,25 @@ def _origins(question: SearchedQuestion, query: SearchQuery) -> list[Origin]:
 
 
 def read_exchanges(
-    question: SearchedQuestion, candidates: Sequence[Found], results: Sequence[Recalled]
+    question: Asked, candidates: Sequence[Found], results: Sequence[Recalled]
 ) -> list[Recalled]:
     """Returns the results of these candidates, messages cut to what matches, with the other half of
     their exchange.
     """
     pairs = zip(candidates, results, strict=True)
-    messages = [
-        (candidate.place, candidate.row, result)
-        for candidate, result in pairs
-        if candidate.is_message
-    ]
+    shown = [(match.place, match.row, result) for match, result in pairs]
+    messages = [message for message in shown if message[2].kind == MESSAGE]
     texts = question.sources.texts("messages")
     if texts is None or not messages:
         return list(results)
     query = question.query
     allowed = _allowed(question, texts)
     read = partial(_passages, question)
-    exchanges = show_exchanges(messages, texts, read, query.terms, query.vector, allowed)
-    return [exchanges.get(result.memory_id, result) for result in results]
+    halves = show_exchanges(messages, texts, read, query.terms, query.vector, allowed)
+    return [halves.get(result.memory_id, result) for result in results]
 
 
-def _passages(question: SearchedQuestion, ids: Sequence[str]) -> pl.DataFrame:
+def _passages(question: Asked, ids: Sequence[str]) -> pl.DataFrame:
     """Returns these passages without those that must not be returned, such as those of replaced
     memories.
     """
@@ -276,7 +273,7 @@ def _passages(question: SearchedQuestion, ids: Sequence[str]) -> pl.DataFrame:
     return rows[[place for place, line in enumerate(lines) if line not in hidden]]
 
 
-def _allowed(question: SearchedQuestion, texts: Texts) -> np.ndarray | None:
+def _allowed(question: Asked, texts: Texts) -> np.ndarray | None:
     """Returns of each row whether it may be returned, or None where all may: never the asking
     session's own words.
     """

@@ -34,7 +34,7 @@ class Layout:
         rows = np.arange(len(texts))
         groups = texts.groups
         self.group_count = int(groups[-1]) + 1 if len(texts) else 0
-        self.group_numbers = {name: number for number, name in enumerate(texts.group_ids)}
+        self.group_numbers = {id: number for number, id in enumerate(texts.group_ids)}
         self._starts = np.searchsorted(groups, np.arange(self.group_count + 1))
         self._low = np.maximum(rows - reach, self._starts[groups])
         self._high = np.minimum(rows + reach + 1, self._starts[groups + 1])
@@ -80,15 +80,15 @@ class Layout:
         before.
         """
         moved = rows + step
-        return np.where((moved >= self._low[rows]) & (moved < self._high[rows]), moved, rows)
+        is_inside = (moved >= self._low[rows]) & (moved < self._high[rows])
+        return np.where(is_inside, moved, rows)
 
     def rows_within(self, group: str, first: int, last: int) -> slice:
         """Returns the rows of the group whose places are from `first` to `last`."""
         number = self.group_numbers.get(group)
         if number is None:
             return slice(0, 0)
-        start = int(self._starts[number])
-        end = int(self._starts[number + 1])
+        start, end = self._starts[number : number + 2].tolist()
         order = self.texts.order
         return slice(bisect_left(order, first, start, end), bisect_right(order, last, start, end))
 
@@ -120,7 +120,8 @@ def score_levels(layout: Layout, terms: Mapping[str, float]) -> dict[str, np.nda
     texts = layout.texts
     assert not isinstance(texts, ChosenTexts)  # words are scored among all rows
     group = score_groups(layout, terms)[texts.groups]
-    return {"row": texts.score(terms), "around": score_around(layout, terms), "group": group}
+    around = score_around(layout, terms)
+    return {"row": texts.score(terms), "around": around, "group": group}
 
 
 def score_around(
@@ -150,7 +151,8 @@ def _score_around(part: Layout, terms: Mapping[str, float], whole: Layout) -> np
         spread = part.spread(rows, counts)
         near = np.flatnonzero(spread > 0)
         matching = len(near) if part is whole else whole.count_around(term)
-        scores[near] += weight * bm25(spread[near], norms[near], len(whole.texts), matching)
+        of_term = bm25(spread[near], norms[near], len(whole.texts), matching)
+        scores[near] += weight * of_term
     return scores
 
 

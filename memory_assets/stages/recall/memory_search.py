@@ -121,7 +121,7 @@ def _scaled(hits: Sequence[Hit]) -> dict[str, float]:
     scores = scores_of(hits)
     low = min(scores.values())
     size = max(scores.values()) - low
-    # The worst candidate keeps a tenth, so that a single hit, or one of equal ones, is not 0.
-    return {
-        id: 0.1 + 0.9 * ((score - low) / size if size > 0 else 1.0) for id, score in scores.items()
-    }
+    if size == 0:
+        return dict.fromkeys(scores, 1.0)
+    # The worst candidate keeps a tenth, so that it is not 0.
+    return {id: 0.1 + 0.9 * ((score - low) / size) for id, score in scores.items()}

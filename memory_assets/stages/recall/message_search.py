@@ -56,14 +56,9 @@ to 2 much the same.
 """
 
 SECOND_LOOK = {
-    "around": 0.22,
-    "words": 0.21,
-    "words around": 0.21,
-    "near": 0.16,
-    "meant": 0.15,
-    "message": 0.14,
-    "group": 0.09,
-}
+    "around": 0.22, "words": 0.21, "words around": 0.21, "near": 0.16, "meant": 0.15,
+    "message": 0.14, "group": 0.09,
+}  # fmt: skip
 """Weights of the scores of the best messages, scaled among them: a regression on the rank of the
 answer, on questions about labelled sessions and on dialogue. Each of the two alone gave weights
 that lost on the other, so both count alike."""
@@ -196,7 +191,7 @@ def find_messages(
     levels = _levels_of(query, part)
     if not levels.scaled:
         return []
-    best = _best_passages(query, part, levels)
+    best = _best(query, part, levels)
     return [
         MessageHit(texts.ids[int(row)], int(row), score, levels.retrievers_of(place))
         for place, row, score in zip(best, part.rows[[*best]], best.values(), strict=True)
@@ -261,7 +256,8 @@ def _turned_scores(vector: np.ndarray, part: _Part, mean: np.ndarray, low: float
     for all others.
     """
     best = best_rows(mean, TURNED)
-    cosines = products(part.texts.vectors, best, _turned(vector, part, best, mean[best]))
+    turned = _turned(vector, part, best, mean[best])
+    cosines = products(part.texts.vectors, best, turned)
     scores = np.zeros(len(mean), dtype=np.float32)
     scores[best] = scale(cosines, low=float(min(cosines.min(), low)))
     return scores
@@ -283,7 +279,7 @@ def _unit(vector: np.ndarray) -> np.ndarray:
     return vector / max(float(np.linalg.norm(vector)), 1e-9)
 
 
-def _best_passages(query: SearchQuery, part: _Part, levels: _Levels) -> dict[int, float]:
+def _best(query: SearchQuery, part: _Part, levels: _Levels) -> dict[int, float]:
     """Returns the best passage of each of the best messages with its score, best first."""
     if query.words is not None and len(query.words):
         return _second_look(query, part, levels)
@@ -302,13 +298,14 @@ def _second_look(query: SearchQuery, part: _Part, levels: _Levels) -> dict[int, 
     first = levels.weight * levels.mean[places] + MEANING * scale(compared.fits(places))
     first /= levels.weight + MEANING
     best = np.array(_best_of_messages(part, places, first, LOOKED_AT), dtype=np.int64)
-    scores = {name: values[best] for name, values in levels.scaled.items() if name in SECOND_LOOK}
+    names = [name for name in levels.scaled if name in SECOND_LOOK]
+    scores = {name: levels.scaled[name][best] for name in names}
     scores |= {"words": compared.fits(best), "words around": compared.fits_around(best)}
     if "vector" in levels.scaled and query.vector is not None:
-        scores["message"] = _near_messages(query.vector, part.texts, part.texts.parents[best])
+        scores["message"] = _near_messages(query.vector, part, best)
     total = sum(SECOND_LOOK[name] for name in scores)
-    weighed = [SECOND_LOOK[name] / total * scale(values) for name, values in scores.items()]
-    mean = np.sum(weighed, axis=0)
+    parts = [SECOND_LOOK[name] / total * scale(scores[name]) for name in scores]
+    mean = np.sum(parts, axis=0)
     order = np.argsort(-mean, kind="stable")[:CANDIDATES]
     return dict(zip(best[order].tolist(), mean[order].tolist(), strict=True))
 
@@ -326,7 +323,9 @@ class _Compared:
         self._rows = np.unique(np.concatenate(around))
         words = [layout.texts.words_of(int(row)) for row in self._rows]
         self._similar = match_words(query.words, words)
-        weights = np.ones(len(query.words)) if query.word_weights is None else query.word_weights
+        weights = query.word_weights
+        if weights is None:
+            weights = np.ones(len(query.words))
         self._weights = weights / weights.sum()
 
     def fits(self, rows: np.ndarray) -> np.ndarray:
@@ -344,17 +343,17 @@ class _Compared:
         return self._similar[:, np.searchsorted(self._rows, rows)]
 
 
-def _near_messages(
-    vector: np.ndarray, texts: Texts | ChosenTexts, parents: np.ndarray
-) -> np.ndarray:
-    """Returns the cosine of each of these messages, whose direction is that of the sum of its
+def _near_messages(vector: np.ndarray, part: _Part, places: np.ndarray) -> np.ndarray:
+    """Returns the cosine of the message of each passage, whose direction is that of the sum of its
     passages.
     """
-    numbers, places = np.unique(parents, return_inverse=True)
+    texts = part.texts
+    numbers, messages = np.unique(texts.parents[places], return_inverse=True)
     rows = np.flatnonzero(np.isin(texts.parents, numbers))
     sums = np.zeros((len(numbers), texts.vectors.shape[1]), dtype=np.float32)
     np.add.at(sums, np.searchsorted(numbers, texts.parents[rows]), texts.vectors[rows])
-    return (sums @ vector / np.maximum(np.linalg.norm(sums, axis=1), 1e-9))[places]
+    lengths = np.maximum(np.linalg.norm(sums, axis=1), 1e-9)
+    return (sums @ vector / lengths)[messages]
 
 
 def match_words(asked: np.ndarray, texts: Sequence[np.ndarray]) -> np.ndarray:

@@ -126,7 +126,7 @@ def judge_memories(
     signals = _signals(question, rows["id"], marks["away"].to_numpy(), texts, cosines)
     filtered_to = int((~out).sum()) if is_filtered else None
     judgements = _judge(question, rows, signals, out, filtered_to=filtered_to)
-    return sorted(judgements, key=lambda judgement: (-judgement.relevance, judgement.id))
+    return sorted(judgements, key=lambda judged: (-judged.relevance, judged.id))
 
 
 def judge_messages(
@@ -136,8 +136,9 @@ def judge_messages(
     and times.
     """
     home = question.scope.projects
-    away = np.array([bool(home) and project not in home for project in rows["project"]], dtype=bool)
+    is_away = [bool(home) and project not in home for project in rows["project"]]
     cosines = _cosines(rows["id"], texts, vector)
+    away = np.array(is_away, dtype=bool)
     signals = _signals(question, rows["id"], away, texts, cosines)
     out = np.zeros(len(rows), dtype=bool)
     return _judge(question, rows, signals, out, share=MESSAGES_KEPT)
@@ -161,7 +162,8 @@ def _judge(
     share: float = KEPT,
 ) -> list[Judgement]:
     """Returns the relevance of the rows; `out` says which are another person's."""
-    relevant = np.where(out, 0.0, relevance(signals) * _in_time(question, rows["event_at"]))
+    in_time = _in_time(question, rows["event_at"])
+    relevant = np.where(out, 0.0, relevance(signals) * in_time)
     doubt = UNKNOWN_NAME_DOUBT if question.unknown_names else 0.0
     belong = belongs(signals, relevant, filtered_to=filtered_to, share=share, doubt=doubt)
     reasons = np.where(belong, "", np.where(out, "another person's", "not relevant"))

@@ -57,15 +57,11 @@ def condition(filters: Filters, columns: Sequence[str]) -> pl.Expr:
         "person": filters.person and [filters.person],
         "session_id": filters.session and [filters.session],
     }
-    conditions = [
-        pl.col(name).is_in(list(values))
-        for name, values in allowed.items()
-        if values and name in columns
-    ]
+    names = [name for name in allowed if allowed[name] and name in columns]
+    conditions = [pl.col(name).is_in(list(allowed[name])) for name in names]
     if filters.tag and "tags" in columns:
-        conditions.append(
-            pl.any_horizontal(pl.col("tags").list.contains(tag) for tag in filters.tag)
-        )
+        tags = map(pl.col("tags").list.contains, filters.tag)
+        conditions.append(pl.any_horizontal(*tags))
     if filters.since:
         conditions.append(pl.col("event_at") >= filters.since)
     if filters.until:
@@ -91,7 +87,8 @@ class Asker:
         for name in ("project", "person", "session"):
             value = getattr(self, name)
             if value:
-                object.__setattr__(self, name, value.encode("utf-8", "replace").decode())
+                encoded = value.encode("utf-8", "replace")
+                object.__setattr__(self, name, encoded.decode())
         if self.now.tzinfo is None:
             object.__setattr__(self, "now", self.now.replace(tzinfo=UTC))
 
@@ -307,7 +304,8 @@ def render_line(memory: Recalled) -> str:
     first = "said" if is_said else f"{memory.confidence:.2f}"
     last = _TAG.sub("", memory.said_by if is_said else memory.category)
     other = f" — {one_line(str(memory.other_half))}" if memory.other_half else ""
-    return f"~ {one_line(memory.text)}{other}{tags} ({first}, {memory.age_days}d, {last})"
+    source = f"({first}, {memory.age_days}d, {last})"
+    return f"~ {one_line(memory.text)}{other}{tags} {source}"
 
 
 def fit(results: Iterable[Recalled], tokens: int, most: int) -> tuple[Recalled, ...]:

@@ -142,7 +142,8 @@ class Retrievers:
         words = self._fetch(partial(self._by_words, query), fulfils)
         near = self._fetch(partial(self._by_meaning, query), fulfils)
         fused = fuse(words, near)
-        return MemoryHits(rows_of(memories, fused), fused, scores_of(words), scores_of(near))
+        scores = (scores_of(words), scores_of(near))
+        return MemoryHits(rows_of(memories, fused), fused, *scores)
 
     def _fetch(self, find: Callable[[int], list[Hit]], fulfils: np.ndarray) -> list[Hit]:
         """Returns the hits that pass, at most `OVER_FETCHED`; asks for more while few pass."""

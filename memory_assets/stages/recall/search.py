@@ -6,16 +6,14 @@ belong? Those that belong are ranked, replaced ones behind what replaced them, a
 are shown within the profile's limits.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
-
-import polars as pl
 
 from memory_assets.english.aliases import expand, words_in
 from memory_assets.schema.requests import Filters
 from memory_assets.stages.recall.candidates import (
-    SearchedQuestion,
+    Asked,
     find_memories,
     find_message_candidates,
     read_exchanges,
@@ -31,13 +29,15 @@ from memory_assets.stages.recall.parsed_question import (
 from memory_assets.stages.recall.profiles import choose_profile
 from memory_assets.stages.recall.ranking import (
     Found,
+    at_home,
+    best_relevance,
     distinct,
     left_out,
     linked,
     one_an_exchange,
     rank,
 )
-from memory_assets.stages.recall.relevance import FLOOR, KEPT, KNOWN, YIELDS, answerability
+from memory_assets.stages.recall.relevance import KNOWN, answerability
 from memory_assets.stages.recall.replaced import present_first
 from memory_assets.stages.recall.results import (
     MESSAGE,
@@ -100,25 +100,24 @@ def search(
     if not text:
         notes = ("The question is empty.",)
         return Answer(text, chosen.name, (), 0, notes=notes, is_known=False)
-    retrievers = Retrievers(replace(corpus, memories=states_as_of(corpus.memories, filters)))
+    memories = states_as_of(corpus.memories, filters)
+    sources = Retrievers(replace(corpus, memories=memories))
     words = one_line(context)[:LONGEST_QUESTION]
     whole = f"{text} {words}".strip()
-    parsed = _parse(text, words, retrievers, asker, filters)
-    terms = _terms_of(text, whole, retrievers.corpus)
-    query = retrievers.query(whole if corpora else parsed.text, terms)
-    asked = SearchedQuestion(
-        text, whole, parsed, query, asker, filters, chosen, corpora, retrievers
-    )
+    parsed = _parse(text, words, sources, asker, filters)
+    terms = _terms_of(text, whole, corpus)
+    query = sources.query(whole if corpora else parsed.text, terms)
+    asked = Asked(text, whole, parsed, query, asker, filters, chosen, corpora, sources)
     answer = _answer(asked, rerank)
-    return replace(answer, cost=replace(answer.cost, seconds=round(perf_counter() - began, 4)))
+    cost = replace(answer.cost, seconds=round(perf_counter() - began, 4))
+    return replace(answer, cost=cost)
 
 
 def _parse(
-    text: str, context: str, retrievers: Retrievers, asker: Asker, filters: Filters
+    text: str, context: str, sources: Retrievers, asker: Asker, filters: Filters
 ) -> ParsedQuestion:
-    corpus = retrievers.corpus
-    texts = retrievers.texts("memories") or retrievers.texts("messages")
-    names = KnownNames(*known_names(corpus.memories), corpus.aliases)
+    names = KnownNames(*known_names(sources.corpus.memories), sources.corpus.aliases)
+    texts = sources.texts("memories") or sources.texts("messages")
     return parse_question(text, asker, filters, texts, names, context)
 
 
@@ -133,12 +132,12 @@ def _terms_of(text: str, whole: str, corpus: Corpus) -> dict[str, float]:
     return terms
 
 
-def _answer(question: SearchedQuestion, rerank: Rerank) -> Answer:
+def _answer(question: Asked, rerank: Rerank) -> Answer:
     judged = _judge(question, _find_candidates(question))
     belonging = {candidate.id: candidate for candidate in judged.belonging}
     ranked = sorted(belonging.values(), key=rank)
     results = [candidate.result(question.asker.now) for candidate in ranked]
-    replacements = _replacements(results, question.memories)
+    replacements = _replacements(question, results)
     ordered = distinct(in_order(results, replacements))
     if not question.corpora:
         ordered = in_order(rerank(ordered), replacements)
@@ -161,7 +160,7 @@ def _answer(question: SearchedQuestion, rerank: Rerank) -> Answer:
     )
 
 
-def _find_candidates(question: SearchedQuestion) -> list[Found]:
+def _find_candidates(question: Asked) -> list[Found]:
     candidates: list[Found] = []
     if not question.corpora or {"memories", "segments"}.intersection(question.corpora):
         candidates += find_memories(question)
@@ -170,7 +169,7 @@ def _find_candidates(question: SearchedQuestion) -> list[Found]:
     return candidates
 
 
-def _needs_messages(question: SearchedQuestion, memories: Sequence[Found]) -> bool:
+def _needs_messages(question: Asked, memories: Sequence[Found]) -> bool:
     """Returns whether messages are searched, too: in `lean` only where hardly any memory is the
     answer.
     """
@@ -182,16 +181,17 @@ def _needs_messages(question: SearchedQuestion, memories: Sequence[Found]) -> bo
     return not is_any or _likelihood(question, memories) < MEMORIES_SUFFICE
 
 
-def _judge(question: SearchedQuestion, candidates: list[Found]) -> Judged:
+def _judge(question: Asked, candidates: list[Found]) -> Judged:
     likelihood = _likelihood(question, candidates)
     if question.corpora:
         return Judged(likelihood, candidates, candidates)
-    together = list(linked(_at_home(question, candidates)))
+    home = question.parsed.scope.projects
+    together = list(linked(at_home(candidates, home, is_wide=question.profile.is_wide)))
     belonging = [candidate for candidate in together if not candidate.reason]
     return Judged(likelihood, together, belonging if likelihood >= KNOWN else ())
 
 
-def _likelihood(question: SearchedQuestion, candidates: Sequence[Found]) -> float:
+def _likelihood(question: Asked, candidates: Sequence[Found]) -> float:
     """Returns how likely the answer is among what was searched."""
     if question.filters.are_narrow:
         # The filters say what the question need not.
@@ -199,62 +199,32 @@ def _likelihood(question: SearchedQuestion, candidates: Sequence[Found]) -> floa
     opened = [question.sources.texts(name) for name in ("memories", "messages")]
     texts = [part for part in opened if part is not None]
     parsed = question.parsed.covered_by(texts)
-    best = _best_relevance(candidates)
+    best = best_relevance(candidates)
     size = sum(map(len, texts))
     names_unknown = bool(parsed.unknown_names)
-    return answerability(best, parsed.uncovered_share, size, names_unknown=names_unknown)
+    uncovered = parsed.uncovered_share
+    return answerability(best, uncovered, size, names_unknown=names_unknown)
 
 
-def _at_home(question: SearchedQuestion, candidates: Sequence[Found]) -> list[Found]:
-    """Returns the candidates; messages of other projects than relevant ones, and messages far
-    behind a memory, are left out.
-    """
-    home = question.parsed.scope.projects
-    belonging = [candidate for candidate in candidates if not candidate.reason]
-    here = _best_relevance(match for match in belonging if match.row["project"] in home)
-    memories = _best_relevance(match for match in belonging if not match.is_message)
-    least = 0.0 if question.profile.is_wide else KEPT * memories
-    return [_yielding(candidate, home, here, least) for candidate in candidates]
-
-
-def _yielding(candidate: Found, home: Collection[str], here: float, least: float) -> Found:
-    """Returns the candidate with a reason if it is a message that yields to the best of `home`, of
-    relevance `here`, or that is not as relevant as the `least`.
-    """
-    is_elsewhere = bool(home) and candidate.row["project"] not in home
-    is_less = here >= FLOOR and candidate.relevance * YIELDS < here
-    yields = candidate.relevance < least or (is_elsewhere and is_less)
-    if not (candidate.is_message and yields):
-        return candidate
-    return replace(candidate, reason=candidate.reason or "not relevant")
-
-
-def _best_relevance(candidates: Iterable[Found]) -> float:
-    return max((candidate.relevance for candidate in candidates), default=0.0)
-
-
-def _replacements(results: Sequence[Recalled], memories: pl.DataFrame) -> dict[str, str]:
+def _replacements(question: Asked, results: Sequence[Recalled]) -> dict[str, str]:
     """Returns the id of the memory that replaced each replaced one."""
     replaced = [result.memory_id for result in results if "superseded" in result.tags]
     if not replaced:
         return {}
-    rows = rows_of(memories, replaced).drop_nulls("superseded_by")
+    rows = rows_of(question.memories, replaced).drop_nulls("superseded_by")
     return dict(rows.select("id", "superseded_by").iter_rows())
 
 
 def _shown(
-    question: SearchedQuestion,
-    candidates: Mapping[str, Found],
-    ordered: Sequence[Recalled],
+    question: Asked, candidates: Mapping[str, Found], ordered: Sequence[Recalled]
 ) -> list[Recalled]:
     """Returns the first results as they are handed out: each message once and within the profile's
     tokens, or as listed.
     """
     profile = question.profile
     first = ordered[: profile.limit if question.corpora else READ * profile.limit]
-    results = read_exchanges(
-        question, [candidates[candidate.memory_id] for candidate in first], first
-    )
+    matches = [candidates[result.memory_id] for result in first]
+    results = read_exchanges(question, matches, first)
     if question.corpora:
         return results
     shown: list[Recalled] = []
