@@ -139,7 +139,7 @@ def configured_model(store: Store) -> ModelVersion | None:
 _OF_PASSAGES = ["passages", "messages_open", "windows"]
 """Tables that the rows of passages are read from."""
 
-_PASSAGE_COLUMNS = "id message_id session_id line author role event_at char_from char_to"
+_COLUMNS = "id message_id session_id line author role event_at char_from char_to"
 
 _frames: dict[tuple[object, ...], tuple[list[Mapping[str, str]], pl.DataFrame]] = {}
 """Frames by what was read, with the partitions that they were read from."""
@@ -356,7 +356,7 @@ def read_person_passages(tables: ParquetTables, person: str) -> pl.DataFrame:
 @_until_published(*_OF_PASSAGES)
 def _passages(tables: ParquetTables) -> pl.DataFrame:
     """Returns all passages, in closed and open windows, without their texts."""
-    columns = [*_PASSAGE_COLUMNS.split(), "window_id"]
+    columns = [*_COLUMNS.split(), "window_id"]
     opened = cut_messages(tables.read("messages_open")).select(columns)
     rows = pl.concat([tables.read("passages", columns=columns), opened])
     of_windows = ["window_id", "path", "project", "person", "trigger"]

@@ -110,7 +110,8 @@ def linked(candidates: Sequence[Found]) -> Iterator[Found]:
         learnt = learnt_at.get((message.row["session_id"], message.row["line"]), ())
         for memory in learnt:
             least[memory.id] = max(least[memory.id], message.score)
-        says_same = any(_says(memory.row["text"], message.row["passage"]) for memory in learnt)
+        passage = message.row["passage"]
+        says_same = any(_says(memory.row["text"], passage) for memory in learnt)
         yield replace(message, reason="says the same") if says_same else message
     best = best_relevance(belonging)
     for memory in filterfalse(_IS_MESSAGE, candidates):

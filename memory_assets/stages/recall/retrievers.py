@@ -145,13 +145,15 @@ class Retrievers:
         scores = (scores_of(words), scores_of(near))
         return MemoryHits(rows_of(memories, fused), fused, *scores)
 
-    def _fetch(self, find: Callable[[int], list[Hit]], fulfils: np.ndarray) -> list[Hit]:
-        """Returns the hits that pass, at most `OVER_FETCHED`; asks for more while few pass."""
+    def _fetch(self, find: Callable[[int], list[Hit]], mask: np.ndarray) -> list[Hit]:
+        """Returns the hits that the mask lets pass, at most `OVER_FETCHED`; asks for more while few
+        pass.
+        """
         places = places_of(self.corpus.memories)
         count = OVER_FETCHED
         while True:
             hits = find(count)
-            passing = [hit for hit in hits if hit.id in places and fulfils[places[hit.id]]]
+            passing = [hit for hit in hits if hit.id in places and mask[places[hit.id]]]
             if len(passing) >= ENOUGH or len(hits) < count or count >= LARGEST:
                 return passing[:OVER_FETCHED]
             count *= GROWTH
