@@ -13,6 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from platformdirs import user_cache_dir
@@ -230,3 +231,19 @@ CLIENTS: dict[str, type[Claude] | type[Codex] | type[Pi]] = {
     "codex": Codex,
     "pi": Pi,
 }
+
+
+def hold_session(
+    program: str,
+    environ: Mapping[str, str],
+    cwd: Path,
+    *prompts: str,
+    session: str = "",
+    how: str = "new",
+) -> str:
+    """Asks the prompts in one session of the client; returns its id."""
+    started = CLIENTS[program](environ, cwd, session or str(uuid4()), how=how)
+    for prompt in prompts:
+        started.ask(prompt)
+    started.end()
+    return started.session

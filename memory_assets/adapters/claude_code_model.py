@@ -38,10 +38,8 @@ RETRIES = 2
 """The client's default would retry a wrong key for minutes."""
 
 DISABLED = (
-    "CLAUDE_CODE_DISABLE_THINKING",
-    "CLAUDE_CODE_DISABLE_ATTACHMENTS",
-    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
-    "DISABLE_AUTOUPDATER",
+    *"CLAUDE_CODE_DISABLE_THINKING CLAUDE_CODE_DISABLE_ATTACHMENTS".split(),
+    *"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC DISABLE_AUTOUPDATER".split(),
 )
 """Variables that switch off a feature of the client."""
 

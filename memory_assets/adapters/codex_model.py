@@ -24,10 +24,9 @@ ISOLATION = (
 """Options of one question without the person's configuration, without a session file, read-only."""
 
 FEATURES = (
-    "hooks", "apps", "plugins", "multi_agent", "goals", "shell_tool", "unified_exec", "view_image",
-    "image_generation",
-    "sleep_tool", "skill_search", "tool_suggest",
-)  # fmt: skip
+    *"hooks apps plugins multi_agent goals shell_tool unified_exec view_image".split(),
+    *"image_generation sleep_tool skill_search tool_suggest".split(),
+)
 """Features that are switched off: Codex would run them, or offer them to the model."""
 
 SETTINGS = (
@@ -39,10 +38,9 @@ SETTINGS = (
 )  # fmt: skip
 
 KEPT_SETTINGS = (
-    "model", "model_provider", "model_providers", "openai_base_url", "chatgpt_base_url",
-    "cli_auth_credentials_store",
-    "forced_login_method", "forced_chatgpt_workspace_id",
-)  # fmt: skip
+    *"model model_provider model_providers openai_base_url chatgpt_base_url".split(),
+    *"cli_auth_credentials_store forced_login_method forced_chatgpt_workspace_id".split(),
+)
 """Settings of the person's configuration that are kept: the model, its server and the login."""
 
 SUFFIXES = {"image/png": "png", "image/jpeg": "jpg", "image/gif": "gif", "image/webp": "webp"}
@@ -76,6 +74,11 @@ class CodexModel(HarnessModel):
             arguments.append(f"--image={path}")
         return [*arguments, "-"]
 
+    def environ(self, request: ModelRequest) -> Mapping[str, str]:
+        """Returns the key of the server that the person's settings choose."""
+        key = str(chosen_server().get("env_key"))
+        return {key: os.environ[key]} if key in os.environ else {}
+
     def parse(self, output: ClientOutput, folder: Path) -> ModelAnswer:
         """Returns the answer, from the file of the last message, with the token counts in the
         events that the client prints.
@@ -105,6 +108,15 @@ def _configuration() -> Mapping[str, Any]:
         return tomllib.loads((home / "config.toml").read_text("utf-8"))
     except (OSError, ValueError, RuntimeError):  # the last of an unknown home
         return {}
+
+
+def chosen_server() -> Mapping[str, Any]:
+    """Returns the server that the person's settings define and choose, or the vendor's."""
+    settings = _configuration()
+    try:
+        return dict(settings["model_providers"][settings["model_provider"]])
+    except (KeyError, TypeError, ValueError):
+        return {"base_url": settings.get("openai_base_url"), "requires_openai_auth": True}
 
 
 def _toml(value: Any) -> str:

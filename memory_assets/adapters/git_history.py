@@ -14,7 +14,7 @@ from memory_assets.adapters.git_workspace import GitWorkspace
 ORIGINAL = re.compile(rb"mark :(\d+)\noriginal-oid ([0-9a-f]{40})\n")
 """A commit in the output of `fast-export`: its mark, and its id before the rewrite."""
 
-LEFT_OVERS = ("ORIG_HEAD", "FETCH_HEAD", "MERGE_HEAD", "COMMIT_EDITMSG", "memory_assets.index")
+LEFT_OVERS = "ORIG_HEAD FETCH_HEAD MERGE_HEAD COMMIT_EDITMSG memory_assets.index".split()
 """Files of git that may name or contain old commits."""
 
 _DATA = re.compile(rb"(?m)^data (\d+)\n")

@@ -221,7 +221,7 @@ class GitWorkspace:
         Each line names the commit that added it; a removed line, the last commit of its file.
         """
         range = f"{since}..HEAD" if since else "HEAD"
-        options = ("--unified=0", "--no-color", "--no-ext-diff", "--no-renames", "--no-prefix")
+        options = "--unified=0 --no-color --no-ext-diff --no-renames --no-prefix".split()
         diff = self._text("diff", *options, since or EMPTY_TREE, "HEAD", "--", *paths)
         lines = list(_lines_of(diff))
         latest = {

@@ -39,7 +39,7 @@ from memory_assets.errors import (
 from memory_assets.schema.protocols import ModelAnswer, ModelRequest
 from memory_assets.text.patterns import patterns_beside, texts_beside
 
-HOME_FOLDERS = (".local/bin", ".claude/local", ".npm-global/bin", ".bun/bin", ".volta/bin")
+HOME_FOLDERS = ".local/bin .claude/local .npm-global/bin .bun/bin .volta/bin".split()
 """Folders in the home in which clients are installed; the search path of a service lacks them."""
 
 POLL_SECONDS = 0.1
@@ -49,24 +49,15 @@ SLOT_TIMES = 5.0
 SYSTEM_FOLDERS = ("/opt/homebrew/bin", "/usr/local/bin")
 
 SESSION_VARIABLES = (
-    "CLAUDECODE",
-    "CLAUDE_CODE_ENTRYPOINT",
-    "CLAUDE_CODE_SESSION_ID",
-    "CODEX_THREAD_ID",
+    *"CLAUDECODE CLAUDE_CODE_ENTRYPOINT CLAUDE_CODE_SESSION_ID CODEX_THREAD_ID".split(),
 )
 """Variables of a session in which `memory` runs. They are unset: the client would take itself for a
 part of that session.
 """
 
 READER_VARIABLES = (
-    "ANTHROPIC_",
-    "CLAUDE_CODE_USE_",
-    "CLAUDE_CODE_SKIP_",
-    "AWS_BEARER_TOKEN_BEDROCK",
-    "CLOUD_ML_REGION",
-    "VERTEX_REGION_",
-    "OPENAI_",
-    "AZURE_OPENAI_",
+    *"ANTHROPIC_ CLAUDE_CODE_USE_ CLAUDE_CODE_SKIP_ AWS_BEARER_TOKEN_BEDROCK".split(),
+    *"CLOUD_ML_REGION VERTEX_REGION_ OPENAI_ AZURE_OPENAI_".split(),
 )
 """Beginnings of variables with keys, addresses and models, which would make another account or
 server read what is sent.

@@ -1,4 +1,4 @@
-"""Recognises a sentence that names the cause of something."""
+"""Recognises a sentence that names the cause of something, or a reason for it."""
 
 import re
 
@@ -7,3 +7,9 @@ CAUSE = re.compile(
     r"|bug))\b[^.;,]*?(?:\b(?:is|was|were)\b|:)|\b(?:is|was|were) caused by\b|\bcame from\b"
     r"|\b(?:failed|broke|crashed|hung|leaked|grew) because\b)"
 )
+
+
+def gives_reason(text: str) -> bool:
+    """Returns whether the text has a word that introduces a reason."""
+    words = text.lower()
+    return "because" in words or "reason" in words

@@ -5,6 +5,10 @@ An errand begins with the base form of a verb for something that is done once: c
 
 import re
 
+from memory_assets.english.moods import is_statement
+from memory_assets.english.openings import strip_opening
+from memory_assets.english.standing import lasts, orders_always, recurs
+
 TASK = (
     "commit|push|merge|rebase|open|create|run|check|look|tell|show|read|review|test|try|fix|find"
     "|add|apply|write|update|change|remove|make|move|rename|start|continue|explain|document|list"
@@ -21,6 +25,8 @@ _CONTENT = re.compile(
 )
 """What is to be written, or what a new thing does: "Add a hook that runs before every commit"."""
 
+_PLANNED = re.compile(r"(?i)^(?:switch|mention)\b|\bi['’]ll\b")
+
 
 def without_content(words: str) -> str:
     """Returns a request without the content of what it asks for; other words as they are."""
@@ -30,3 +36,11 @@ def without_content(words: str) -> str:
 def is_errand(words: str) -> bool:
     """Returns whether the words begin as a request for one task does."""
     return _ERRAND.match(words) is not None
+
+
+def is_to_do(sentence: str) -> bool:
+    """Returns whether the sentence only says what is to be done once, by whomever."""
+    words = strip_opening(sentence)
+    is_rule = orders_always(words) or lasts(words) or recurs(words)
+    is_once = is_errand(words) and not is_statement(words)
+    return not is_rule and (is_once or _PLANNED.search(words) is not None)

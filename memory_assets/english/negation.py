@@ -16,6 +16,12 @@ def contrasts(words: str) -> bool:
     return _ALTERNATIVE.search(words) is not None
 
 
+def excluded(words: str) -> str:
+    """Returns what is not meant, up to the next comma; empty where nothing is contrasted."""
+    contrast = _ALTERNATIVE.search(words)
+    return words[contrast.end() - 1 :].split(",")[0] if contrast else ""
+
+
 def excludes_forever(words: str) -> bool:
     """Returns whether a statement ends in what never holds: "at dusk, never at dawn"."""
     return _NEVER_THAT.search(words) is not None

@@ -20,6 +20,8 @@ _REPEATS = re.compile(
 )
 _DENIES = re.compile(r"(?i)^\W*no(?:pe)?\b\s*[,.:;!]")
 
+_WRONG = re.compile(r"(?i)^\W*(?:no\W+)?(?:(?:that|you)\S* (?:\w+ ){0,2})?(?:wrong|not right)\b")
+
 
 def strip_opening(text: str) -> str:
     """Returns the text without the words that only open a turn, such as "ok, so"."""
@@ -34,3 +36,8 @@ def strip_repetition(words: str) -> str:
 def denies_before(text: str) -> bool:
     """Returns whether the text begins with a "no" to what came before it."""
     return _DENIES.match(text) is not None
+
+
+def calls_wrong(text: str) -> bool:
+    """Returns whether the text begins by saying that what came before it is wrong."""
+    return _WRONG.match(text) is not None

@@ -1,12 +1,15 @@
 """Pairs of words that exclude each other, and prefixes that turn a word into its opposite."""
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from memory_assets.text.patterns import data_beside
 
-NEGATING = ("un", "in", "im", "ir", "non", "non-", "dis", "de", "mis")
+_NEGATING = ("un", "in", "im", "ir", "non", "non-", "dis", "de", "mis")
 """Prefixes that negate. A word with one is compared only with the same word without it."""
+
+SHORTEST = 3
+"""Letters of a word that a prefix negates: "to" and "into" are no opposites."""
 
 _PAIRS = data_beside(__file__)
 """`states`: of one thing only one can be said; `sides`: both can, of two moments or sides of it."""
@@ -27,3 +30,12 @@ def opposites_by(
         opposites[word].add(opposite)
         opposites[opposite].add(word)
     return {word: frozenset(others) for word, others in opposites.items()}
+
+
+def opposites_of(word: str, table: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    """Returns the opposites of the word in the table, and the word with and without prefixes."""
+    forms = {prefix + word for prefix in _NEGATING}
+    forms |= {word.removeprefix(prefix) for prefix in _NEGATING} - {word}
+    is_long = len(word) >= SHORTEST
+    negated = {form for form in forms if is_long and len(form) >= SHORTEST}
+    return table.get(word, frozenset()) | negated

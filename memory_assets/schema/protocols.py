@@ -69,6 +69,9 @@ class ModelAnswer:
     """The unparsed answer."""
 
 
+TOKEN_FIELDS = "input_tokens output_tokens cache_read_tokens cache_write_tokens".split()
+
+
 @dataclass(frozen=True)
 class Batch:
     """A batch of requests at the provider."""

@@ -99,15 +99,21 @@ def test_only_who_answers_is_taken_from_a_persons_settings(
     (home / "config.toml").write_text(
         'model = "large"\nmodel_provider = "ours"\ndeveloper_instructions = "be brief"\n'
         '[model_providers.ours]\nname = "a \\"quoted\\" name"\nbase_url = "http://127.0.0.1:1/v1"\nhttp_headers = {"x-a" = "1"}\n'
+        'env_key = "AZURE_OPENAI_API_KEY"\n'
         '[mcp_servers.trap]\ncommand = "trap"\n'
     )
+    keys = {"AZURE_OPENAI_API_KEY": "k", "OPENAI_API_KEY": "another"}
+    for name, key in keys.items():
+        monkeypatch.setenv(name, key)
     ask(client, tmp_path, COMPLETED, answer="hello", name="codex")
+    assert keys.keys() & client.calls()[-1]["environ"].keys() == {"AZURE_OPENAI_API_KEY"}
     settings = settings_of(client)
     assert (settings["model"], settings["model_provider"]) == ("large", "ours")
     ours = {
         "name": 'a "quoted" name',
         "base_url": "http://127.0.0.1:1/v1",
         "http_headers": {"x-a": "1"},
+        "env_key": "AZURE_OPENAI_API_KEY",
     }
     assert settings["model_providers"] == {"ours": ours}
     assert "developer_instructions" not in settings

@@ -10,7 +10,6 @@ from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.attacks.broken_transcripts import BREAKS
 from memory_assets_tests.conftest import NOW
-from memory_assets_tests.once import sampled
 from memory_assets_tests.stages.capture.pipeline import capture
 from memory_assets_tests.stages.capture.sessions import dialogue, lines, transcript
 
@@ -54,20 +53,6 @@ def test_broken_transcripts_of_all_kinds_harm_no_other_and_all_their_lines_are_c
     for number, name in enumerate(BREAKS):
         session = f"broken-{number}"
         BREAKS[name](transcript(folder, session), lines(*dialogue(session, 5)))
-    for _ in range(2):
-        capture(store, folder)
-        assert_whole_is_kept(store)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", sampled(list(BREAKS), 6))
-@pytest.mark.timeout(60)
-def test_a_broken_transcript_harms_no_other_and_all_its_lines_are_counted(
-    store: Store, tmp_path: Path, name: str
-):
-    folder = tmp_path / "sources"
-    transcript(folder, "whole").write_bytes(lines(*dialogue("whole", 5)))
-    BREAKS[name](transcript(folder, "broken"), GOOD)
     for _ in range(2):
         capture(store, folder)
         assert_whole_is_kept(store)

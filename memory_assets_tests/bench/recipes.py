@@ -14,7 +14,8 @@ from functools import cached_property
 import numpy as np
 
 from memory_assets.schema.protocols import Texts
-from memory_assets.stages.recall.message_search import Layout, scale, score_levels
+from memory_assets.stages.recall.layout import Layout, score_levels
+from memory_assets.stages.recall.message_search import scale
 from memory_assets.text.terms import STOP_WORDS, query_terms
 
 RRF_K = 60

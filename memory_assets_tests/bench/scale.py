@@ -26,7 +26,8 @@ import numpy as np
 from memory_assets.memory import MemoryAgent
 from memory_assets.runs.launch import Runner, update
 from memory_assets.services.search.corpus import open_embedder, open_texts, open_vectors
-from memory_assets.stages.recall.message_search import REACH, Layout, SearchQuery, find_messages
+from memory_assets.stages.recall.layout import Layout
+from memory_assets.stages.recall.message_search import SearchQuery, find_messages
 from memory_assets.store.settings import Settings
 from memory_assets.store.store import open_store
 from memory_assets.store.telemetry import read_steps
@@ -310,7 +311,7 @@ def _same_as_exact(settings: Settings, asked: Sequence[str]) -> float:
     vectors, texts = open_vectors(store), open_texts(store).open("messages")
     rows = vectors.open()
     shares: dict[str, list[float]] = {"memories": [], "messages": []}
-    layout = Layout(texts, REACH) if texts else None
+    layout = Layout(texts) if texts else None
     for question in asked:
         vector = embedder.encode_query(question)
         exact = rows.find_among(None, vector, 5) if rows else []

@@ -12,23 +12,26 @@ import pytest
 from memory_assets.adapters.harness_model import HarnessModel
 from memory_assets.errors import ModelBusyError, ModelLimitError, ModelSetupError
 from memory_assets.harnesses.hooks import harnesses
+from memory_assets.memory import MemoryAgent
 from memory_assets.schema.protocols import ModelRequest
 from memory_assets.services.models.open_models import open_model
 from memory_assets.stages.deliver.install import carry_out, plan_install
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import open_store
-from memory_assets_tests.clients import client
-from memory_assets_tests.conftest import NOW, SHARED
+from memory_assets_tests.clients import client, hold_session
+from memory_assets_tests.interfaces.cli.test_model_choice import up_on_terminal
 from memory_assets_tests.messages_api import Answer, Fault, Said
 from memory_assets_tests.once import sampled
-from memory_assets_tests.story import lay_out_sample, run
 from memory_assets_tests.streaming_api import StreamingApi, stream
 
 pytestmark = pytest.mark.slow
+PROMPTS = ("The tide predictor is off by a factor of 100 at the harbor. Find out why.",)
+PROMPTS += ("Which unit does the gauge send?", "Add a test for it.", "Write it down.", "Show me.")
+REPLY = "The harbor gauge sends centimetres and the predictor expects metres, so it has to divide by 100."
+FACT = "The harbor gauge sends centimetres, which the tide predictor divides by 100."
+LINE = f"* 🔴 [gate=allow confidence=0.95 category=technical-context] {FACT}"
+ANSWER = f"<observations><segment><narrative>Tides.</narrative><facts>\n{LINE}\n</facts></segment></observations>"
 SENTINEL = "The personal instruction that must stay at home."
-RECORDED = sorted((SHARED / "recorded").glob("*.answer.xml"), key=lambda path: path.stat().st_size)[
-    :3
-]
 
 
 class Setting:
@@ -80,64 +83,45 @@ def material_of(body: dict[str, Any]) -> str:
     return json.dumps(body.get("messages", body.get("input")), ensure_ascii=False)
 
 
-def test_real_clients_observe_and_leave_nothing(
-    program: str, clients: Path, tmp_path: Path, request: pytest.FixtureRequest
+def answered(body: dict[str, Any]) -> str:
+    """Answers the observer's question, rejects each proposal, and talks to people."""
+    if "quoted transcript" in material_of(body):
+        return ANSWER
+    decision = '<decision id="{}" verdict="reject">it passes</decision>'
+    proposals = re.findall(r"\[(p-\d{8}-\d{3});", material_of(body))
+    return "\n".join(map(decision.format, proposals)) or REPLY
+
+
+def test_up_asks_once_and_the_real_client_observes_and_leaves_nothing(
+    program: str, clients: Path, tmp_path: Path
 ):
-    if RECORDED:
-        sources, recorded = _real_sessions(
-            request.getfixturevalue("real_transcripts"), tmp_path / "transcripts"
-        )
-    else:
-        sources, recorded = lay_out_sample(tmp_path / "transcripts", "/pi/"), {}
-
-    def answer(body: dict[str, Any]) -> str:
-        material = material_of(body)
-        texts = [text for opening, text in recorded.items() if opening in material]
-        return (
-            texts[0]
-            if texts
-            else "<observations><segment><narrative>Work.</narrative></segment></observations>"
-        )
-
-    with stream(answer) as api:
+    with stream(answered) as api:
         person = Setting(tmp_path, clients, api, program)
-        run("ingest", person.data, sources, **person.environ, MEMORY_SHORT_TURNS="1")
+        later = datetime.now(UTC) + timedelta(hours=3)
+        ours = {"MEMORY_DATA": str(person.data), "MEMORY_NOW": later.isoformat()}
+        environ = {**os.environ, **person.environ, **ours}
+        del environ["MEMORY_MODEL"]
+        hold_session(program, environ, tmp_path, *PROMPTS)
+        leftovers = person.leftovers()
+        api.requests.clear()
+        asked = up_on_terminal(environ, "y")
         questions = api.questions()
-    store = open_store(
-        read_settings(data=person.data, sources=str(sources), owner="mira", timezone="UTC", now=NOW)
+        assert "not now" not in up_on_terminal(environ)
+        assert api.questions() == questions
+    assert asked.count("[n] not now") == 1
+    assert re.search(
+        rf"1 sessions: 1 questions, .{{9,99}}\. Read by {api.url}", " ".join(asked.split())
     )
-    answers = store.tables.read("observer_answers")
-    assert set(answers["state"]) == {"answered"}
-    assert answers["model"].unique().to_list() == (
-        ["codex"] if program == "codex" else ["claude-code:haiku"]
-    )
-    assert (
-        len([body for body in questions if "quoted transcript" in material_of(body)])
-        == answers.height
-    )
-    assert not [body for body in questions if SENTINEL in json.dumps(body)]
-    assert all(
-        {tool.get("name") for tool in body.get("tools", ())} <= {"request_user_input"}
-        for body in questions
-    )
-    assert person.leftovers() == []
-    if recorded:
-        facts = store.tables.read("observations").filter(kind="fact", gate="allow")
-        assert len(set(facts["session_id"])) == len(RECORDED)
-
-
-def _real_sessions(root: Path, into: Path) -> tuple[Path, dict[str, str]]:
-    """Copies the three real sessions with the shortest recorded answers; returns their folder, and the answers by opening."""
-    recorded = {}
-    for path in RECORDED:
-        session = path.name.removesuffix(".answer.xml")
-        (found,) = (one for one in root.rglob("*.jsonl") if session in one.name)
-        target = into / found.relative_to(root)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(found.read_bytes())
-        texts = re.findall(r'"text": ?"([A-Za-z ,]{60,300})"', target.read_text("utf-8", "replace"))
-        recorded |= dict.fromkeys(sorted(set(texts))[:50], path.read_text("utf-8"))
-    return into, recorded
+    agent = MemoryAgent(read_settings(data=person.data))
+    (answer,) = agent.store.tables.read("observer_answers").to_dicts()
+    assert answer["state"] == "answered" and answer["model"].startswith(program)
+    assert len([body for body in questions if "quoted transcript" in material_of(body)]) == 1
+    around = re.sub("quoted transcript.*quoted transcript", "", json.dumps(questions))
+    assert SENTINEL not in around  # Codex writes it into its transcripts
+    tools = {tool.get("name") for body in questions for tool in body.get("tools", ())}
+    assert tools <= {"request_user_input"}
+    assert person.leftovers() == leftovers
+    assert agent.recall("What does the harbor gauge send?", now=later).results[0].text == FACT
 
 
 RESETS_AT = datetime.now(UTC).replace(microsecond=0) + timedelta(hours=1)

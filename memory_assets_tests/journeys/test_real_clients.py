@@ -5,11 +5,12 @@ The clients talk to a local server that answers as the vendors do; what it was s
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -20,7 +21,9 @@ from memory_assets.memory import MemoryAgent
 from memory_assets.services.search.shown_at_prompts import HEADING
 from memory_assets.stages.deliver.prompts import ask_server
 from memory_assets.store.store import Store
-from memory_assets_tests.clients import CLIENTS, Codex, client
+from memory_assets_tests.clients import CLIENTS, Codex, client, hold_session
+from memory_assets_tests.journeys.test_harness_models import ANSWER, PROMPTS, REPLY
+from memory_assets_tests.journeys.test_harness_models import FACT as ANSWERED
 from memory_assets_tests.messages_api import Said
 from memory_assets_tests.once import sampled
 from memory_assets_tests.stages.deliver.codex_trust import trust
@@ -163,8 +166,7 @@ def test_a_person_is_at_home_in_the_real_client(program: str, tmp_path: Path):
         person.memory("hooks", "install", "--recall-each-prompt")
         if program == "codex":
             trust(person.home / ".codex")
-        start = CLIENTS[program]
-        first = start(person.environ, person.work, str(uuid4()))
+        first = CLIENTS[program](person.environ, person.work, str(uuid4()))
         if isinstance(first, Codex):
             assert set(first.trust().values()) == {"trusted"}
         first.ask(FIRST)
@@ -174,12 +176,9 @@ def test_a_person_is_at_home_in_the_real_client(program: str, tmp_path: Path):
         first.compact()
         first.ask(AFTER)
         first.end()
-        again = start(person.environ, person.work, first.session, how="resume")
-        again.ask(RESUMED)
-        again.end()
-        fork = start(person.environ, person.work, first.session, how="fork")
-        fork.ask(FORKED)
-        fork.end()
+        place, session = (program, person.environ, person.work), first.session
+        hold_session(*place, RESUMED, session=session, how="resume")
+        fork = hold_session(*place, FORKED, session=session, how="fork")
         seen = [seen_by(body) for body in api.questions() if body.get("tools")]
 
     def at(prompt: str) -> str:
@@ -192,7 +191,7 @@ def test_a_person_is_at_home_in_the_real_client(program: str, tmp_path: Path):
     assert f"1. {FACT}" in at(NEAR)
     assert '"results"' not in at(NEAR)
     assert [HEADING in at(prompt) for prompt in (FIRST, NEAR)] == [False, True]
-    _assert_remembered(person, program, {first.session, fork.session})
+    _assert_remembered(person, program, {session, fork})
     assert not person.decoy.exists()
     person.memory("hooks", "uninstall")
     if program == "codex":  # the client itself noted there what it trusts
@@ -223,3 +222,48 @@ def _assert_remembered(person: Person, program: str, sessions: set[str]) -> None
         "What do I run before I deploy the predictor?", now=datetime.now(UTC)
     )
     assert FIRST in [one.text for one in found.results]
+
+
+DISTIL = "mcp__memory__memory_distill"
+ASKED = {"claude": f"/{DISTIL}", "codex": "Please call memory_distill for one past session."}
+
+
+def distiller(program: str) -> Any:
+    """Calls the tool for the next question, then with the answer, once it is asked to distil."""
+
+    def answer(body: dict[str, Any]) -> str | Called:
+        seen = seen_by(body)
+        is_asked = "Extract facts from my past sessions" in seen or ASKED["codex"] in seen
+        if not is_asked or "was stored" in seen:
+            return REPLY
+        question = re.search(r"^Question (\S+), project", seen, re.M)
+        arguments = {"question": question[1], "answer": ANSWER} if question else {}
+        if program == "codex":
+            return Called("memory_distill", arguments, "mcp__memory")
+        if DISTIL in {tool.get("name") for tool in body.get("tools", ())}:
+            return Called(DISTIL, arguments)
+        return Called("ToolSearch", {"query": f"select:{DISTIL}"})
+
+    return answer
+
+
+@pytest.mark.parametrize("program", sampled(list(ASKED), 1))
+def test_the_real_client_distils_and_its_facts_are_recalled(program: str, tmp_path: Path):
+    with stream(distiller(program)) as api:
+        person = Person(tmp_path, client(program), api)
+        settings = person.home / ".claude" / "settings.json"
+        settings.write_text(settings.read_text().replace('"Bash(ls:*)"', f'"{DISTIL}"'))
+        later = datetime.now(UTC) + timedelta(hours=3)
+        person.environ["MEMORY_NOW"] = later.isoformat()
+        hold_session(program, person.environ, person.work, *PROMPTS)
+        for command in ("ingest", "model use agent", "hooks install"):
+            person.memory(*command.split())
+        if program == "codex":
+            trust(person.home / ".codex")
+        hold_session(program, person.environ, person.work, ASKED[program])
+        person.memory("ingest")
+    answer = person.store.tables.read("observer_answers").to_dicts()[0]
+    assert (answer["state"], answer["cost_usd"]) == ("answered", 0.0)
+    assert answer["model"].startswith("agent:c")
+    found = MemoryAgent().recall("What does the harbor gauge send?", now=later)
+    assert found.results[0].text == ANSWERED

@@ -16,12 +16,7 @@ from memory_assets.runs.steps import maintain
 from memory_assets.schema.requests import RecallRequest
 from memory_assets.schema.tables import TABLES, WHOLE
 from memory_assets.services.search import corpus
-from memory_assets.services.search.corpus import (
-    embedding_model_of_index,
-    is_switching_models,
-    model_in_use,
-    open_vectors,
-)
+from memory_assets.services.search.corpus import is_switching_models, model_in_use, open_vectors
 from memory_assets.store.settings import USUAL_EMBEDDING_MODEL
 from memory_assets.store.store import Store
 from memory_assets_tests.factories import START, ReadsWhole, WordEmbedder, row
@@ -145,17 +140,15 @@ def test_recall_answers_throughout_the_switch(
     encode(changed, str(NEXT))
     rebuild(changed)
     assert is_switching_models(changed)
-    assert embedding_model_of_index(changed) == USUAL_EMBEDDING_MODEL
+    assert open_vectors(changed).model() == USUAL_EMBEDDING_MODEL
     assert recall()[0] == MEMORY
     assert numbered.asked == [], "questions are compared with the old vectors"
     encode(changed, str(DAY))
     assert (recall()[0], numbered.asked) == (MEMORY, []), "until the new index is published"
     rebuild(changed)
     assert not is_switching_models(changed)
-    assert (model_in_use(changed), embedding_model_of_index(changed)) == (
-        ("numbered", "7"),
-        "/models/numbered",
-    )
+    assert model_in_use(changed) == ("numbered", "7")
+    assert open_vectors(changed).model() == "/models/numbered"
     assert MEMORY in recall()
     assert len(numbered.asked) == 1
     assert open_vectors(changed).ids() == {MEMORY, OTHER_ID}

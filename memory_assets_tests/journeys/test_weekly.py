@@ -65,9 +65,7 @@ def kept(store: Store) -> dict[str, object]:
     return tables | {"ledger": store.ledger.events(), "page": (store.workspace / PAGE).read_bytes()}
 
 
-@pytest.fixture
-def store(monkeypatch: pytest.MonkeyPatch) -> Store:
-    """A store with one fact of a project, which is queried every week, but never about that fact."""
+def store_of_one_fact() -> Store:
     store = small_store()
     fact = row(
         "observations", id=MEMORY, session_id="session-1", window_id=WINDOW, text=FACT, text_hash=HASH, kind="fact",
@@ -75,6 +73,13 @@ def store(monkeypatch: pytest.MonkeyPatch) -> Store:
     )  # fmt: skip
     write(store, "observations", DAY.isoformat(), fact)
     bring_up_to_date(store)
+    return store
+
+
+@pytest.fixture
+def store(monkeypatch: pytest.MonkeyPatch) -> Store:
+    """A store with one fact of a project, which is queried every week, but never about that fact."""
+    store = store_of_one_fact()
     for day in range(0, 400, 7):
         at(day, monkeypatch).store.ledger.append(RECALLED, "q", {"memory_ids": []}, actor="mira")
     return store

@@ -20,7 +20,8 @@ from memory_assets.schema.protocols import Embedder, Texts
 from memory_assets.schema.records.distill import NAMESPACE
 from memory_assets.schema.requests import Filters
 from memory_assets.stages.embed.encode import cut_spans, read_texts
-from memory_assets.stages.recall.message_search import REACH, Layout, SearchQuery, find_messages
+from memory_assets.stages.recall.layout import Layout
+from memory_assets.stages.recall.message_search import SearchQuery, find_messages
 from memory_assets.stages.recall.parsed_question import KnownNames, parse_question
 from memory_assets.stages.recall.relevance import judge_messages
 from memory_assets.stages.recall.results import Asker
@@ -118,7 +119,7 @@ def find_chunks(
     if embedder:
         encoded = embedder.read_query(question)
         query = SearchQuery(question, query.terms, encoded.vector, encoded.words)
-    matches = find_messages(query, texts, Layout(texts, REACH), (), _rows_of(texts, allowed))
+    matches = find_messages(query, texts, Layout(texts), (), _rows_of(texts, allowed))
     ids = pl.Series("id", [match.passage_id for match in matches], dtype=pl.String)
     rows = pl.DataFrame([ids]).with_columns(project=pl.lit(""), event_at=pl.lit(now))
     parsed = parse_question(question, Asker(now), Filters(), texts, KnownNames(aliases=aliases))

@@ -35,9 +35,7 @@ GRANT = "memory_assets.grant"
 """Key under which the ASGI scope of a request has its grant."""
 
 SCOPE_OF: dict[str, AccessScope] = {
-    **dict.fromkeys(
-        ("recall", "answer", "explain", "triggers", "brief", "status", "resources/read"), "read"
-    ),
+    **dict.fromkeys("recall answer explain triggers brief status resources/read".split(), "read"),
     **dict.fromkeys(("remember", "feedback"), "write"),
     **dict.fromkeys(("review", "decide", "forget"), "review"),
     **dict.fromkeys(("push", "pushed"), "push"),

@@ -20,7 +20,8 @@ from memory_assets.schema.frames import empty
 from memory_assets.schema.protocols import Hit, Row, TextReader, Texts, VectorIndex
 from memory_assets.schema.records import MEMORY_MD
 from memory_assets.services.search.answers import Readable, everything_of
-from memory_assets.services.search.corpus import MEMORIES, read_person_passages
+from memory_assets.services.search.corpus import read_person_passages
+from memory_assets.services.search.fresh_index import MEMORIES
 from memory_assets.stages.distill.rows import PERSONAL
 from memory_assets.stages.embed.present import read_present
 from memory_assets.stages.embed.project import memory_rows
@@ -170,7 +171,6 @@ def readable_by(store: Store, reader: Reader) -> Readable:
         everything.missing,
         lambda: _visible_summaries(everything.read_summaries(), restricted.allowed),
         lambda: memory_md_of(store, reader),
-        restricted.texts,
     )
 
 

@@ -93,10 +93,10 @@ def render_model_question(overview: "ModelOverview") -> Parts:
     projects = [share.project for share in overview.projects]
     more = f" and {len(projects) - MOST_ROWS} more" if len(projects) > MOST_ROWS else ""
     names = ", ".join(projects[:MOST_ROWS]) + more
-    price = "no price is known" if offer.usd is None else f"about ${offer.usd:.2f}"
+    price = f"API price: {_price(offer.usd, 'not known')}"
     if offer.kind == "harness":
-        price += f" by the API's price list; it counts against your {offer.plan or 'subscription'}"
-        price += " plan" if offer.plan else ""
+        payer = f"your {offer.plan} plan" if offer.plan else "the account of its login"
+        price += f"; it counts against {payer}"
     sessions = sum(share.sessions for share in overview.projects)
     what = f"{sessions:,} sessions: {overview.calls:,} questions, {overview.tokens:,} tokens"
     yield ""

@@ -52,8 +52,8 @@ Frames = Mapping[str, pl.DataFrame]
 """The columns that the counts are made from, by table."""
 
 COLUMNS = {
-    "records": ["source_id", "generation", "line", "status", "record_type", "message_id"],
-    "windows": ["window_id", "source_id", "harness", "status", "message_ids", "lines"],
+    "records": "source_id generation line status record_type message_id".split(),
+    "windows": "window_id source_id harness status message_ids lines".split(),
     "messages": ["message_id", "window_id"],
     "messages_open": ["message_id", "window_id"],
     "segments": ["segment_id", "window_id", "message_ids"],

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from typing import get_args
 
 from memory_assets.errors import QuestionError
-from memory_assets.services.models.harness_clients import missing_of
+from memory_assets.services.models.harness_clients import inherited_variables, missing_of
 from memory_assets.services.models.prices import is_near, price_of, prices_of
 from memory_assets.store.settings import HARNESS_MODELS, RULES, Role, Settings, harness_of
 
@@ -32,7 +32,7 @@ def check_name(model: str, role: Role, settings: Settings, *, is_free: bool = Fa
     """
     prices = prices_of(settings)
     harness = harness_of(model)
-    missing = missing_of(harness) if harness else ""
+    missing = missing_of(harness, inherited_variables(settings)) if harness else ""
     if missing:
         return f"{model} cannot be asked yet: {missing}."
     if model in (RULES, harness) or price_of(model, prices) is not None:

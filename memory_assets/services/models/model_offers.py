@@ -17,7 +17,14 @@ from typing import Literal, get_args
 import polars as pl
 
 from memory_assets.adapters.anthropic_model import KEYS
-from memory_assets.services.models.harness_clients import CLIENTS, login_of, missing_of, plan_of
+from memory_assets.services.models.harness_clients import (
+    CLIENTS,
+    inherited_variables,
+    login_of,
+    missing_of,
+    plan_of,
+    reader_of,
+)
 from memory_assets.services.models.model_budget import Budget
 from memory_assets.services.models.model_names import listed_models
 from memory_assets.services.models.model_questions import asked_about
@@ -178,8 +185,13 @@ def find_offers(store: Store, due: DueQuestions) -> Iterator[ModelOffer]:
     """Yields the harnesses, keys and local servers of this machine, with the price of what is due
     there.
     """
+    inherited = inherited_variables(store.settings)
     for name in CLIENTS:
-        yield _harness_offer(name, due.usd(store, name))
+        missing = missing_of(name, inherited)
+        state = missing or f"logged in ({login_of(name, inherited)})"
+        about = {"title": CLIENTS[name].title, "plan": plan_of(name), "usd": due.usd(store, name)}
+        sent_to = reader_of(name, inherited)
+        yield ModelOffer(name, "harness", state, not missing, sent_to, **about)
     keys = [name for name in KEYS if os.environ.get(name)]
     if keys:
         usd = due.usd(store, KEY_MODEL)
@@ -202,14 +214,6 @@ def local_models(port: int) -> list[str]:
     except OSError:
         return []
     return listed_models(f"http://127.0.0.1:{port}", SECONDS)
-
-
-def _harness_offer(name: str, usd: float | None) -> ModelOffer:
-    sent_to = f"{CLIENTS[name].vendor}, as when you use it"
-    missing = missing_of(name)
-    state = missing or f"logged in ({login_of(name)})"
-    about = {"title": CLIENTS[name].title, "plan": plan_of(name)}
-    return ModelOffer(name, "harness", state, not missing, sent_to, usd, **about)
 
 
 def _sent_to(settings: Settings) -> str:

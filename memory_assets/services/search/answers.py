@@ -18,10 +18,11 @@ from memory_assets.schema.protocols import Model, TextReader
 from memory_assets.schema.requests import MOST, AnswerRequest, RecallRequest
 from memory_assets.services.models.open_models import masked, open_model, withheld_lines
 from memory_assets.services.models.prices import cost_of, prices_of
-from memory_assets.services.search.corpus import open_corpus, open_texts
+from memory_assets.services.search.corpus import open_corpus
 from memory_assets.stages.recall import cited_answer
 from memory_assets.stages.recall.answering import answer
 from memory_assets.stages.recall.cited_answer import (
+    AnswerSource,
     CitedAnswer,
     answer_with_citations,
     lines_about,
@@ -29,8 +30,9 @@ from memory_assets.stages.recall.cited_answer import (
     unique_sources,
 )
 from memory_assets.stages.recall.query import DEADLINE_SECONDS, AnswerDependencies
-from memory_assets.stages.recall.results import Asker
-from memory_assets.stages.recall.search import Corpus
+from memory_assets.stages.recall.replaced import holds
+from memory_assets.stages.recall.results import Answer, Asker
+from memory_assets.stages.recall.retrievers import Corpus
 from memory_assets.store.settings import harness_of
 from memory_assets.store.store import Store
 from memory_assets.text.terms import query_terms
@@ -53,15 +55,13 @@ class Readable:
     """Messages about parts that are not there."""
     read_summaries: Callable[[], pl.DataFrame]
     read_memory_md: Callable[[], str]
-    texts: TextReader
-    """The index in which frequencies of words are counted."""
 
 
 def everything_of(store: Store) -> Readable:
     """Returns everything that the store holds."""
     corpus, missing = open_corpus(store)
     read_summaries = partial(store.tables.read, "category_summaries")
-    return Readable(corpus, missing, read_summaries, store.memory_md, open_texts(store))
+    return Readable(corpus, missing, read_summaries, store.memory_md)
 
 
 def dependencies_of(
@@ -72,28 +72,23 @@ def dependencies_of(
     No model rewrites questions from a project that may not be sent, or reranks, and no harness
     does: starting one is too slow.
     """
-    settings, name = store.settings, store.settings.model_of("observer")
+    settings = store.settings
+    name = settings.model_of("observer")
     if harness_of(name) or not settings.may_send(project or ""):
         return _dependencies(store, readable, None)
-    key = store.root, name, settings.url_of("observer")
+    key = (store.root, name, settings.url_of("observer"))
     if key not in _models:
         _models[key] = open_model(store, timeout_seconds=DEADLINE_SECONDS, retries=0)
     return _dependencies(store, readable, _models[key])
 
 
-def _dependencies(
-    store: Store,
-    readable: Readable,
-    model: Model | None,
-    deadline_seconds: float = DEADLINE_SECONDS,
-) -> AnswerDependencies:
+def _dependencies(store: Store, readable: Readable, model: Model | None) -> AnswerDependencies:
     name = model.name if model else ""
     return AnswerDependencies(
         model=model,
         price=lambda answer: cost_of(answer, prices_of(store.settings), name),
         read_summaries=readable.read_summaries,
-        frequency=lambda word: _frequency_of(readable.texts, word),
-        deadline_seconds=deadline_seconds,
+        frequency=lambda word: _frequency_of(readable.corpus.texts, word),
         prepare=load_sdk,
         reranks=store.settings.rerank,
         may_send=store.settings.may_send,
@@ -114,42 +109,53 @@ def answer_from_all(
     without filters.
     """
     began = perf_counter()
-    question = request.question
-    dependencies = _dependencies(store, readable, None)
     reader = masked(model, store) if model else _open_reflector(store)
     given = {name: getattr(request, name) for name in request.model_fields_set}
     asked = RecallRequest(**given, profile="deep" if reader else "balanced", limit=MOST)
+    dependencies = _dependencies(store, readable, None)
     recalled = answer(asked, readable.corpus, asker, dependencies)
     is_filtered = request.are_set or request.include
-    lines = [] if is_filtered else lines_about(question, readable.read_memory_md())
+    memory_md = "" if is_filtered else readable.read_memory_md()
+    lines = lines_about(request.question, memory_md)
     sure_lines = [line for line in lines if line.score >= SURE]
-    found = [source for result in recalled.results for source in sources_of(result)]
-    sources = unique_sources([*sure_lines, *found, *lines])
-    is_known = (recalled.is_known and bool(found)) or bool(sure_lines)
-    projects = {asker.project or "", *(result.project for result in recalled.results)}
-    waiting = [name for name in sorted(projects) if not store.settings.may_send(name)]
-    is_withheld = bool(waiting) or not withheld_lines(store).isdisjoint(
-        _entry_text(line.text) for line in lines
+    matches = _sources_among(recalled)
+    withheld = _why_withheld(store, asker, recalled, lines)
+    dependencies = _dependencies(store, readable, None if withheld else reader)
+    written = answer_with_citations(
+        request.question,
+        unique_sources([*sure_lines, *matches, *lines]),
+        replace(dependencies, deadline_seconds=cited_answer.DEADLINE_SECONDS),
+        is_known=bool(sure_lines) or (recalled.is_known and bool(matches)),
     )
-    withheld = (_note_of_withheld(waiting),) if reader and is_withheld else ()
-    writer = None if is_withheld else reader
-    written_by = _dependencies(store, readable, writer, cited_answer.DEADLINE_SECONDS)
-    said = answer_with_citations(question, sources, written_by, is_known=is_known)
-    cost = replace(recalled.cost + said.cost, seconds=round(perf_counter() - began, 4))
-    notes = dict.fromkeys((*recalled.notes, *readable.missing, *withheld))
-    return replace(said, cost=cost, notes=(*notes, *said.notes))
+    notes = (*recalled.notes, *readable.missing, *(withheld if reader else ()))
+    seconds = round(perf_counter() - began, 4)
+    cost = replace(recalled.cost + written.cost, seconds=seconds)
+    return replace(written, cost=cost, notes=(*dict.fromkeys(notes), *written.notes))
 
 
 def _open_reflector(store: Store) -> Model | None:
-    return open_model(store, "reflector", timeout_seconds=cited_answer.DEADLINE_SECONDS, retries=1)
+    seconds = cited_answer.DEADLINE_SECONDS
+    return open_model(store, "reflector", timeout_seconds=seconds, retries=1)
 
 
-def _note_of_withheld(projects: Sequence[str]) -> str:
-    names = f"of {', '.join(projects)}, which" if projects else "of projects that"
-    return (
-        f"No model was asked: the sources include some {names} no model may be sent (`memory "
-        "model add`)."
-    )
+def _sources_among(recalled: Answer) -> list[AnswerSource]:
+    """Returns the sources that hold, all where none does."""
+    present = [*filter(holds, recalled.results)] or recalled.results
+    return [source for result in present for source in sources_of(result)]
+
+
+def _why_withheld(
+    store: Store, asker: Asker, recalled: Answer, lines: Sequence[AnswerSource]
+) -> tuple[str, ...]:
+    """Returns a note if a source may not be sent to a model."""
+    projects = {asker.project or "", *(result.project for result in recalled.results)}
+    waiting = [name for name in sorted(projects) if not store.settings.may_send(name)]
+    entries = {_entry_text(line.text) for line in lines}
+    if not waiting and withheld_lines(store).isdisjoint(entries):
+        return ()
+    names = f"of {', '.join(waiting)}, which" if waiting else "of projects that"
+    note = f"No model was asked: the sources include some {names} no model may be sent"
+    return (f"{note} (`memory model add`).",)
 
 
 def _entry_text(line: str) -> str:

@@ -4,145 +4,44 @@ messages.
 The only place outside the assets where adapters are chosen. Without an embedder, questions are
 answered from keywords.
 
-Memories saved since the indexes were built, or before there were any, are found at once:
-`FreshTexts` and `FreshVectors` wrap a published index and add the few memories that it lacks. Their
-words are added in memory, so that they are scored like the others; a vector is computed by the
-first process that needs it, and kept in `index/notes` until an index contains it. Both are cached
-while the process runs, until another generation is published or another note is saved.
+What was read is kept while the process runs, until a table changes or another note is saved.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, wraps
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 
 from memory_assets.adapters.array_index import ArrayIndex
 from memory_assets.adapters.local_embedder import LocalEmbedder, model_folder
-from memory_assets.adapters.text_arrays import TextArrays, change_arrays, empty_arrays
 from memory_assets.adapters.text_index import CORPORA, TextIndex
 from memory_assets.adapters.vector_files import VectorFiles
 from memory_assets.errors import ModelError
 from memory_assets.schema.extras import first_of
 from memory_assets.schema.frames import empty
-from memory_assets.schema.protocols import Embedder, Hit, Texts, VectorIndex
+from memory_assets.schema.protocols import Embedder
 from memory_assets.schema.requests import Filters
+from memory_assets.services.search.fresh_index import FreshTexts, FreshVectors
 from memory_assets.stages.distill.quotes import QUOTE_COLUMNS
 from memory_assets.stages.embed.encode import HAS_VECTOR, cut_messages, hashed, is_made_by
 from memory_assets.stages.embed.notes import hidden_sources, note_id
 from memory_assets.stages.embed.present import overlay
-from memory_assets.stages.embed.project import RETRIEVABLE, memory_rows
+from memory_assets.stages.embed.project import RETRIEVABLE
 from memory_assets.stages.recall.lookups import places_of, rows_of
 from memory_assets.stages.recall.results import condition
-from memory_assets.stages.recall.search import Corpus
+from memory_assets.stages.recall.retrievers import Corpus
 from memory_assets.store.ledger import FORGOTTEN, NOTES
 from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.store.store import Store
 
-MEMORIES, MESSAGES = CORPORA
+MESSAGES = CORPORA[1]
 MADE_BY = ["model", "model_version"]
 """Columns that name the model of a vector."""
 
-NOTES_ALONE = "notes"
-"""The generation of an index where there is nothing but notes yet, so that none had to be built."""
-
-
-class FreshTexts:
-    """A text index extended by memories that it does not contain yet."""
-
-    def __init__(self, index: TextIndex, memories: pl.DataFrame, *, are_all: bool) -> None:
-        self._index = index
-        self._memories = memories
-        self._are_all = are_all
-        self._open: tuple[Texts | None, Texts | None] | None = None
-
-    def open(self, corpus: str) -> Texts | None:
-        """Returns the published corpus, extended by the fresh memories."""
-        published = self._index.open(corpus)
-        if corpus != MEMORIES:
-            return published
-        if self._open is None or self._open[0] is not published:
-            self._open = (published, self._with_fresh(published))
-        return self._open[1]
-
-    def generation(self) -> str | None:
-        """Returns the name of the published generation, which only memories that were built before
-        need.
-        """
-        return self._index.generation() or (NOTES_ALONE if self._are_all else None)
-
-    def _with_fresh(self, published: Texts | None) -> Texts | None:
-        missing = _unindexed(self._memories["id"], published)
-        rows = memory_rows(self._memories.filter(pl.col("id").is_in(missing)))
-        if rows.is_empty():
-            return published
-        arrays = published if isinstance(published, TextArrays) else empty_arrays()
-        return change_arrays(arrays, rows, ())
-
-
-class FreshVectors:
-    """A vector index extended by memories that it does not contain yet."""
-
-    def __init__(
-        self,
-        index: VectorIndex,
-        texts: TextIndex,
-        memories: pl.DataFrame,
-        embedder: Embedder,
-        files: VectorFiles,
-        *,
-        are_all: bool,
-    ) -> None:
-        self._index = index
-        self._texts = texts
-        self._memories = memories
-        self._embedder = embedder
-        self._files = files
-        self._are_all = are_all
-        self._made: dict[str, np.ndarray] = {}
-
-    def find(self, vector: np.ndarray, limit: int) -> list[Hit]:
-        """Returns the nearest, best first, scored by cosine."""
-        found = {hit.id: hit for hit in self._index.find(vector, limit)}
-        fresh = self._fresh(len(vector))
-        if fresh:
-            scores = np.stack(list(fresh.values())) @ np.asarray(vector, dtype=np.float32)
-            found |= {id: Hit(id, float(score)) for id, score in zip(fresh, scores, strict=True)}
-        return sorted(found.values(), key=lambda hit: (-hit.score, hit.id))[:limit]
-
-    def generation(self) -> str | None:
-        """Returns the name of the published generation, which only memories that were built before
-        need.
-        """
-        return self._index.generation() or (NOTES_ALONE if self._are_all else None)
-
-    def _fresh(self, dimension: int) -> dict[str, np.ndarray]:
-        """Returns the vectors of the memories that the published generation lacks."""
-        columns = self._memories.select("id", "text", "text_hash").iter_rows()
-        rows = {id: (text, text_hash) for id, text, text_hash in columns}
-        missing = _unindexed(rows, self._texts.open(MEMORIES))
-        for id in missing:
-            if id not in self._made:
-                self._made[id] = self._vector_of(*rows[id], dimension)
-        return {id: self._made[id] for id in missing}
-
-    def _vector_of(self, text: str, text_hash: str, dimension: int) -> np.ndarray:
-        kept = self._files.read(self._embedder.name, text_hash)
-        if kept is not None and len(kept) == dimension:
-            return kept
-        made = self._embedder.encode_query(text)
-        self._files.write(self._embedder.name, text_hash, made)
-        return made
-
-
-def _unindexed(ids: Iterable[str], published: Texts | None) -> list[str]:
-    """Returns the ids that the published text index lacks; both indexes are built together, and
-    this one is cheap to read.
-    """
-    return [id for id in ids if published is None or not len(published.rows_of([id]))]
-
+ModelVersion = tuple[str, str]
+"""Name and version of an embedding model."""
 
 _vector_index = cache(ArrayIndex)
 _text_index = cache(TextIndex)
@@ -164,14 +63,6 @@ def open_note_vectors(store: Store) -> VectorFiles:
     return VectorFiles(store.root / "index" / "notes")
 
 
-def embedding_model_of_index(store: Store) -> str:
-    """Returns the model that the published vectors were made by, else the one in the settings.
-
-    While vectors of another model are computed, questions are compared with the old ones.
-    """
-    return open_vectors(store).model() or store.settings.embedding_model
-
-
 @cache
 def open_embedder(name: str) -> LocalEmbedder:
     """Returns the embedder of that name, loaded once per process; raises `ModelError` where it is
@@ -180,7 +71,7 @@ def open_embedder(name: str) -> LocalEmbedder:
     return LocalEmbedder(name)
 
 
-def model_in_use(store: Store) -> tuple[str, str] | None:
+def model_in_use(store: Store) -> ModelVersion | None:
     """Returns name and version of the embedding model whose vectors are indexed and compared; None
     without vectors.
 
@@ -219,10 +110,11 @@ def requests_in_use(store: Store) -> pl.DataFrame:
     quotes = store.tables.scan("segments").filter(narrative="").explode(*QUOTE_COLUMNS)
     requests = quotes.filter(quote_sources="request")
     asked = requests.select("project", message_id="quote_ids")
-    passages = store.tables.scan("passages").filter(number=0).select("message_id", "text_hash")
-    vectors = store.tables.scan("passage_vectors").filter(is_in_use).select("text_hash", "vector")
-    encoded = asked.join(passages, on="message_id").join(vectors, on="text_hash")
-    distinct = encoded.unique(["project", "text_hash"])
+    passages = store.tables.scan("passages").filter(number=0)
+    encoded = store.tables.scan("passage_vectors").filter(is_in_use)
+    hashes = asked.join(passages.select("message_id", "text_hash"), on="message_id")
+    vectors = hashes.join(encoded.select("text_hash", "vector"), on="text_hash")
+    distinct = vectors.unique(["project", "text_hash"])
     dimension = pl.col("vector").list.len().cast(pl.Int64)
     return distinct.with_columns(dimension=dimension).collect()
 
@@ -235,7 +127,7 @@ def is_switching_models(store: Store) -> bool:
     return several and model_in_use(store) != configured_model(store)
 
 
-def configured_model(store: Store) -> tuple[str, str] | None:
+def configured_model(store: Store) -> ModelVersion | None:
     """Returns name and version of the configured model; None if it cannot be loaded."""
     try:
         embedder = open_embedder(store.settings.embedding_model)
@@ -247,32 +139,38 @@ def configured_model(store: Store) -> tuple[str, str] | None:
 _OF_PASSAGES = ["passages", "messages_open", "windows"]
 """Tables that the rows of passages are read from."""
 
-_kept: dict[tuple[Path, str], tuple[list[Mapping[str, str]], pl.DataFrame]] = {}
+_COLUMNS = "id message_id session_id line author role event_at char_from char_to"
+
+_frames: dict[tuple[object, ...], tuple[list[Mapping[str, str]], pl.DataFrame]] = {}
+"""Frames by what was read, with the partitions that they were read from."""
+
+Reader = Callable[..., pl.DataFrame]
 
 
-def _kept_frame(
-    tables: ParquetTables, name: str, sources: Sequence[str], read: Callable[[], pl.DataFrame]
-) -> pl.DataFrame:
-    """Returns what is read from these tables, under that name; reads it again only when a partition
-    of theirs was published.
+def _until_published(*sources: str) -> Callable[[Reader], Reader]:
+    """Returns a decorator of a function that reads a frame from these tables: it reads again only
+    when a partition of theirs was published.
     """
-    published = [tables.fingerprints(table) for table in sources]
-    kept = _kept.get((tables.root, name))
-    if kept is None or kept[0] != published:
-        kept = _kept[tables.root, name] = (published, read())
-    return kept[1]
+
+    def decorate(read: Reader) -> Reader:
+        """Returns the function with a cache by store and further arguments."""
+
+        @wraps(read)
+        def _look_up(tables: ParquetTables, *args: str) -> pl.DataFrame:
+            key = (read, tables.root, *args)
+            published = [tables.fingerprints(table) for table in sources]
+            if key not in _frames or _frames[key][0] != published:
+                _frames[key] = (published, read(tables, *args))
+            return _frames[key][1]
+
+        return _look_up
+
+    return decorate
 
 
 def open_corpus(store: Store) -> tuple[Corpus, tuple[str, ...]]:
     """Returns everything that is searched, and messages about missing parts."""
-    missing: tuple[str, ...] = ()
-    embedder = None
-    try:
-        embedder = open_embedder(embedding_model_of_index(store))
-        # It may be another, which the next run encodes with.
-        model_folder(store.settings.embedding_model)
-    except ModelError as error:
-        missing = (str(error),)
+    embedder, missing = _embedder_of_index(store)
     present = open_present(store, embedder)
     corpus = Corpus(
         memories=present.memories,
@@ -286,6 +184,21 @@ def open_corpus(store: Store) -> tuple[Corpus, tuple[str, ...]]:
         unmerged=present.unmerged,
     )
     return corpus, missing
+
+
+def _embedder_of_index(store: Store) -> tuple[LocalEmbedder | None, tuple[str, ...]]:
+    """Returns the embedder that the published vectors were made by, and what is missing.
+
+    While vectors of another model are computed, questions are compared with the old ones.
+    """
+    embedder = None
+    configured = store.settings.embedding_model
+    try:
+        embedder = open_embedder(open_vectors(store).model() or configured)
+        model_folder(configured)  # the next run encodes with it
+    except ModelError as error:
+        return embedder, (str(error),)
+    return embedder, ()
 
 
 @dataclass(frozen=True)
@@ -311,16 +224,17 @@ _present: dict[Path, Present] = {}
 
 def open_present_with_embedder(store: Store) -> Present:
     """Returns the present memories with the embedder, or without it where it is missing."""
-    try:
-        return open_present(store, open_embedder(embedding_model_of_index(store)))
-    except ModelError:
-        return open_present(store, None)
+    return open_present(store, _embedder_of_index(store)[0])
+
+
+@_until_published("memories")
+def _memories(tables: ParquetTables) -> pl.DataFrame:
+    return tables.read("memories")
 
 
 def open_present(store: Store, embedder: Embedder | None) -> Present:
     """Returns the present memories; cached until the table or the notes change."""
-    tables = store.tables
-    stored = _kept_frame(tables, "memories", ["memories"], lambda: tables.read("memories"))
+    stored = _memories(store.tables)
     notes = store.ledger.events(NOTES)
     ids = tuple(event.id for event in notes)
     present = _present.get(store.root)
@@ -332,15 +246,14 @@ def open_present(store: Store, embedder: Embedder | None) -> Present:
     fresh = memories.filter(pl.col("id").is_in(noted))
     texts = open_texts(store)
     vectors = open_vectors(store)
-    are_all = stored.is_empty()
     if fresh.height and embedder:
         files = open_note_vectors(store)
-        vectors = FreshVectors(vectors, texts, fresh, embedder, files, are_all=are_all)
+        vectors = FreshVectors(vectors, texts, fresh, embedder, files)
     _present[store.root] = Present(
         stored=stored,
         notes=ids,
         memories=memories,
-        texts=FreshTexts(texts, fresh, are_all=are_all) if fresh.height else texts,
+        texts=FreshTexts(texts, fresh) if fresh.height else texts,
         vectors=vectors,
         unmerged=frozenset(fresh["id"]).difference(stored["id"]),
         hidden=hidden_sources(notes),
@@ -349,7 +262,7 @@ def open_present(store: Store, embedder: Embedder | None) -> Present:
     return _present[store.root]
 
 
-def passage_heads(tables: ParquetTables, made_by: tuple[str, str] | None = None) -> pl.DataFrame:
+def passage_heads(tables: ParquetTables, made_by: ModelVersion | None = None) -> pl.DataFrame:
     """Returns what the text index knows of each passage but for text and vector, which are read of
     changed passages alone.
 
@@ -368,12 +281,13 @@ def passage_heads(tables: ParquetTables, made_by: tuple[str, str] | None = None)
     columns = "id message_id session_id line number char_from char_to text_hash".split()
     closed = closed.with_columns(*has_vector).select(*columns, "day", *names).collect()
     opened = hashed(cut_messages(tables.read("messages_open"))).select(columns)
-    heads = pl.concat([closed, opened], how="diagonal").with_columns(corpus=pl.lit(MESSAGES))
+    heads = pl.concat([closed, opened], how="diagonal")
+    heads = heads.with_columns(corpus=pl.lit(MESSAGES))
     return heads.unique("id", keep="first", maintain_order=True)
 
 
 def passages_to_index(
-    tables: ParquetTables, made_by: tuple[str, str] | None = None, heads: pl.DataFrame | None = None
+    tables: ParquetTables, made_by: ModelVersion | None = None, heads: pl.DataFrame | None = None
 ) -> pl.DataFrame:
     """Returns the passages of the heads, by default of all, with text, vector and word codes; some
     have no vector.
@@ -385,22 +299,23 @@ def passages_to_index(
     texts = texts.unique("message_id", keep="first")
     key = ["text_hash", "encoded_by", "encoded_on"]
     encoded = _encoded(tables, made_by, _days_of(heads["encoded_on"])).unique(key)
-    found = heads.lazy().join(texts, on="message_id").join(encoded, on=key, how="left")
+    rows = heads.lazy().join(texts, on="message_id").join(encoded, on=key, how="left")
     length = pl.col("char_to") - pl.col("char_from")
     span = pl.col("whole").str.slice("char_from", length)
     wanted = "id message_id session_id line number text vector words".split()
-    return found.with_columns(text=span).select(wanted).collect()
+    return rows.with_columns(text=span).select(wanted).collect()
 
 
 def _encoded(
-    tables: ParquetTables, made_by: tuple[str, str] | None, days: Sequence[str] | None = None
+    tables: ParquetTables, made_by: ModelVersion | None, days: Sequence[str] | None = None
 ) -> pl.LazyFrame:
     """Returns the vectors and word codes of passages, each named as in `passage_heads`."""
     is_wanted = is_made_by(*made_by) if made_by else pl.lit(True)
     rows = tables.scan("passage_vectors", days).filter(is_wanted)
     first_codes = pl.col("words").bin.head(16).bin.encode("hex")
     named = pl.concat_str(*MADE_BY, first_codes, separator=" ")
-    return rows.select("text_hash", "vector", "words", encoded_by=named, encoded_on="day")
+    columns = ("text_hash", "vector", "words")
+    return rows.select(*columns, encoded_by=named, encoded_on="day")
 
 
 def _days_of(column: pl.Series) -> list[str]:
@@ -414,15 +329,14 @@ def read_passages(
     other columns of a result.
     """
     texts = _messages(store.tables)
-    places, found = places_of(texts), rows_of(_passages(store.tables), ids)
-    kept = [
-        place for place, id in enumerate(found["message_id"]) if id in places and id not in hidden
-    ]
-    passages = found[kept]
-    wholes = texts["whole"].gather([places[id] for id in passages["message_id"]])
+    place_of = places_of(texts)
+    passages = rows_of(_passages(store.tables), ids)
+    is_readable = [id in place_of and id not in hidden for id in passages["message_id"]]
+    passages = passages.filter(pl.Series(is_readable, dtype=pl.Boolean))
+    wholes = texts["whole"].gather([place_of[id] for id in passages["message_id"]])
     spans = zip(wholes, passages["char_from"], passages["char_to"], strict=True)
-    cut = pl.Series("passage", [whole[start:end] for whole, start, end in spans], pl.String)
-    return passages.hstack([wholes, cut])
+    cut = [whole[start:end] for whole, start, end in spans]
+    return passages.hstack([wholes, pl.Series("passage", cut, pl.String)])
 
 
 def select_passages(tables: ParquetTables, filters: Filters) -> list[str]:
@@ -431,41 +345,30 @@ def select_passages(tables: ParquetTables, filters: Filters) -> list[str]:
     return passages.filter(condition(filters, passages.columns))["id"].to_list()
 
 
+@_until_published(*_OF_PASSAGES)
 def read_person_passages(tables: ParquetTables, person: str) -> pl.DataFrame:
     """Returns the passages of the sessions of one person, the same frame until the tables
     change.
     """
-
-    def read() -> pl.DataFrame:
-        return _passages(tables).filter(person=person).select("id")
-
-    return _kept_frame(tables, f"passages of {person}", _OF_PASSAGES, read)
+    return _passages(tables).filter(person=person).select("id")
 
 
+@_until_published(*_OF_PASSAGES)
 def _passages(tables: ParquetTables) -> pl.DataFrame:
     """Returns all passages, in closed and open windows, without their texts."""
-    columns = (
-        "id message_id session_id line author role event_at char_from char_to window_id".split()
-    )
-
-    def read() -> pl.DataFrame:
-        opened = cut_messages(tables.read("messages_open")).select(columns)
-        rows = pl.concat([tables.read("passages", columns=columns), opened])
-        of_windows = ["window_id", "path", "project", "person", "trigger"]
-        windows = tables.read("windows", columns=of_windows)
-        return rows.join(windows, on="window_id").drop("window_id")
-
-    return _kept_frame(tables, "passages", _OF_PASSAGES, read)
+    columns = [*_COLUMNS.split(), "window_id"]
+    opened = cut_messages(tables.read("messages_open")).select(columns)
+    rows = pl.concat([tables.read("passages", columns=columns), opened])
+    of_windows = ["window_id", "path", "project", "person", "trigger"]
+    windows = tables.read("windows", columns=of_windows)
+    return rows.join(windows, on="window_id").drop("window_id")
 
 
+@_until_published("messages", "messages_open", "passages")
 def _messages(tables: ParquetTables) -> pl.DataFrame:
     """Returns the texts of the messages that passages are of, by their ids."""
+    ids = _passages(tables).select(id="message_id").unique()
+    wanted = [pl.col("message_id").alias("id"), pl.col("text").alias("whole")]
     sources = ("messages", "messages_open")
-
-    def read() -> pl.DataFrame:
-        said = _passages(tables).select(id="message_id").unique()
-        wanted = [pl.col("message_id").alias("id"), pl.col("text").alias("whole")]
-        rows = pl.concat(tables.scan(table).select(wanted) for table in sources)
-        return rows.join(said.lazy(), on="id", how="semi").collect()
-
-    return _kept_frame(tables, "messages", [*sources, "passages"], read)
+    rows = pl.concat(tables.scan(table).select(wanted) for table in sources)
+    return rows.join(ids.lazy(), on="id", how="semi").collect()

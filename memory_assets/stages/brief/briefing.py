@@ -23,6 +23,12 @@ from memory_assets.harnesses.human_words import BRIEFING
 from memory_assets.schema.protocols import Row
 from memory_assets.schema.vocabulary import MARKS, Priority
 from memory_assets.stages.brief.due import Trigger
+from memory_assets.stages.brief.fitting import (
+    WHOLE_LINE,
+    BriefingSection,
+    fit_sections,
+    memory_sections,
+)
 from memory_assets.stages.brief.lessons import lesson_lines, repeated_in, said_in
 from memory_assets.stages.embed.conflicts import find_conflict
 from memory_assets.stages.embed.harness_memories import IS_SAID
@@ -30,15 +36,15 @@ from memory_assets.stages.embed.merge import NORMS
 from memory_assets.stages.recall.results import one_line
 from memory_assets.stages.reflect.present import what_holds
 from memory_assets.stages.triage import wording
-from memory_assets.stages.triage.memory_md import FILE_HINT
 from memory_assets.stages.triage.refusal import why_refused
-from memory_assets.text.words import CHARS_A_TOKEN, counted
+from memory_assets.text.words import counted
 
 BUDGET_TOKENS = 2_000
 PACK_SHARE = 0.075
 """Of the context, the budget of the full briefing (DUET)."""
 
-RECENT_FACTS, MOST_KNOWN = 5, 2_000
+RECENT_FACTS = 5
+MOST_KNOWN = 2_000
 RECENT = timedelta(days=30)
 """Before the newest memory of the project; older facts are found by recall."""
 
@@ -51,22 +57,13 @@ used 41 days later (DUET).
 REFLECTION_BIAS = 1.3
 """Of a fact that the reflection of its day kept (DUET)."""
 
-NAMED_CUTS = 4
 MOST_DUE = 5
 RECALLED_WITH_EACH = 2
-WHOLE_LINE = 2_000
-"""Characters of a line; people may write long ones into MEMORY.md."""
-
 THE_REST = (
     "All of it is in MEMORY.md and the daily logs; `memory recall QUESTION` finds what helps."
 )
 IN_FULL = f"`memory brief --full` has more. {THE_REST}"
 THIS_SESSION = "## This session so far"
-FIRST_SECTIONS = ("Hard Rules",)
-"""Sections of MEMORY.md that come first, wherever they are in the file; the owner's follows them.
-"""
-
-
 SHORTEST = 12
 """Characters of a recent fact."""
 
@@ -93,14 +90,6 @@ class ActiveProject:
     session_count: int
     first_on: date
     last_on: date
-
-
-@dataclass(frozen=True)
-class BriefingSection:
-    """One section of the briefing; `lines` can be cut from the end."""
-
-    title: str
-    lines: Sequence[str]
 
 
 def render_briefing(
@@ -132,42 +121,50 @@ def render_briefing(
     no project. Of the `pending` proposals, `expiring` has the days on which some expire soon;
     `undistilled` sessions wait although no run asks a model about them.
     """
-    of = f": {one_line(project)}" if project else ""
-    own = [one for one in tasks if one["project"] == project]
-    days = (as_of, *(one["day"] for one in own))
-    as_of = max(filter(None, days), default=None)
-    head = [f"{BRIEFING}{of}{f' (known up to {as_of})' if as_of else ''}"]
-    if pending:
-        proposals = counted(pending, "pending memory proposal")
-        head.append(f"📋 {proposals} in REVIEW.md: review when ready.{_soon(expiring)}")
-    if undistilled:
-        sessions = counted(undistilled, "session")
-        head.append(f"🗒 No model has read {sessions}: the owner can ask for `memory_distill`.")
-    of_memory = _memory_parts(_joined(memory_md, project_md), owner)
-    first = {"", *map(str.casefold, FIRST_SECTIONS)}
-    rules = [part for part in of_memory if part.title.casefold() in first]
-    said = [line for part in of_memory for line in part.lines]
-    of_project = [lesson for lesson in lessons if lesson["project"] == project]
-    learned = lesson_lines(of_project, [*said, *refused])
-    above = [*said, *learned, *refused]
-    left = [work_line(one) for one in own]
+    work = _of_project(project, tasks)
+    as_of = max(filter(None, (as_of, *(row["day"] for row in work))), default=None)
+    rules, others = memory_sections(_joined(memory_md, project_md), owner)
+    memory_lines = [line for section in (*rules, *others) for line in section.lines]
+    learned = lesson_lines(_of_project(project, lessons), [*memory_lines, *refused])
+    above = [*memory_lines, *learned, *refused]
+    sessions = [work_line(row) for row in work]
     facts = _shown(memories, owner, project)
     coming = [trigger for trigger in due if trigger.project == project]
-    active_lines = [] if project else list(map(project_line, active))
+    if is_full:
+        known_facts = BriefingSection("What is known", _known(facts, above, reflected))
+    else:
+        recent = _recent(facts, above, sessions, project, as_of)
+        known_facts = BriefingSection("Recent facts", recent)
     parts = [
         BriefingSection("Coming up", due_lines(coming)),
         *rules,
         BriefingSection("Lessons", learned),
-        *(part for part in of_memory if part not in rules),
-        BriefingSection("Last sessions", left),
-        BriefingSection("Active projects", active_lines),
-        BriefingSection("What is known", _known(facts, above, reflected))
-        if is_full
-        else BriefingSection("Recent facts", _recent(facts, above, left, project, as_of)),
+        *others,
+        BriefingSection("Last sessions", sessions),
+        BriefingSection("Active projects", [] if project else [*map(project_line, active)]),
+        known_facts,
     ]
-    rest = THE_REST if is_full else IN_FULL
-    quoted = [_quoted(part) for part in parts if part.lines]
-    return _fit(head, quoted, budget_tokens * CHARS_A_TOKEN, rest)
+    of_project = f": {one_line(project)}" if project else ""
+    latest = f" (known up to {as_of})" if as_of else ""
+    title = f"{BRIEFING}{of_project}{latest}"
+    head = [title, *_waiting(pending, undistilled, expiring)]
+    return fit_sections(head, parts, budget_tokens, THE_REST if is_full else IN_FULL)
+
+
+def _of_project(project: str | None, rows: Sequence[Row]) -> list[Row]:
+    return [row for row in rows if row["project"] == project]
+
+
+def _waiting(pending: int, undistilled: int, expiring: Sequence[date]) -> list[str]:
+    """Returns what waits for the owner."""
+    lines: list[str] = []
+    if pending:
+        count = counted(pending, "pending memory proposal")
+        lines.append(f"📋 {count} in REVIEW.md: review when ready.{_soon(expiring)}")
+    if undistilled:
+        sessions = counted(undistilled, "session")
+        lines.append(f"🗒 No model has read {sessions}: the owner can ask for `memory_distill`.")
+    return lines
 
 
 def _soon(expiring: Sequence[date]) -> str:
@@ -175,18 +172,6 @@ def _soon(expiring: Sequence[date]) -> str:
         return ""
     ending = "s" if len(expiring) == 1 else ""
     return f" {len(expiring)} of them expire{ending} by {max(expiring)}."
-
-
-def _quoted(part: BriefingSection) -> BriefingSection:
-    """Returns the section with lines that cannot open or close markup or hide characters; their
-    indentation stays.
-    """
-    quoted = []
-    for line in part.lines:
-        plain = line.expandtabs(4)
-        indent = plain[: len(plain) - len(plain.lstrip())]
-        quoted.append(f"{indent}{one_line(plain, WHOLE_LINE)}")
-    return BriefingSection(one_line(part.title), quoted)
 
 
 def project_line(project: ActiveProject) -> str:
@@ -210,8 +195,8 @@ def work_line(work: Row) -> str:
 def _relabelled(label: re.Match[str]) -> str:
     if not label["is_second"] or label["is_none"]:
         return ""
-    before = label.string[: label.start()].rstrip()
-    return f"{'.' if before[-1:].isalnum() else ''} Also open: "
+    ending = label.string[: label.start()].rstrip()[-1:]
+    return f"{'.' if ending.isalnum() else ''} Also open: "
 
 
 def task_line(work: Row) -> str:
@@ -219,7 +204,8 @@ def task_line(work: Row) -> str:
     task = _LABELS.sub(_relabelled, work["task"]).strip().replace(".;", ";")
     title = f"{work['title']}:" if work["title"] and not task else ""
     next_step = f"Next: {work['next_step']}" if work["next_step"] else ""
-    return " ".join(filter(None, [task or title or work["request"], work["state"], next_step]))
+    parts = [task or title or work["request"], work["state"], next_step]
+    return " ".join(filter(None, parts))
 
 
 def render_session(row: Row, task: Row | None = None, *, is_full: bool = False) -> str:
@@ -246,56 +232,6 @@ def due_lines(due: Sequence[Trigger]) -> list[str]:
     return lines
 
 
-def _fit(head: Sequence[str], parts: Sequence[BriefingSection], budget: int, rest: str) -> str:
-    """Returns the sections in order, each as far as it fits; a line that does not fit ends its
-    section, not the briefing.
-    """
-    everything = [*head, *(line for part in parts for line in _block(part, part.lines))]
-    if _length(everything) <= budget:
-        return "\n".join(everything) + "\n"
-    left = budget - _length([*head, "", _longest_note(parts, rest)])
-    lines, cut = [*head], []
-    for part in parts:
-        taken: list[str] = []
-        for line in part.lines:
-            if _length(_block(part, [*taken, line])) > left:
-                break
-            taken.append(line)
-        if len(taken) < len(part.lines):
-            cut.append(part)
-        if taken:
-            lines += _block(part, taken)
-            left -= _length(_block(part, taken))
-    return "\n".join([*lines, "", _cut_note(cut, rest)]) + "\n"
-
-
-def _block(part: BriefingSection, lines: Sequence[str]) -> list[str]:
-    return ["", *([f"## {part.title}"] if part.title else []), *lines]
-
-
-def _cut_note(parts: Sequence[BriefingSection], rest: str) -> str:
-    names = [_name(part) for part in parts]
-    more = f" and {len(names) - NAMED_CUTS} more" if len(names) > NAMED_CUTS else ""
-    named = ", ".join(names[:NAMED_CUTS]) + more
-    return f"_Cut to fit: {named}. {rest}_"
-
-
-def _longest_note(parts: Sequence[BriefingSection], rest: str) -> str:
-    """Returns the longest possible note on cut sections, to reserve room before the cuts are
-    known.
-    """
-    longest_first = sorted(parts, key=lambda part: -len(_name(part)))
-    return _cut_note(longest_first, rest)
-
-
-def _name(part: BriefingSection) -> str:
-    return (part.title or "the beginning of MEMORY.md")[:40]
-
-
-def _length(lines: Sequence[str]) -> int:
-    return sum(len(line) + 1 for line in lines)
-
-
 def _joined(memory_md: str, project_md: str) -> str:
     """Returns MEMORY.md followed by the sections of a project's file, without the text above
     them.
@@ -303,22 +239,6 @@ def _joined(memory_md: str, project_md: str) -> str:
     plain = project_md.removeprefix("\ufeff").replace("\r\n", "\n")
     sections = plain[plain.find("## ") :] if "## " in plain else ""
     return f"{memory_md}\n{sections}" if sections else memory_md
-
-
-def _memory_parts(memory_md: str, owner: str) -> list[BriefingSection]:
-    """Returns the sections of MEMORY.md, rules first, without title and blank lines."""
-    top: list[str] = []
-    lines, sections = top, dict[str, tuple[str, list[str]]]()
-    for line in memory_md.removeprefix("\ufeff").replace("\r\n", "\n").split("\n"):
-        if line.startswith("## "):
-            title = line[3:].strip()
-            _, lines = sections.setdefault(title.casefold(), (title, []))
-        elif line.strip() and not line.startswith("# ") and not line.endswith(FILE_HINT):
-            lines.append(line.rstrip())
-    first = [name.casefold() for name in (*FIRST_SECTIONS, owner)]
-    ordered = sorted(sections, key=lambda name: first.index(name) if name in first else len(first))
-    in_order = (BriefingSection(*sections[name]) for name in ordered)
-    return [BriefingSection("", top), *in_order]
 
 
 def _shown(memories: pl.DataFrame, owner: str, project: str | None) -> pl.DataFrame:
@@ -333,8 +253,8 @@ def _shown(memories: pl.DataFrame, owner: str, project: str | None) -> pl.DataFr
 
 def _recent(
     facts: pl.DataFrame,
-    said: Sequence[str],
-    left: Sequence[str],
+    above: Sequence[str],
+    sessions: Sequence[str],
     project: str | None,
     as_of: date | None,
 ) -> list[str]:
@@ -346,12 +266,12 @@ def _recent(
     near = facts.filter(pl.col("event_at").dt.date() >= since)
     important = near.filter(project=project or "", priority="high")
     newest_first = important.sort(["event_at", "id"], descending=[True, False])
-    is_said = said_in(said)
-    is_left = repeated_in(left)
+    is_above = said_in(above)
+    is_in_session = repeated_in(sessions)
     shown: dict[str, Row] = {}
     for row in newest_first.iter_rows(named=True):
         line = fact_line(row)
-        if not line or is_said(line) or is_left(line) or said_in([*shown])(line):
+        if not line or is_above(line) or is_in_session(line) or said_in([*shown])(line):
             continue
         if not any(find_conflict(text, line) for text in shown):
             shown[line] = row
@@ -378,8 +298,10 @@ def fact_line(memory: Row) -> str:
     if is_own_rule and not wording.general_line(text):
         return ""
     proposal = {**memory, "text": line, "said": text}
-    refused = why_refused(proposal, is_repeated=_is_confirmed(memory), shortest=SHORTEST)
-    is_unclear = wording.question_about(line) is not None or wording.is_about_unnamed(line)
+    is_repeated = _is_confirmed(memory)
+    refused = why_refused(proposal, is_repeated=is_repeated, shortest=SHORTEST)
+    asks = wording.question_about(line) is not None
+    is_unclear = asks or wording.is_about_unnamed(line)
     return "" if refused or is_unclear or not what_holds(line) else line
 
 
@@ -395,7 +317,7 @@ def _usefulness(memory: Row, line: str) -> int:
     return sum(helps)
 
 
-def _known(facts: pl.DataFrame, said: Sequence[str], reflected: Collection[str]) -> list[str]:
+def _known(facts: pl.DataFrame, above: Sequence[str], reflected: Collection[str]) -> list[str]:
     """Returns the facts that nothing above them says, the most important and most recently used
     first.
     """
@@ -404,10 +326,11 @@ def _known(facts: pl.DataFrame, said: Sequence[str], reflected: Collection[str])
     priority = pl.col("priority").replace_strict(weights, return_dtype=pl.Float64)
     is_reflected = pl.when(pl.col("id").is_in(list(reflected)))
     bias = is_reflected.then(math.log(REFLECTION_BIAS)).otherwise(0.0)
-    ordered = facts.sort(-(priority + bias + used / HALF_LIFE_DAYS), "id").head(MOST_KNOWN)
-    is_said = said_in(said)
+    order = -(priority + bias + used / HALF_LIFE_DAYS)
+    ordered = facts.sort(order, "id").head(MOST_KNOWN)
+    is_above = said_in(above)
     return [
         f"- {MARKS[row['priority']]} ({row['event_at']:%Y-%m-%d}) {row['text']}"
         for row in ordered.iter_rows(named=True)
-        if not is_said(row["text"])
+        if not is_above(row["text"])
     ]

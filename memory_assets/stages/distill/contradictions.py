@@ -14,9 +14,9 @@ The fact is doubtful if a clause has comparable sentences and all of them say th
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
-from memory_assets.english.opposites import NEGATING, opposites_by
+from memory_assets.english.opposites import opposites_by, opposites_of
 from memory_assets.english.word_forms import root
 from memory_assets.text.patterns import patterns_beside
 from memory_assets.text.words import STOP, stems_of, word_set
@@ -42,7 +42,7 @@ _RELATIVE = re.compile(r"(\w+),? which ")
 _PART = re.compile(r";\s|,\s(?:and|but|so)\s|\s(?:and|but|because|since)\s|\s[–—]\s")
 _WORD = re.compile(r"[A-Za-z0-9_./:@#-]{2,}")
 
-_OPPOSITE_OF = opposites_by(root)
+_opposites = partial(opposites_of, table=opposites_by(root))
 
 _SIDE_WORDS = 3
 """Content words next to a relation that count as its left or right side."""
@@ -119,7 +119,8 @@ def _is_comparable(a: _Statement, b: _Statement) -> bool:
 
 def _reversed_words(a: _Statement, b: _Statement) -> list[str]:
     """Returns the words of `a` whose opposites `b` has."""
-    return [word for word in a.words - b.words if (_opposites(word) & b.words) - a.words]
+    others = b.words - a.words
+    return [word for word in a.words - b.words if not others.isdisjoint(_opposites(word))]
 
 
 def _is_opposite(a: _Statement, b: _Statement) -> bool:
@@ -140,16 +141,6 @@ def _is_opposite(a: _Statement, b: _Statement) -> bool:
         shared = denied & _widened(a.words) & _widened(b.words)
         is_denied = len(shared) >= DENIED_SHARE * len(denied)
     return is_denied != (len(_reversed_words(a, b)) % 2 == 1)
-
-
-def _opposites(word: str) -> frozenset[str]:
-    bare = {
-        word.removeprefix(prefix)
-        for prefix in NEGATING
-        if word.startswith(prefix) and len(word) - len(prefix) >= 3
-    }
-    negated = {prefix + word for prefix in NEGATING} if len(word) >= 3 else set()
-    return _OPPOSITE_OF.get(word, frozenset()) | bare | negated
 
 
 @lru_cache(maxsize=20_000)

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from difflib import SequenceMatcher
 from itertools import product
 
-from memory_assets.english.opposites import NEGATING, opposites_by
+from memory_assets.english.opposites import opposites_by, opposites_of
 from memory_assets.english.word_forms import LIGHT_ROOTS, root
 from memory_assets.stages.embed.claim_reading import Claim, read_claim
 
@@ -248,16 +248,9 @@ def _opposed_pairs(
     """Yields a word of the one with its opposite in the other, both or none at the beginning."""
     only_b = b.words - a.words
     for word in a.words - b.words:
-        for opposite in _opposites(word, table) & only_b:
+        for opposite in opposites_of(word, table) & only_b:
             if (word == a.opening) == (opposite == b.opening):
                 yield frozenset({word, opposite})
-
-
-def _opposites(word: str, table: Mapping[str, frozenset[str]]) -> frozenset[str]:
-    prefixed = {prefix + word for prefix in NEGATING} | {
-        word.removeprefix(prefix) for prefix in NEGATING
-    }
-    return table.get(word, frozenset()) | (prefixed - {word})
 
 
 def _differ_in_mood(a: Claim, b: Claim) -> bool:

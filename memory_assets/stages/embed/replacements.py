@@ -31,7 +31,7 @@ GENERAL = TAKING | frozenset(
         root,
         word_set("""app service site system project everything whole setup team account server
     cluster instance subscription workspace deploy host listen port week month year today yesterday
-    finally gone retire drop stop rid back off monday friday"""),
+    finally gone retire drop stop rid favour back off monday friday"""),
     )
 )
 """Words that name no subject of their own in a statement about what is used."""

@@ -109,7 +109,7 @@ def _answer(
         dependencies.prepare()
     until = monotonic() + dependencies.deadline_seconds
     query, profile = rewrite(question, asker.recent, dependencies), _profile_of(request).name
-    limit, corpora = None if request.budget else request.limit, request.corpus or None
+    limit = None if request.budget else request.limit
     reranker = Reranker(query.text, dependencies, until)
     found = search(
         query.text,
@@ -117,7 +117,7 @@ def _answer(
         asker,
         profile=profile,
         limit=limit,
-        corpora=corpora,
+        corpora=request.corpus,
         filters=request,
         context=query.context,
         rerank=reranker.rank,

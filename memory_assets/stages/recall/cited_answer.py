@@ -13,6 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 
+from memory_assets.english.asking import only_asks
+from memory_assets.english.causes import gives_reason
+from memory_assets.english.errands import is_to_do
 from memory_assets.schema.protocols import ModelAnswer, ModelRequest
 from memory_assets.schema.records import MEMORY_MD
 from memory_assets.stages.distill.model.material import fenced, read_prompt
@@ -34,10 +37,11 @@ PROMPT_TOKENS = 6_000
 CHARS_A_SOURCE = 1_000
 ANSWER_TOKENS = 1_000
 CHARS_A_SENTENCE = 400
-QUOTED, MOST_OF_A_SOURCE = 4, 2
-"""Sources that are quoted without a model, and sentences of a message: recall's order is better
-than counting words.
-"""
+MOST_SENTENCES = 3
+"""Of an answer without a model."""
+
+ENOUGH = 0.5
+"""Share of the question's words that a message's sentence needs beside a better source."""
 
 SAME = 0.6
 """Likeness from which two sentences say the same."""
@@ -280,48 +284,56 @@ def _checked(question: str, answer: ModelAnswer, shown: Sequence[AnswerSource]) 
 def _quotes(
     question: str, sources: Sequence[AnswerSource], frequency: Frequency
 ) -> list[CitedSentence]:
-    """Returns memories and the sentences of messages that have most of the question's words, with
-    speaker and date.
+    """Returns at most three sentences of the sources, with speaker and date: memories, and
+    sentences of messages that have enough of the question's words.
 
-    They are of the first sources, in their order, and no two of them are alike.
+    They are in the sources' order, reasons first where the question asks for them, and no two are
+    alike. Where none has enough words, the statement with most of them is quoted.
     """
     weights = weights_of(question, frequency)
+    asks_why = "why" in question.lower().split()
+    statements = [(text, source) for source in sources for text in _statements(source)]
+    candidates = [
+        (text, source)
+        for text, source in statements
+        if source.kind != MESSAGE or _answers(text, weights, asks_why)
+    ]
+    if asks_why:
+        candidates.sort(key=lambda candidate: not gives_reason(candidate[0]))
+    if not candidates:
+        candidates = sorted(statements, key=lambda each: -weighted_share(each[0], weights))[:1]
     quoted: list[tuple[str, AnswerSource]] = []
-    for source in sources[:QUOTED]:
-        for statement in _best_statements(source, weights):
-            if all(likeness(statement, other) < SAME for other, _ in quoted):
-                quoted.append((statement, source))
-    if not quoted:
-        first = sources[0]
-        quoted = [(next(_statements(first), first.text), first)]
+    for text, source in candidates:
+        if all(likeness(text, other) < SAME for other, _ in quoted):
+            quoted.append((text, source))
     return [
         CitedSentence(f"{source.spoken}{one_line(text, CHARS_A_SENTENCE)}", (source.id,))
-        for text, source in quoted
+        for text, source in quoted[:MOST_SENTENCES]
     ]
 
 
-def _best_statements(source: AnswerSource, weights: Mapping[str, float]) -> list[str]:
-    """Returns the statements of a source with most of the question's words, in their order."""
-    statements = list(_statements(source))
-    if source.kind != MESSAGE:
-        return statements
-    shares = [weighted_share(statement, weights) for statement in statements]
-    places = [place for place, share in enumerate(shares) if share]
-    best = sorted(places, key=lambda place: -shares[place])
-    return [statements[place] for place in sorted(best[:MOST_OF_A_SOURCE])]
+def _answers(text: str, weights: Mapping[str, float], asks_why: bool) -> bool:
+    """Returns whether a sentence has enough of the question's words; a single one of several is
+    enough only for a reason that is asked for.
+    """
+    count = len(weights.keys() & text_terms(text))
+    if asks_why and count and gives_reason(text):
+        return True
+    return count >= min(len(weights), 2) and weighted_share(text, weights) >= ENOUGH
 
 
 def _statements(source: AnswerSource) -> Iterator[str]:
-    """Yields the whole sentences of a source; a question, a command that was typed and a masked
-    secret state nothing.
+    """Yields the whole sentences of a source that state something: no question, no to-do, no
+    command that was typed, no masked secret, and no words that only introduce what follows.
     """
     if source.kind != MESSAGE:
         yield plain(source.text)
         return
     for sentence in whole_sentences(source.text):
         text = plain(_LIST_MARK.sub("", sentence))
-        is_said = not (text.endswith("?") or text.startswith(TYPED) or MASKED in sentence)
-        if text and is_said:
+        is_whole = text[-1:] not in ":," and not text.startswith(TYPED)
+        is_asked = only_asks(text) or "? " in text
+        if text and is_whole and not (is_asked or MASKED in sentence or is_to_do(text)):
             yield text
 
 

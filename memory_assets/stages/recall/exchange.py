@@ -3,8 +3,8 @@ answers.
 
 "Yes, do that" says nothing alone, and a question is found more easily than its answer. An owner's
 message is shown with the end of the turn that it began, behind the steps on the way to it, else
-with what it replies to; an assistant's with the reply to the question at its end, else with the
-owner's message that it answers.
+with what it replies to; an assistant's with the reply to the question at its end or the reply that
+it is wrong, else with the owner's message that it answers.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -14,8 +14,10 @@ from itertools import takewhile
 import numpy as np
 import polars as pl
 
+from memory_assets.english.openings import calls_wrong
 from memory_assets.schema.protocols import Row, Texts
 from memory_assets.stages.recall.excerpt import BESIDE, LONGEST, excerpt
+from memory_assets.stages.recall.replaced import DENIED
 from memory_assets.stages.recall.results import OtherHalf, Recalled, Relation
 from memory_assets.stages.recall.speakers import author_of, said_by
 
@@ -103,8 +105,10 @@ def _other_half(passage: Row, neighbours: Neighbours) -> Half | None:
     if passage["author"] == "owner":
         answer, answered = neighbours.reply(), neighbours.directly_before()
     elif passage["author"] == "assistant":
-        asks = passage["whole"].rstrip().endswith("?")
-        answer, answered = neighbours.directly_after() if asks else None, neighbours.last_request()
+        reply = neighbours.directly_after()
+        answered = neighbours.last_request()
+        is_denied = reply is not None and calls_wrong(neighbours.passages[reply]["whole"])
+        answer = reply if is_denied or passage["whole"].rstrip().endswith("?") else None
     if answer is not None:
         return "answered by", answer
     return None if answered is None else ("answers", answered)
@@ -115,8 +119,11 @@ def _with_half(
 ) -> Recalled:
     speaker = said_by({**row, "author": author_of(row)})
     half = OtherHalf(row["message_id"], relation, speaker, excerpt(row, terms, BESIDE), row["line"])
+    is_denied = passage["author"] == "assistant" and relation == "answered by"
+    is_denied = is_denied and calls_wrong(row["whole"])
     return replace(
         result,
+        tags=(*result.tags, f"{DENIED}{speaker}") if is_denied else result.tags,
         text=excerpt(passage, terms, LONGEST - BESIDE),
         lines=(*result.lines, half.line),
         other_half=half,

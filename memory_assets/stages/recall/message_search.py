@@ -8,41 +8,27 @@ direction of these messages added to that of the question. The best passages get
 word of the question is compared with each word of the passage, and of the passages beside it, by
 its meaning in context, and rare words count more; the meaning of the whole message counts, too. A
 message is as good as its best passage.
-
-Short messages say little alone: "yes, do that" is about the message before it. So BM25 is computed
-over the term counts of a row, of the rows around it, and of its group (a session); all from the
-postings, when the question is asked.
 """
 
+import math
 import re
-from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
 
 import numpy as np
 
 from memory_assets.schema.protocols import Row, Texts
 from memory_assets.stages.embed.project import PASSAGES_A_LINE
+from memory_assets.stages.recall.layout import Layout, score_around, score_groups, score_levels
 from memory_assets.stages.recall.passage_choice import (
     MOST_COMPARED,
     ChosenTexts,
     choose_rows,
     fit_of_words,
-    widened,
 )
 from memory_assets.stages.recall.speakers import author_of
 from memory_assets.text.best_rows import best_rows
-from memory_assets.text.terms import bm25, bm25_norms
 from memory_assets.text.vectors import products
-
-REACH = 2
-"""Passages on either side that a passage is read together with: about one exchange."""
-
-MOST_TERMS = 1_000
-"""Terms whose rows are counted once: a common term takes a millisecond in a corpus of a million
-rows.
-"""
 
 LINES_AROUND = 2
 """Records on either side of a memory's evidence to which its fit counts."""
@@ -70,19 +56,15 @@ to 2 much the same.
 """
 
 SECOND_LOOK = {
-    "around": 0.22,
-    "words": 0.21,
-    "words around": 0.21,
-    "near": 0.16,
-    "meant": 0.15,
-    "message": 0.14,
-    "group": 0.09,
-}
+    "around": 0.22, "words": 0.21, "words around": 0.21, "near": 0.16, "meant": 0.15,
+    "message": 0.14, "group": 0.09,
+}  # fmt: skip
 """Weights of the scores of the best messages, scaled among them: a regression on the rank of the
 answer, on questions about labelled sessions and on dialogue. Each of the two alone gave weights
 that lost on the other, so both count alike."""
 
-FEEDBACK, FEEDBACK_WEIGHT = 5, 0.5
+FEEDBACK = 5
+FEEDBACK_WEIGHT = 0.5
 """Messages found first whose mean direction is added to that of the question, and its weight; 3 to
 10 messages and weights of 0.5 to 0.8 give much the same."""
 
@@ -98,14 +80,15 @@ _SPEAKER = re.compile(r"(\w{2,30}): ")
 QUESTION_MALUS = 0.05
 """Subtracted from questions: statements answer better."""
 
-STEP_MALUS, STEP_CHARS = 0.1, 200
+STEP_MALUS = 0.1
+STEP_CHARS = 200
 """Subtracted from short remarks of an assistant on the way to its answer: about four times more
 seldom the answer to a labelled question than their share of messages."""
 
-ORDER = ("row", "around", "group", "vector", "meant", "near")
-"""The scores in the order in which they are added up."""
-
-Passages = Texts | ChosenTexts
+WEIGHTS = {
+    "row": 1.0, "around": 1.0, "group": 1.0, "vector": MEANING, "meant": MEANING, "near": 1.0,
+}  # fmt: skip
+"""Weights of the scores of all passages, in the order in which they are added up."""
 
 RETRIEVER_OF = {
     "row": "keyword", "vector": "vector", "around": "context", "meant": "context",
@@ -113,7 +96,7 @@ RETRIEVER_OF = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SearchQuery:
     """What is searched for: terms with their weights, and the question's vector where there is
     one.
@@ -150,80 +133,37 @@ class Origin:
     score: float
 
 
-class Layout:
-    """The groups of a corpus, and which rows are around each row."""
+@dataclass(frozen=True)
+class _Part:
+    """The passages that are compared one by one, with their scores by words and by origin."""
 
-    def __init__(self, texts: Passages, reach: int) -> None:
-        self.texts, self.reach = texts, reach
-        rows, groups = np.arange(len(texts)), texts.groups
-        self.group_count = int(groups[-1]) + 1 if len(texts) else 0
-        self.group_numbers = {name: number for number, name in enumerate(texts.group_ids)}
-        self._starts = np.searchsorted(groups, np.arange(self.group_count + 1))
-        self._low = np.maximum(rows - reach, self._starts[groups])
-        self._high = np.minimum(rows + reach + 1, self._starts[groups + 1])
-        self._counts: dict[str, int] = {}
+    layout: Layout
+    rows: np.ndarray
+    """The row of each passage in the whole corpus."""
+    scores: dict[str, np.ndarray]
+    allowed: np.ndarray | None
+    """Of each passage whether it may be returned; None where all may."""
 
-    def around(self, values: np.ndarray) -> np.ndarray:
-        """Returns for each row the sum of the values of the rows around it, its own included; shape
-        (rows,).
-        """
-        sums = np.concatenate([[0.0], np.cumsum(values, dtype=np.float64)])
-        return sums[self._high] - sums[self._low]
+    @property
+    def texts(self) -> Texts | ChosenTexts:
+        """The passages."""
+        return self.layout.texts
 
-    def mean_around(self, values: np.ndarray) -> np.ndarray:
-        """Returns for each row the mean of the values of the rows around it; shape (rows,)."""
-        return self.around(values) / (self._high - self._low)
 
-    def spread(self, rows: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """Returns the same as `around` of values that only these rows have, at the cost of these
-        rows alone.
-        """
-        sums = np.zeros(len(self.texts))
-        for step in range(-self.reach, self.reach + 1):
-            beside = rows + step
-            inside = (beside >= self._low[rows]) & (beside < self._high[rows])
-            sums[beside[inside]] += values[inside]
-        return sums
+@dataclass(frozen=True)
+class _Levels:
+    """The scores of the passages, each scaled to 0-1, their weighted mean and the sum of the
+    weights.
+    """
 
-    def count_around(self, term: str) -> int:
-        """Returns how many rows are around any that contains the term."""
-        if (known := self._counts.get(term)) is not None:
-            return known
-        rows = self.texts.postings(term)[0]
-        ends = self._high[rows]
-        starts = np.maximum(self._low[rows], np.concatenate([[0], ends[:-1]]))
-        if len(self._counts) >= MOST_TERMS:
-            self._counts.clear()
-        return self._counts.setdefault(term, int((ends - starts).sum()))
+    scaled: dict[str, np.ndarray]
+    mean: np.ndarray
+    weight: float
 
-    def beside(self, rows: np.ndarray, step: int) -> np.ndarray:
-        """Returns the row so many steps from each, or the row itself where its group ends
-        before.
-        """
-        moved = rows + step
-        return np.where((moved >= self._low[rows]) & (moved < self._high[rows]), moved, rows)
-
-    def rows_within(self, group: str, first: int, last: int) -> slice:
-        """Returns the rows of the group whose places are from `first` to `last`."""
-        number = self.group_numbers.get(group)
-        if number is None:
-            return slice(0, 0)
-        start, end = int(self._starts[number]), int(self._starts[number + 1])
-        order = self.texts.order
-        return slice(bisect_left(order, first, start, end), bisect_right(order, last, start, end))
-
-    @cached_property
-    def lengths(self) -> tuple[np.ndarray, np.ndarray]:
-        """Number of terms around each row, and of each group."""
-        return self.around(self.texts.lengths), np.bincount(
-            self.texts.groups, self.texts.lengths, self.group_count
-        )
-
-    @cached_property
-    def mean_lengths(self) -> tuple[float, float]:
-        """Mean number of terms around a row, and of a group."""
-        around, group = (max(float(one.mean()), 1e-9) if len(one) else 1.0 for one in self.lengths)
-        return around, group
+    def retrievers_of(self, place: int) -> tuple[str, ...]:
+        """Returns the retrievers in which the passage is among the best."""
+        high = (name for name, values in self.scaled.items() if values[place] >= HIGH)
+        return tuple(dict.fromkeys(RETRIEVER_OF[name] for name in high))
 
 
 def find_messages(
@@ -243,141 +183,131 @@ def find_messages(
     if not len(texts):
         return []
     learnt = _rows_learnt(layout, origins)
+    part = _Part(layout, np.arange(len(texts)), {"near": learnt}, allowed)
     if len(texts) <= most:
-        return _best_messages(
-            query, texts, layout, score_levels(layout, query.terms) | {"near": learnt}, allowed
-        )
-    row, group = texts.score(query.terms), score_groups(layout, query.terms)
-    fits = fit_of_words(row, group, texts.groups, layout.reach)
-    rows = choose_rows(texts, fits, np.flatnonzero(learnt > 0), query.vector, allowed, layout.reach)
-    chosen = ChosenTexts(texts, rows)
-    scores = {"row": row[rows], "around": score_around(layout, query.terms, rows)}
-    scores |= {"group": group[texts.groups[rows]], "near": learnt[rows]}
-    found = _best_messages(
-        query,
-        chosen,
-        Layout(chosen, layout.reach),
-        scores,
-        None if allowed is None else allowed[rows],
-    )
-    return [replace(one, row=int(rows[one.row])) for one in found]
-
-
-def _best_messages(
-    query: SearchQuery,
-    texts: Passages,
-    layout: Layout,
-    scores: dict[str, np.ndarray],
-    allowed: np.ndarray | None,
-) -> list[MessageHit]:
-    if query.vector is not None and len(texts) and texts.vectors.shape[1] == len(query.vector):
-        near = products(texts.vectors, None, query.vector)
-        scores = scores | {"vector": near, "meant": layout.mean_around(near)}
-    scores = {name: scores[name] for name in ORDER if name in scores and scores[name].any()}
-    if not scores:
-        return []
-    scaled = {name: scale(values) for name, values in scores.items()}
-    weights = {name: MEANING if name in ("vector", "meant") else 1.0 for name in scaled}
-    total = sum(weights.values())
-    fused = np.zeros(len(texts), dtype=np.float32)
-    for name, values in scaled.items():
-        fused += weights[name] / total * values
-    if allowed is not None:
-        fused = np.where(allowed, fused, -np.inf)
-    if "vector" in scaled and query.vector is not None:
-        turned = _turned_scores(query.vector, texts, fused, float(scores["vector"].min()))
-        fused += weights["vector"] / total * (turned - scaled["vector"])
-        scaled["vector"] = turned
-    if query.words is not None and len(query.words):
-        rows, found = _second_look(query, texts, layout, scaled, fused, total)
+        part.scores.update(score_levels(layout, query.terms))
     else:
-        best = best_rows(fused, MOST_PASSAGES * CANDIDATES)
-        rows = _best_rows(best, fused[best], texts.parents, CANDIDATES)
-        found = fused[rows]
+        part = _most_promising(query, texts, part)
+    levels = _levels_of(query, part)
+    if not levels.scaled:
+        return []
+    best = _best(query, part, levels)
     return [
-        MessageHit(
-            texts.ids[row],
-            row,
-            float(score),
-            tuple(
-                dict.fromkeys(
-                    RETRIEVER_OF[name] for name, values in scaled.items() if values[row] >= HIGH
-                )
-            ),
-        )
-        for row, score in zip(rows, found, strict=True)
-        if np.isfinite(score)
+        MessageHit(texts.ids[int(row)], int(row), score, levels.retrievers_of(place))
+        for place, row, score in zip(best, part.rows[[*best]], best.values(), strict=True)
+        if math.isfinite(score)
     ]
 
 
-def _turned_scores(
-    vector: np.ndarray, texts: Passages, fused: np.ndarray, low: float
-) -> np.ndarray:
-    """Returns how near the best passages are to the turned direction, scaled to 0-1 from `low`; 0
-    for all others.
-    """
-    rows = best_rows(fused, TURNED)
-    scores = np.zeros(len(texts), dtype=np.float32)
-    near = products(texts.vectors, rows, _turned(vector, texts, rows, fused[rows]))
-    scores[rows] = scale(near, low=float(min(near.min(), low)))
+def _most_promising(query: SearchQuery, texts: Texts, whole: _Part) -> _Part:
+    """Returns the passages of a large corpus that are worth comparing."""
+    reach = whole.layout.reach
+    learnt = whole.scores["near"]
+    words = texts.score(query.terms)
+    groups = score_groups(whole.layout, query.terms)
+    fits = fit_of_words(words, groups, texts.groups, reach)
+    where_learnt = np.flatnonzero(learnt > 0)
+    rows = choose_rows(texts, fits, where_learnt, query.vector, whole.allowed, reach)
+    scores = {
+        "row": words[rows],
+        "around": score_around(whole.layout, query.terms, rows),
+        "group": groups[texts.groups[rows]],
+        "near": learnt[rows],
+    }
+    allowed = None if whole.allowed is None else whole.allowed[rows]
+    return _Part(Layout(ChosenTexts(texts, rows), reach), rows, scores, allowed)
+
+
+def _levels_of(query: SearchQuery, part: _Part) -> _Levels:
+    """Returns the scores of the passages with those by meaning; none where all are 0."""
+    scores = part.scores
+    vector = query.vector
+    if vector is not None and part.texts.vectors.shape[1] == len(vector):
+        cosines = products(part.texts.vectors, None, vector)
+        scores = scores | {"vector": cosines, "meant": part.layout.mean_around(cosines)}
+    names = [name for name in WEIGHTS if name in scores and scores[name].any()]
+    scaled = {name: scale(scores[name]) for name in names}
+    weight = sum(WEIGHTS[name] for name in names)
+    mean = np.zeros(len(part.rows), dtype=np.float32)
+    for name, values in scaled.items():
+        mean += WEIGHTS[name] / weight * values
+    if part.allowed is not None:
+        mean = np.where(part.allowed, mean, -np.inf)
+    if vector is not None and "vector" in scaled:
+        turned = _turned_scores(vector, part, mean, float(scores["vector"].min()))
+        mean += WEIGHTS["vector"] / weight * (turned - scaled["vector"])
+        scaled["vector"] = turned
+    return _Levels(scaled, mean, weight)
+
+
+def _rows_learnt(layout: Layout, origins: Sequence[Origin]) -> np.ndarray:
+    """Returns for each row the best score of the memories that were learnt there, float32."""
+    scores = np.zeros(len(layout.texts), dtype=np.float32)
+    for origin in origins:
+        first = max(origin.line - LINES_AROUND, 0) * PASSAGES_A_LINE
+        end = (origin.line + LINES_AROUND + 1) * PASSAGES_A_LINE
+        rows = layout.rows_within(origin.session, first, end - 1)
+        scores[rows] = np.maximum(scores[rows], origin.score)
     return scores
 
 
-def _turned(vector: np.ndarray, texts: Passages, rows: np.ndarray, fused: np.ndarray) -> np.ndarray:
-    """Returns the direction between the question's and that of the messages found first, among
-    these rows.
+def _turned_scores(vector: np.ndarray, part: _Part, mean: np.ndarray, low: float) -> np.ndarray:
+    """Returns how near the best passages are to the turned direction, scaled to 0-1 from `low`; 0
+    for all others.
     """
-    allowed = np.isfinite(fused)
-    best = _best_rows(rows[allowed], fused[allowed], texts.parents, FEEDBACK)
+    best = best_rows(mean, TURNED)
+    turned = _turned(vector, part, best, mean[best])
+    cosines = products(part.texts.vectors, best, turned)
+    scores = np.zeros(len(mean), dtype=np.float32)
+    scores[best] = scale(cosines, low=float(min(cosines.min(), low)))
+    return scores
+
+
+def _turned(vector: np.ndarray, part: _Part, places: np.ndarray, mean: np.ndarray) -> np.ndarray:
+    """Returns the direction between the question's and that of the messages found first, among
+    these passages.
+    """
+    allowed = np.isfinite(mean)
+    best = _best_of_messages(part, places[allowed], mean[allowed], FEEDBACK)
     if not best:
         return vector
-    return _unit(
-        vector + FEEDBACK_WEIGHT * _unit(texts.vectors[best].astype(np.float32).mean(axis=0))
-    )
+    feedback = part.texts.vectors[best].astype(np.float32).mean(axis=0)
+    return _unit(vector + FEEDBACK_WEIGHT * _unit(feedback))
 
 
 def _unit(vector: np.ndarray) -> np.ndarray:
     return vector / max(float(np.linalg.norm(vector)), 1e-9)
 
 
-def _rows_learnt(layout: Layout, origins: Sequence[Origin]) -> np.ndarray:
-    """Returns for each row the best score of the memories that were learnt there, float32."""
-    scores = np.zeros(len(layout.texts), dtype=np.float32)
-    for one in origins:
-        first, last = max(one.line - LINES_AROUND, 0), one.line + LINES_AROUND + 1
-        rows = layout.rows_within(one.session, first * PASSAGES_A_LINE, last * PASSAGES_A_LINE - 1)
-        scores[rows] = np.maximum(scores[rows], one.score)
-    return scores
+def _best(query: SearchQuery, part: _Part, levels: _Levels) -> dict[int, float]:
+    """Returns the best passage of each of the best messages with its score, best first."""
+    if query.words is not None and len(query.words):
+        return _second_look(query, part, levels)
+    places = best_rows(levels.mean, MOST_PASSAGES * CANDIDATES)
+    best = _best_of_messages(part, places, levels.mean[places], CANDIDATES)
+    return dict(zip(best, levels.mean[best].tolist(), strict=True))
 
 
-def _second_look(
-    query: SearchQuery,
-    texts: Passages,
-    layout: Layout,
-    scaled: Mapping[str, np.ndarray],
-    fused: np.ndarray,
-    weight: float,
-) -> tuple[list[int], np.ndarray]:
-    """Returns the best row of each of the best messages with its score, best first; `weight` is
-    that of the fused scores.
-    """
-    rows = best_rows(fused, COMPARED)
-    rows = rows[np.isfinite(fused[rows])]
-    if not len(rows):
-        return [], np.zeros(0)
-    compared = _Compared(query, texts, layout, rows)
-    first = (weight * fused[rows] + MEANING * scale(compared.fits(rows))) / (weight + MEANING)
-    best = np.array(_best_rows(rows, first, texts.parents, LOOKED_AT), dtype=np.int64)
-    scores = {name: values[best] for name, values in scaled.items() if name in SECOND_LOOK}
+def _second_look(query: SearchQuery, part: _Part, levels: _Levels) -> dict[int, float]:
+    """Returns the same by the words in context and the meaning of whole messages, too."""
+    places = best_rows(levels.mean, COMPARED)
+    places = places[np.isfinite(levels.mean[places])]
+    if not len(places):
+        return {}
+    compared = _Compared(query, part.layout, places)
+    first = levels.weight * levels.mean[places] + MEANING * scale(compared.fits(places))
+    first /= levels.weight + MEANING
+    best = np.array(_best_of_messages(part, places, first, LOOKED_AT), dtype=np.int64)
+    names = [name for name in levels.scaled if name in SECOND_LOOK]
+    scores = {name: levels.scaled[name][best] for name in names}
     scores |= {"words": compared.fits(best), "words around": compared.fits_around(best)}
-    if "vector" in scaled and query.vector is not None:
-        scores["message"] = _near_messages(query.vector, texts, texts.parents[best])
+    if "vector" in levels.scaled and query.vector is not None:
+        scores["message"] = _near_messages(query.vector, part, best)
     total = sum(SECOND_LOOK[name] for name in scores)
-    found = np.sum(
-        [SECOND_LOOK[name] / total * scale(values) for name, values in scores.items()], axis=0
-    )
-    order = np.argsort(-found, kind="stable")[:CANDIDATES]
-    return best[order].tolist(), found[order]
+    parts = [SECOND_LOOK[name] / total * scale(scores[name]) for name in scores]
+    mean = np.sum(parts, axis=0)
+    order = np.argsort(-mean, kind="stable")[:CANDIDATES]
+    return dict(zip(best[order].tolist(), mean[order].tolist(), strict=True))
 
 
 class _Compared:
@@ -385,15 +315,17 @@ class _Compared:
     them.
     """
 
-    def __init__(
-        self, query: SearchQuery, texts: Passages, layout: Layout, rows: np.ndarray
-    ) -> None:
+    def __init__(self, query: SearchQuery, layout: Layout, rows: np.ndarray) -> None:
         assert query.words is not None
-        self._layout, self._steps = layout, range(-layout.reach, layout.reach + 1)
-        steps = [layout.beside(rows, step) for step in self._steps]
-        self._rows = np.unique(np.concatenate(steps))
-        self._similar = match_words(query.words, [texts.words_of(int(row)) for row in self._rows])
-        weights = np.ones(len(query.words)) if query.word_weights is None else query.word_weights
+        self._layout = layout
+        self._steps = range(-layout.reach, layout.reach + 1)
+        around = [layout.beside(rows, step) for step in self._steps]
+        self._rows = np.unique(np.concatenate(around))
+        words = [layout.texts.words_of(int(row)) for row in self._rows]
+        self._similar = match_words(query.words, words)
+        weights = query.word_weights
+        if weights is None:
+            weights = np.ones(len(query.words))
         self._weights = weights / weights.sum()
 
     def fits(self, rows: np.ndarray) -> np.ndarray:
@@ -411,15 +343,17 @@ class _Compared:
         return self._similar[:, np.searchsorted(self._rows, rows)]
 
 
-def _near_messages(vector: np.ndarray, texts: Passages, parents: np.ndarray) -> np.ndarray:
-    """Returns the cosine of each of these messages, whose direction is that of the sum of its
+def _near_messages(vector: np.ndarray, part: _Part, places: np.ndarray) -> np.ndarray:
+    """Returns the cosine of the message of each passage, whose direction is that of the sum of its
     passages.
     """
-    numbers, places = np.unique(parents, return_inverse=True)
+    texts = part.texts
+    numbers, messages = np.unique(texts.parents[places], return_inverse=True)
     rows = np.flatnonzero(np.isin(texts.parents, numbers))
     sums = np.zeros((len(numbers), texts.vectors.shape[1]), dtype=np.float32)
     np.add.at(sums, np.searchsorted(numbers, texts.parents[rows]), texts.vectors[rows])
-    return (sums @ vector / np.maximum(np.linalg.norm(sums, axis=1), 1e-9))[places]
+    lengths = np.maximum(np.linalg.norm(sums, axis=1), 1e-9)
+    return (sums @ vector / lengths)[messages]
 
 
 def match_words(asked: np.ndarray, texts: Sequence[np.ndarray]) -> np.ndarray:
@@ -444,17 +378,17 @@ def scale(values: np.ndarray, low: float | None = None) -> np.ndarray:
     """Returns the values scaled to 0-1, where 0 is the least or `low`; all 0 where they do not
     differ.
     """
-    low, high = values.min() if low is None else low, values.max()
-    return (values - low) / (high - low) if high > low else np.zeros_like(values)
+    least = values.min() if low is None else low
+    size = values.max() - least
+    return (values - least) / size if size > 0 else np.zeros_like(values)
 
 
-def _best_rows(rows: np.ndarray, scores: np.ndarray, parents: np.ndarray, most: int) -> list[int]:
-    """Returns the best row of each of the best parents, best first; `scores` are those of the
-    rows.
-    """
+def _best_of_messages(part: _Part, places: np.ndarray, scores: np.ndarray, most: int) -> list[int]:
+    """Returns the best of these passages of each of the best messages, best first."""
+    parents = part.texts.parents
     best: dict[int, int] = {}
-    for row in rows[np.lexsort((rows, -scores))].tolist():
-        best.setdefault(int(parents[row]), row)
+    for place in places[np.lexsort((places, -scores))].tolist():
+        best.setdefault(int(parents[place]), place)
         if len(best) == most:
             break
     return list(best.values())
@@ -469,63 +403,14 @@ def adjusted(passage: Row, score: float, named: Collection[str]) -> float:
     """Returns the score of a passage, adjusted by its speaker, form and role; `named` are the words
     of the question.
     """
-    text, introduced = passage["passage"], _SPEAKER.match(passage["passage"])
+    text = passage["passage"]
+    introduced = _SPEAKER.match(text)
     speaker = introduced[1] if introduced else passage["person"] or ""
-    speaks = speaker.lower() in named and (introduced is not None or author_of(passage) == "owner")
-    asks = text.rstrip().endswith("?")
-    passes = passage["role"] == "step" and len(text) < STEP_CHARS
-    return score + SPEAKER_BONUS * speaks - QUESTION_MALUS * asks - STEP_MALUS * passes
-
-
-def score_levels(layout: Layout, terms: Mapping[str, float]) -> dict[str, np.ndarray]:
-    """Returns the scores of all rows for the weighted terms, each of shape (rows,): `row`, `around`
-    and `group`.
-    """
-    texts = layout.texts
-    assert not isinstance(texts, ChosenTexts)  # words are scored among all rows
-    group = score_groups(layout, terms)[texts.groups]
-    return {"row": texts.score(terms), "around": score_around(layout, terms), "group": group}
-
-
-def score_around(
-    layout: Layout, terms: Mapping[str, float], rows: np.ndarray | None = None
-) -> np.ndarray:
-    """Returns the score around each row, or around each of these, ascending, for the weighted
-    terms; shape (rows,).
-    """
-    if rows is None:
-        return _score_around(layout, terms, layout)
-    assert not isinstance(layout.texts, ChosenTexts)
-    chosen = ChosenTexts(layout.texts, widened(rows, layout.reach, len(layout.texts)))
-    return _score_around(Layout(chosen, layout.reach), terms, layout)[
-        np.searchsorted(chosen.rows, rows)
-    ]
-
-
-def _score_around(part: Layout, terms: Mapping[str, float], whole: Layout) -> np.ndarray:
-    """Returns the score around each row of the part, with the frequencies and mean lengths of the
-    whole.
-    """
-    norms = bm25_norms(part.lengths[0], whole.mean_lengths[0])
-    scores = np.zeros(len(part.texts))
-    for term, weight in terms.items():
-        found, counts = part.texts.postings(term)
-        if not len(found):
-            continue
-        spread = part.spread(found, counts)
-        near = np.flatnonzero(spread > 0)
-        matching = len(near) if part is whole else whole.count_around(term)
-        scores[near] += weight * bm25(spread[near], norms[near], len(whole.texts), matching)
-    return scores
-
-
-def score_groups(layout: Layout, terms: Mapping[str, float]) -> np.ndarray:
-    """Returns the score of each group for the weighted terms, shape (groups,)."""
-    norms = bm25_norms(layout.lengths[1], layout.mean_lengths[1])
-    scores = np.zeros(layout.group_count)
-    for term, weight in terms.items():
-        rows, counts = layout.texts.postings(term)
-        sums = np.bincount(layout.texts.groups[rows], counts, layout.group_count)
-        held = np.flatnonzero(sums > 0)
-        scores[held] += weight * bm25(sums[held], norms[held], layout.group_count)
-    return scores
+    is_speakers = introduced is not None or author_of(passage) == "owner"
+    if is_speakers and speaker.lower() in named:
+        score += SPEAKER_BONUS
+    if text.rstrip().endswith("?"):
+        score -= QUESTION_MALUS
+    if passage["role"] == "step" and len(text) < STEP_CHARS:
+        score -= STEP_MALUS
+    return score

@@ -8,10 +8,8 @@ taken with the passages around them. The farthest are taken, too, so that scores
 all passages.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import cached_property
-from typing import overload
 
 import numpy as np
 
@@ -33,41 +31,18 @@ FARTHEST = 300
 """Passages with the fewest equal signs: the least scores, from which scores are scaled."""
 
 
-@dataclass(frozen=True)
-class _Picked(Sequence[str]):
-    """The names of some rows."""
-
-    names: Sequence[str]
-    rows: np.ndarray
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    @overload
-    def __getitem__(self, at: int) -> str: ...
-    @overload
-    def __getitem__(self, at: slice) -> list[str]: ...
-    def __getitem__(self, at: int | slice) -> str | list[str]:
-        return (
-            [self.names[int(row)] for row in self.rows[at]]
-            if isinstance(at, slice)
-            else self.names[int(self.rows[at])]
-        )
-
-
 class ChosenTexts:
     """Some rows of a corpus, ascending; each stretch of neighbouring rows of a group is a group of
     its own.
     """
 
     def __init__(self, whole: Texts, rows: np.ndarray) -> None:
-        self.whole, self.rows = whole, rows
-        self.ids, self.group_ids = _Picked(whole.ids, rows), ()
-        self.parents, self.order, self.lengths = (
-            whole.parents[rows],
-            whole.order[rows],
-            whole.lengths[rows],
-        )
+        self.whole = whole
+        self.rows = rows
+        self.group_ids = ()
+        self.parents = whole.parents[rows]
+        self.order = whole.order[rows]
+        self.lengths = whole.lengths[rows]
         groups = whole.groups[rows]
         breaks = (np.diff(rows) != 1) | (np.diff(groups) != 0)
         self.groups = np.concatenate([[0], np.cumsum(breaks)]).astype(np.int32)[: len(rows)]
@@ -113,9 +88,9 @@ def choose_rows(
     """
     chosen = [np.zeros(1, dtype=np.int64), learnt, *_by_vectors(texts, vector, allowed)]
     # Scores are scaled among all rows.
-    for own in (fits,) if allowed is None else (fits, np.where(allowed, fits, 0.0)):
-        best = best_rows(own, CHOSEN)
-        chosen.append(best[own[best] > 0])
+    for values in (fits,) if allowed is None else (fits, np.where(allowed, fits, 0.0)):
+        best = best_rows(values, CHOSEN)
+        chosen.append(best[values[best] > 0])
     return widened(np.concatenate(chosen), reach, len(texts))
 
 
@@ -157,7 +132,8 @@ def _by_vectors(
     """Yields the rows farthest from the vector, the nearest, and the nearest of those allowed."""
     if vector is None or texts.vectors.shape[1] != len(vector):
         return
-    differing, size = count_differing(texts.signs, vector), len(vector)
+    size = len(vector)
+    differing = count_differing(texts.signs, vector)
     yield fewest(size - differing, size, FARTHEST)[:FARTHEST]
     yield _nearest(texts, vector, differing)
     if allowed is not None:

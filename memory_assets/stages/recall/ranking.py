@@ -4,13 +4,17 @@ A memory comes before the messages that it was learnt from, and a message that o
 is left out, as is one that a better result shows.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import filterfalse
+from operator import attrgetter
 from typing import Any
 
 from memory_assets.schema.protocols import Row
 from memory_assets.stages.recall.excerpt import around
+from memory_assets.stages.recall.relevance import FLOOR, KEPT, YIELDS
 from memory_assets.stages.recall.results import (
     MESSAGE,
     LeftOut,
@@ -56,39 +60,72 @@ class Found:
         return message_result(self.row, now, text=text, **how)
 
 
+_IS_MESSAGE = attrgetter("is_message")
+
+
 def rank(result: Found) -> tuple[Any, ...]:
     """Returns what candidates are sorted by, the best first."""
     return -result.score, result.is_message, result.row["event_at"], result.id
 
 
-def linked(results: Sequence[Found]) -> Iterator[Found]:
+def best_relevance(candidates: Iterable[Found]) -> float:
+    """Returns the relevance of the most relevant one; 0 where there is none."""
+    return max((candidate.relevance for candidate in candidates), default=0.0)
+
+
+def at_home(candidates: Sequence[Found], home: Collection[str], *, is_wide: bool) -> list[Found]:
+    """Returns the candidates; messages of other projects than relevant ones of `home`, and, unless
+    the search is wide, messages far behind a memory, are left out.
+    """
+    belonging = [match for match in candidates if not match.reason]
+    here = best_relevance(match for match in belonging if match.row["project"] in home)
+    memories = best_relevance(match for match in belonging if not match.is_message)
+    least = 0.0 if is_wide else KEPT * memories
+    return [_yielding(match, home, here, least) for match in candidates]
+
+
+def _yielding(match: Found, home: Collection[str], here: float, least: float) -> Found:
+    """Returns the candidate with a reason if it is a message that yields to the best of `home`, of
+    relevance `here`, or that is not as relevant as the `least`.
+    """
+    is_elsewhere = bool(home) and match.row["project"] not in home
+    is_less = here >= FLOOR and match.relevance * YIELDS < here
+    yields = match.relevance < least or (is_elsewhere and is_less)
+    if not (match.is_message and yields):
+        return match
+    return replace(match, reason=match.reason or "not relevant")
+
+
+def linked(candidates: Sequence[Found]) -> Iterator[Found]:
     """Yields the candidates with scores that memories and messages share, and no message that only
     repeats a memory.
 
     The scores of memories were scaled among memories alone; a memory less relevant than the best of
     all gets less. A memory has at least the score of the messages that it was learnt from.
     """
-    belonging = [result for result in results if not result.reason]
-    best = max((result.relevance for result in belonging), default=0.0)
-    sources = dict[tuple[str, int], list[Found]]()
-    for memory in (result for result in belonging if not result.is_message):
-        for line in memory.row["lines"]:
-            sources.setdefault((memory.row["session_id"], line), []).append(memory)
-    least = dict[str, float]()
-    for result in results:
-        if not result.is_message:
-            continue
-        learnt = sources.get((result.row["session_id"], result.row["line"]), ())
+    belonging = [match for match in candidates if not match.reason]
+    learnt_at = _by_origin(belonging)
+    least: dict[str, float] = defaultdict(float)
+    for message in filter(_IS_MESSAGE, candidates):
+        learnt = learnt_at.get((message.row["session_id"], message.row["line"]), ())
         for memory in learnt:
-            least[memory.id] = max(least.get(memory.id, 0.0), result.score)
-        passage = result.row["passage"]
+            least[memory.id] = max(least[memory.id], message.score)
+        passage = message.row["passage"]
         says_same = any(_says(memory.row["text"], passage) for memory in learnt)
-        yield replace(result, reason="says the same") if says_same else result
-    for result in results:
-        if not result.is_message:
-            share = min(result.relevance / best, 1.0) if best else 1.0
-            score = max(result.score * share, least.get(result.id, 0.0))
-            yield replace(result, score=score)
+        yield replace(message, reason="says the same") if says_same else message
+    best = best_relevance(belonging)
+    for memory in filterfalse(_IS_MESSAGE, candidates):
+        share = min(memory.relevance / best, 1.0) if best else 1.0
+        yield replace(memory, score=max(memory.score * share, least[memory.id]))
+
+
+def _by_origin(candidates: Iterable[Found]) -> dict[tuple[str, int], list[Found]]:
+    """Returns the memories by the sessions and lines that they were learnt from."""
+    learnt_at: dict[tuple[str, int], list[Found]] = defaultdict(list)
+    for memory in filterfalse(_IS_MESSAGE, candidates):
+        for line in memory.row["lines"]:
+            learnt_at[memory.row["session_id"], line].append(memory)
+    return learnt_at
 
 
 def _says(memory: str, passage: str) -> bool:
@@ -105,37 +142,35 @@ def one_an_exchange(ordered: Iterable[Recalled]) -> Iterator[Recalled]:
         if result.kind != MESSAGE:
             yield result
             continue
-        found, *half = [(result.session, line) for line in result.lines]
-        if found in shown:
+        match, *half = [(result.session, line) for line in result.lines]
+        if match in shown:
             continue
         if shown.intersection(half):
             result = replace(result, other_half=None, lines=result.lines[:1])
-        shown.update((found, *half))
+        shown.update((match, *half))
         yield result
 
 
 def distinct(ordered: Sequence[Recalled]) -> list[Recalled]:
     """Returns the results without those whose text another one has."""
-    kept: dict[str, Recalled] = {}
+    results: dict[str, Recalled] = {}
     for result in ordered:
-        kept.setdefault(squeezed(result.text.lower()), result)
-    return list(kept.values())
+        results.setdefault(squeezed(result.text.lower()), result)
+    return list(results.values())
 
 
 def left_out(
-    found: Sequence[Found], ordered: Sequence[Recalled], kept: Sequence[Recalled]
+    candidates: Sequence[Found], ordered: Sequence[Recalled], shown: Sequence[Recalled]
 ) -> Iterator[LeftOut]:
-    """Yields the candidates that are not among the kept results; `ordered` are the results that
-    belong.
-    """
-    returned = {result.memory_id for result in kept}
+    """Yields the candidates that are not shown; `ordered` are the results that belong."""
+    returned = {result.memory_id for result in shown}
     ranked = {result.memory_id for result in ordered}
-    texts = {result.text.lower() for result in kept}
+    texts = {result.text.lower() for result in shown}
     for result in ordered:
         if result.memory_id not in returned:
             reason = "says the same" if result.text.lower() in texts else "over the cap"
             yield LeftOut(result.memory_id, reason, result.score)
-    for result in found:
-        if result.id not in ranked:
-            reason = result.reason or "not in memory"
-            yield LeftOut(result.id, reason, round(result.score, 6))
+    for match in candidates:
+        if match.id not in ranked:
+            reason = match.reason or "not in memory"
+            yield LeftOut(match.id, reason, round(match.score, 6))

@@ -14,7 +14,7 @@ most three in a hundred answerable ones. `make bench ROWS=honesty` measures it.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,12 +56,15 @@ NOT_EXACT = 0.6
 NAME_ALONE = 0.6
 """Factor of a memory that shares nothing with the question but a person's name."""
 
-SAYS, SAYS_AS_MUCH = 0.35, 0.95
+SAYS = 0.35
+SAYS_AS_MUCH = 0.95
 """A text that covers so much of the question, and so much of the best coverage, belongs whatever
 its cosine.
 """
 
-KIND_FLOOR, KIND_KEPT, FEW = 0.15, 0.5, 10
+FEW = 10
+KIND_FLOOR = 0.15
+KIND_KEPT = 0.5
 """`FLOOR` and `KEPT` where filters leave so few candidates: the filters select most of what
 belongs.
 """
@@ -72,11 +75,15 @@ OUT_OF_TIME = 0.6
 UNKNOWN_NAME_DOUBT = 0.25
 """Added to the floor when the question contains a name that occurs nowhere."""
 
-RELEVANCE, UNCOVERED, UNKNOWN_NAME, CONSTANT = 8.7, -5.5, -5.5, -4.4
+RELEVANCE = 8.7
+UNCOVERED = -5.5
+UNKNOWN_NAME = -5.5
+CONSTANT = -4.4
 KNOWN = 0.18
 """Probability below which the answer is "not in memory"."""
 
-SMALL, LARGE = math.log(1_000), math.log(12_000)
+SMALL = math.log(1_000)
+LARGE = math.log(12_000)
 """Number of texts from which uncovered words begin to count, and from which they count in full."""
 
 
@@ -113,11 +120,13 @@ def judge_memories(
     """Returns the candidates, the most relevant first; `is_filtered` says that explicit filters
     chose them.
     """
-    marked = rows.select("id", out=is_out(question.scope), away=is_away(question.scope))
-    out, away = marked["out"].to_numpy(), marked["away"].to_numpy()
+    scope = question.scope
+    marks = rows.select("id", out=is_out(scope), away=is_away(scope))
+    out = marks["out"].to_numpy()
+    signals = _signals(question, rows["id"], marks["away"].to_numpy(), texts, cosines)
     filtered_to = int((~out).sum()) if is_filtered else None
-    judged = _judge(question, rows, texts, cosines, out, away, filtered_to=filtered_to)
-    return sorted(judged, key=lambda one: (-one.relevance, one.id))
+    judgements = _judge(question, rows, signals, out, filtered_to=filtered_to)
+    return sorted(judgements, key=lambda judged: (-judged.relevance, judged.id))
 
 
 def judge_messages(
@@ -126,49 +135,45 @@ def judge_messages(
     """Returns the relevance of passages of messages, in their order; `rows` has their ids, projects
     and times.
     """
-    ids, home = rows["id"].to_list(), question.scope.projects
-    cosines: dict[str, float] = {}
-    if vector is not None and texts.vectors.shape[1] == len(vector):
-        places = texts.rows_of(ids)
-        near = products(texts.vectors, places, vector)
-        cosines = {
-            texts.ids[int(place)]: float(cosine) for place, cosine in zip(places, near, strict=True)
-        }
-    away = np.array([bool(home) and project not in home for project in rows["project"]], dtype=bool)
-    return _judge(
-        question, rows, texts, cosines, np.zeros(len(ids), dtype=bool), away, kept=MESSAGES_KEPT
-    )
+    home = question.scope.projects
+    is_away = [bool(home) and project not in home for project in rows["project"]]
+    cosines = _cosines(rows["id"], texts, vector)
+    away = np.array(is_away, dtype=bool)
+    signals = _signals(question, rows["id"], away, texts, cosines)
+    out = np.zeros(len(rows), dtype=bool)
+    return _judge(question, rows, signals, out, share=MESSAGES_KEPT)
+
+
+def _cosines(ids: Iterable[str], texts: Texts, vector: np.ndarray | None) -> dict[str, float]:
+    if vector is None or texts.vectors.shape[1] != len(vector):
+        return {}
+    places = texts.rows_of(ids)
+    cosines = products(texts.vectors, places, vector).tolist()
+    return dict(zip((texts.ids[int(place)] for place in places), cosines, strict=True))
 
 
 def _judge(
     question: ParsedQuestion,
     rows: pl.DataFrame,
-    texts: Texts | None,
-    cosines: Mapping[str, float],
+    signals: Signals,
     out: np.ndarray,
-    away: np.ndarray,
     *,
     filtered_to: int | None = None,
-    kept: float = KEPT,
+    share: float = KEPT,
 ) -> list[Judgement]:
-    """Returns the relevance of the rows; `out` says which are another person's, `away` which are of
-    another project.
-    """
-    ids = rows["id"].to_list()
-    signals = _signals(question, ids, away, texts, cosines)
-    relevant = np.where(out, 0.0, relevance(signals) * _in_time(question, rows["event_at"]))
+    """Returns the relevance of the rows; `out` says which are another person's."""
+    in_time = _in_time(question, rows["event_at"])
+    relevant = np.where(out, 0.0, relevance(signals) * in_time)
     doubt = UNKNOWN_NAME_DOUBT if question.unknown_names else 0.0
-    belong = belongs(signals, relevant, filtered_to=filtered_to, kept=kept, doubt=doubt)
+    belong = belongs(signals, relevant, filtered_to=filtered_to, share=share, doubt=doubt)
     reasons = np.where(belong, "", np.where(out, "another person's", "not relevant"))
-    return [
-        Judgement(id, float(score), str(reason))
-        for id, score, reason in zip(ids, relevant, reasons, strict=True)
-    ]
+    columns = (rows["id"], relevant.tolist(), reasons.tolist())
+    return [Judgement(*values) for values in zip(*columns, strict=True)]
 
 
 def _signals(
     question: ParsedQuestion,
-    ids: Sequence[str],
+    ids: Iterable[str],
     away: np.ndarray,
     texts: Texts | None,
     cosines: Mapping[str, float],
@@ -176,12 +181,18 @@ def _signals(
     least = min(cosines.values(), default=0.0)
     cosine = np.array([cosines.get(id, min(least, 0.0)) for id in ids])
     if texts is None or not question.terms:
-        return Signals(cosine, np.zeros(len(ids)), away)
-    rows = np.array([int(at[0]) if len(at := texts.rows_of([id])) else -1 for id in ids], dtype=int)
+        return Signals(cosine, np.zeros(len(cosine)), away)
+    rows = np.array([_row_of(id, texts) for id in ids], dtype=int)
     exact = [term for term in question.terms if term.is_exact]
-    shares = coverage(question.terms, texts, rows)  # no text is in row -1
+    shares = coverage(question.terms, texts, rows)
     names = covers_any(exact, texts, rows) if exact else None
     return Signals(cosine, shares, away, names, question.scope.is_person_named)
+
+
+def _row_of(id: str, texts: Texts) -> int:
+    """Returns the row of the id in the texts; -1, where no text is, for another one."""
+    rows = texts.rows_of([id])
+    return int(rows[0]) if len(rows) else -1
 
 
 def _in_time(question: ParsedQuestion, event_at: pl.Series) -> np.ndarray:
@@ -195,12 +206,12 @@ def _in_time(question: ParsedQuestion, event_at: pl.Series) -> np.ndarray:
 
 def relevance(signals: Signals) -> np.ndarray:
     """Returns how relevant each candidate is by itself."""
-    found = np.maximum(signals.cosine, 0.0) + WORDS * signals.coverage
+    relevant = np.maximum(signals.cosine, 0.0) + WORDS * signals.coverage
     if signals.names_exact is not None and signals.names_exact.any():
-        found = np.where(signals.names_exact, found, found * NOT_EXACT)
+        relevant = np.where(signals.names_exact, relevant, relevant * NOT_EXACT)
     if signals.is_person_named:
-        found = np.where(signals.coverage > 0, found, found * NAME_ALONE)
-    return found
+        relevant = np.where(signals.coverage > 0, relevant, relevant * NAME_ALONE)
+    return relevant
 
 
 def belongs(
@@ -208,29 +219,35 @@ def belongs(
     relevant: np.ndarray,
     *,
     filtered_to: int | None = None,
-    kept: float = KEPT,
+    share: float = KEPT,
     doubt: float = 0.0,
 ) -> np.ndarray:
     """Returns which candidates belong, given their relevance, which is 0 for those that cannot.
 
-    `filtered_to` is how many candidates explicit filters left; `kept` is the share of the best
+    `filtered_to` is how many candidates explicit filters left; `share` is the part of the best
     relevance that belongs beside it; `doubt` raises the floor.
     """
     if not len(relevant):
         return np.zeros(0, dtype=bool)
-    is_few = filtered_to is not None and filtered_to <= FEW
-    floor, kept = (KIND_FLOOR, KIND_KEPT) if is_few else (FLOOR + doubt, kept)
-    is_away = signals.is_away
-    at_home = float(relevant[~is_away].max(initial=0.0))
-    yields = is_away & (
-        (relevant < FAR_FLOOR) | ((at_home >= floor) & (relevant * YIELDS < at_home))
-    )
-    counts = np.where(yields, 0.0, np.where(is_away, relevant * ELSEWHERE, relevant))
+    floor = FLOOR + doubt
+    if filtered_to is not None and filtered_to <= FEW:
+        floor = KIND_FLOOR
+        share = KIND_KEPT
+    counts = _counted(signals.is_away, relevant, floor)
     says = np.where(counts > 0, signals.coverage, 0.0)
-    as_much = (says >= SAYS + doubt) & (says >= SAYS_AS_MUCH * says.max())
-    return (counts > 0) & (
-        ((counts >= floor) & (counts >= kept * counts.max())) | (as_much & ~is_away)
-    )
+    is_relevant = (counts >= floor) & (counts >= share * counts.max())
+    says_as_much = (says >= SAYS + doubt) & (says >= SAYS_AS_MUCH * says.max())
+    return (counts > 0) & (is_relevant | (says_as_much & ~signals.is_away))
+
+
+def _counted(is_away: np.ndarray, relevant: np.ndarray, floor: float) -> np.ndarray:
+    """Returns what counts of the relevance: less of other projects, nothing beside what this
+    project has.
+    """
+    at_home = float(relevant[~is_away].max(initial=0.0))
+    yields = (at_home >= floor) & (relevant * YIELDS < at_home)
+    elsewhere = np.where((relevant < FAR_FLOOR) | yields, 0.0, relevant * ELSEWHERE)
+    return np.where(is_away, elsewhere, relevant)
 
 
 def answerability(
@@ -242,10 +259,7 @@ def answerability(
     text covers. Uncovered words say more in a large memory: in a small one most words do not occur.
     """
     size = min(max((math.log(max(texts, 1)) - SMALL) / (LARGE - SMALL), 0.0), 1.0)
-    odds = (
-        RELEVANCE * relevance
-        + UNCOVERED * uncovered * size
-        + UNKNOWN_NAME * names_unknown
-        + CONSTANT
-    )
+    odds = RELEVANCE * relevance + UNCOVERED * uncovered * size
+    odds += UNKNOWN_NAME * names_unknown
+    odds += CONSTANT
     return 1.0 / (1.0 + math.exp(-odds))

@@ -6,6 +6,7 @@ line, open or close markup, or change the direction of writing, and a long one i
 removes these lines from transcripts, so that injected memories are not learnt again.
 """
 
+import operator
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
@@ -56,15 +57,11 @@ def condition(filters: Filters, columns: Sequence[str]) -> pl.Expr:
         "person": filters.person and [filters.person],
         "session_id": filters.session and [filters.session],
     }
-    conditions = [
-        pl.col(name).is_in(list(values))
-        for name, values in allowed.items()
-        if values and name in columns
-    ]
+    names = [name for name in allowed if allowed[name] and name in columns]
+    conditions = [pl.col(name).is_in(list(allowed[name])) for name in names]
     if filters.tag and "tags" in columns:
-        conditions.append(
-            pl.any_horizontal(pl.col("tags").list.contains(tag) for tag in filters.tag)
-        )
+        tags = map(pl.col("tags").list.contains, filters.tag)
+        conditions.append(pl.any_horizontal(*tags))
     if filters.since:
         conditions.append(pl.col("event_at") >= filters.since)
     if filters.until:
@@ -86,10 +83,12 @@ class Asker:
     """The last messages of the conversation, oldest first."""
 
     def __post_init__(self) -> None:
-        # No known name can have a lone surrogate, which cannot be encoded.
+        # No name can have a lone surrogate, which cannot be encoded.
         for name in ("project", "person", "session"):
-            if value := getattr(self, name):
-                object.__setattr__(self, name, value.encode("utf-8", "replace").decode())
+            value = getattr(self, name)
+            if value:
+                encoded = value.encode("utf-8", "replace")
+                object.__setattr__(self, name, encoded.decode())
         if self.now.tzinfo is None:
             object.__setattr__(self, "now", self.now.replace(tzinfo=UTC))
 
@@ -151,10 +150,10 @@ def result_of(
     weights: Mapping[str, float] | None = None,
 ) -> Recalled:
     """Returns a row of `memories` as a result."""
-    own = {name: row[name] for name in _OF_MEMORY}
-    own |= {"memory_id": row["id"], "lines": tuple(row["lines"])}
-    own |= {"weights": weights or {}, "tags": tags_of(row)}
-    return _recalled(row, now, score, arms, own)
+    fields = {name: row[name] for name in _OF_MEMORY}
+    fields |= {"memory_id": row["id"], "lines": tuple(row["lines"])}
+    fields |= {"weights": weights or {}, "tags": tags_of(row)}
+    return _recalled(row, now, score, arms, fields)
 
 
 def message_result(
@@ -162,18 +161,18 @@ def message_result(
 ) -> Recalled:
     """Returns a row of a message as a result."""
     row = {**row, "author": author_of(row)}
-    own = {"memory_id": row["message_id"], "text": text, "lines": (row["line"],)}
-    own |= {"kind": MESSAGE, "confidence": 0.5, "category": "raw", "priority": "low"}
-    return _recalled(row, now, score, arms, own)
+    fields = {"memory_id": row["message_id"], "text": text, "lines": (row["line"],)}
+    fields |= {"kind": MESSAGE, "confidence": 0.5, "category": "raw", "priority": "low"}
+    return _recalled(row, now, score, arms, fields)
 
 
 def _recalled(
-    row: Row, now: datetime, score: float, arms: Sequence[str], own: dict[str, Any]
+    row: Row, now: datetime, score: float, arms: Sequence[str], fields: dict[str, Any]
 ) -> Recalled:
-    own |= {name: row[name] for name in ("event_at", "path", "project", "person")}
-    own |= {"session": row["session_id"], "said_by": said_by(row)}
+    fields |= {name: row[name] for name in ("event_at", "path", "project", "person")}
+    fields |= {"session": row["session_id"], "said_by": said_by(row)}
     age = max((now - row["event_at"]).days, 0)
-    return Recalled(**own, score=round(score, 6), age_days=age, arms=tuple(arms))
+    return Recalled(**fields, score=round(score, 6), age_days=age, arms=tuple(arms))
 
 
 def tags_of(row: Row) -> tuple[str, ...]:
@@ -196,23 +195,30 @@ def in_order(
 
     `replacements` are the ids of replaced memories with those of the newer ones.
     """
-    found = list(ordered)
-    by_short = {short_id(one.memory_id): one for one in found}
-    for one in ordered:
+    results = list(ordered)
+    by_short = {short_id(result.memory_id): result for result in ordered}
+    for result in ordered:
         # No other tag is an id.
-        others = filter(None, (by_short.get(tag.removeprefix("conflict:")) for tag in one.tags))
-        better = [other for other in others if _is_surer(other, one)]
-        if newer := replacements.get(one.memory_id):
-            better += [other for other in ordered if other.memory_id == newer]
+        rivals = [by_short.get(tag.removeprefix("conflict:")) for tag in result.tags]
+        better = [rival for rival in rivals if rival and _is_surer(rival, result)]
+        newer = replacements.get(result.memory_id)
+        better += [other for other in ordered if other.memory_id == newer]
         for other in better:
-            place, later = found.index(one), found.index(other)
-            if later > place:
-                found[place], found[later] = other, one
-    return found
+            _put_first(results, other, result)
+    return results
 
 
-def _is_surer(one: Recalled, other: Recalled) -> bool:
-    return (one.confidence, one.event_at) > (other.confidence, other.event_at)
+def _is_surer(result: Recalled, other: Recalled) -> bool:
+    return (result.confidence, result.event_at) > (other.confidence, other.event_at)
+
+
+def _put_first(results: list[Recalled], better: Recalled, other: Recalled) -> None:
+    """Exchanges the places of the two if the better one comes later."""
+    place = results.index(other)
+    later = results.index(better)
+    if later > place:
+        results[place] = better
+        results[later] = other
 
 
 @dataclass(frozen=True)
@@ -237,8 +243,7 @@ class Cost:
 
     def __add__(self, other: "Cost") -> "Cost":
         """Returns the sum of both."""
-        pairs = zip(astuple(self), astuple(other), strict=True)
-        return Cost(*(one + another for one, another in pairs))
+        return Cost(*map(operator.add, astuple(self), astuple(other)))
 
 
 def cost_of_call(answer: ModelAnswer, usd: float | None) -> Cost:
@@ -276,9 +281,9 @@ class Answer:
         """Returns the block that is put in front of a prompt; the small one of `lean` has memories
         alone.
         """
-        return render_block(
-            one for one in self.results if self.profile != LEAN or one.kind != MESSAGE
-        )
+        is_small = self.profile == LEAN
+        memories = (result for result in self.results if result.kind != MESSAGE)
+        return render_block(memories if is_small else self.results)
 
 
 def render_block(memories: Iterable[Recalled]) -> str:
@@ -299,19 +304,20 @@ def render_line(memory: Recalled) -> str:
     first = "said" if is_said else f"{memory.confidence:.2f}"
     last = _TAG.sub("", memory.said_by if is_said else memory.category)
     other = f" — {one_line(str(memory.other_half))}" if memory.other_half else ""
-    return f"~ {one_line(memory.text)}{other}{tags} ({first}, {memory.age_days}d, {last})"
+    source = f"({first}, {memory.age_days}d, {last})"
+    return f"~ {one_line(memory.text)}{other}{tags} {source}"
 
 
 def fit(results: Iterable[Recalled], tokens: int, most: int) -> tuple[Recalled, ...]:
     """Returns the best results whose lines fit into the tokens; one that is too long is skipped."""
-    kept = list[Recalled]()
-    left = tokens
+    fitting: list[Recalled] = []
+    remaining = tokens
     for result in results:
         cost = count_tokens(render_line(result) + "\n")
-        if len(kept) < most and cost <= left:
-            kept.append(result)
-            left -= cost
-    return tuple(kept)
+        if len(fitting) < most and cost <= remaining:
+            fitting.append(result)
+            remaining -= cost
+    return tuple(fitting)
 
 
 def one_line(text: str, longest: int = LONGEST_LINE) -> str:

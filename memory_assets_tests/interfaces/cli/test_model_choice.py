@@ -56,7 +56,7 @@ def test_the_question_comes_once_and_its_answer_is_kept(
     environ.pop("MEMORY_MODEL", None)
     asked = up_on_terminal(environ, "?l", "n")
     assert re.search(
-        r"Claude Code would read\s+1 sessions: \d+ questions, [\d,]+ tokens; about \$\d", asked
+        r"Claude Code would read\s+1 sessions: \d+ questions, [\d,]+ tokens; API price: \$\d", asked
     )
     assert re.search(r"\[1\] Claude Code: logged in", asked)
     assert "it counts against your max plan. Read by Anthropic" in asked

@@ -83,37 +83,64 @@ def test_a_bare_machine_offers_nothing_that_is_ready():
     ]
 
 
-@pytest.mark.parametrize(
-    ("name", "program", "file"),
-    [("claude-code", "claude", ".credentials.json"), ("codex", "codex", "auth.json")],
-)
-def test_a_harness_is_ready_once_installed_and_logged_in_and_is_not_started(
-    name: str, program: str, file: str, tmp_path: Path
-):
-    store = small_store()
-
-    def found() -> tuple[bool, str]:
-        (offer,) = (one for one in find_offers(store, DUE) if one.name == name)
-        return offer.is_ready, offer.state
-
-    install(tmp_path, program)
-    assert found() == (False, "no login found")
-    login = tmp_path / "home" / f".{program}" / file
-    login.parent.mkdir()
-    login.write_text("{}")
-    assert found() == (True, f"logged in ({login})")
-
-
 def test_a_login_in_the_keychain_is_known_by_the_account(tmp_path: Path):
-    assert login_of("claude-code") == ""
+    assert login_of("claude-code", {}) == ""
     (tmp_path / "home" / ".claude.json").write_text(
         '{"oauthAccount": {"emailAddress": "mira@example.org"}}'
     )
-    assert login_of("claude-code") == "its account, in the system's keychain"
-    assert login_of("claude-code", environ={"CLAUDE_CODE_OAUTH_TOKEN": "secret"}) == (
+    assert login_of("claude-code", {}) == "its account, in the system's keychain"
+    assert login_of("claude-code", {}, environ={"CLAUDE_CODE_OAUTH_TOKEN": "secret"}) == (
         "CLAUDE_CODE_OAUTH_TOKEN"
     )
-    assert login_of("claude-code", environ={"CLAUDE_CONFIG_DIR": str(tmp_path)}) == ""
+    assert login_of("claude-code", {}, environ={"CLAUDE_CONFIG_DIR": str(tmp_path)}) == ""
+
+
+SERVER = 'model_provider = "ours"\n[model_providers.ours]\nbase_url = "https://llm.example/v1"\n'
+
+
+@pytest.mark.parametrize(
+    ("program", "file", "text", "reader", "state"),
+    [
+        ("claude", ".credentials.json", "{}", "Anthropic", ".claude/.credentials.json"),
+        ("codex", "auth.json", "{}", "OpenAI", ".codex/auth.json"),
+        ("claude", "settings.json", '{"env": {"ANTHROPIC_BASE_URL": "https://llm.example"}}', "https://llm.example", ""),
+        ("claude", "settings.json", '{"env": {"ANTHROPIC_AUTH_TOKEN": "s"}}', "Anthropic", "ANTHROPIC_AUTH_TOKEN"),
+        ("claude", "settings.json", '{"apiKeyHelper": "pass llm"}', "Anthropic", "apiKeyHelper"),
+        ("claude", "settings.json", '{"env": {"CLAUDE_CODE_USE_BEDROCK": "1"}}', "Bedrock", "CLAUDE_CODE_USE_BEDROCK"),
+        ("claude", "settings.json", '{"env": 3}', "Anthropic", ""),
+        ("codex", "config.toml", SERVER, "https://llm.example/v1", "no key"),
+        ("codex", "config.toml", f'{SERVER}env_key = "HOME"', "https://llm.example/v1", "HOME"),
+        ("codex", "config.toml", f'{SERVER}env_key = "ABSENT"', "https://llm.example/v1", ""),
+        ("codex", "config.toml", 'openai_base_url = "https://eu.example"', "https://eu.example", ""),
+        ("codex", "config.toml", 'model_provider = "gone"\nmodel_providers = 3', "OpenAI", ""),
+    ],
+)  # fmt: skip
+def test_a_harnesss_own_settings_say_who_reads_and_with_which_key(
+    program: str, file: str, text: str, reader: str, state: str, tmp_path: Path
+):
+    install(tmp_path, program)
+    path = tmp_path / "home" / f".{program}" / file
+    path.parent.mkdir()
+    path.write_text(text)
+    (offer,) = (offer for offer in find_offers(small_store(), DUE) if program in offer.name)
+    assert (offer.sent_to, offer.is_ready) == (f"{reader}, as when you use it", bool(state))
+    assert offer.state.endswith(f"{state})" if state else "no login found")
+
+
+def test_variables_are_a_login_and_say_who_reads_where_a_client_inherits_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "https://gateway.example")
+    monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "s")
+    install(tmp_path, "claude")
+    root = small_store().root
+
+    def first(**settings: bool) -> tuple[str, bool]:
+        offer = next(find_offers(Store(read_settings(**settings), root), DUE))
+        return offer.sent_to.split(",")[0], offer.is_ready
+
+    assert first() == ("Anthropic", False)
+    assert first(model_inherits_keys=True) == ("https://gateway.example", True)
 
 
 def test_a_key_is_named_and_never_shown(monkeypatch: pytest.MonkeyPatch):

@@ -50,16 +50,6 @@ def test_rules_cost_nothing_and_say_so():
         Consultation(small_store(), "rules").costs([TODAY])
 
 
-def test_a_run_over_its_budget_asks_nothing():
-    store, model = with_settings(small_store(), model_most_usd=0.000_1), ScriptedModel(ANSWER)
-    with pytest.raises(
-        ModelSetupError,
-        match=r"1 questions would cost about \$0\.\d\d; MEMORY_MODEL_MOST_USD allows",
-    ):
-        Consultant(consultation(store), model).ask([TODAY])
-    assert model.asked == []
-
-
 @pytest.mark.parametrize(
     ("wish", "is_backfill", "fewest", "is_batch"),
     [

@@ -10,7 +10,7 @@ from memory_assets.stages.embed.memories import RECALLED
 from memory_assets.stages.recall.log import log_recalls
 from memory_assets.store.store import Store
 from memory_assets_tests.messages_api import KEY, serve
-from memory_assets_tests.small_store import FACT, IDS, MEMORY, index, small_store
+from memory_assets_tests.small_store import IDS, MEMORY, index, small_store
 from memory_assets_tests.stages.distill.models import ScriptedModel
 
 QUESTION = "do we use pip to install packages?"
@@ -22,21 +22,6 @@ def store() -> Store:
     store = small_store()
     index(store)
     return store
-
-
-def test_without_a_model_the_answer_quotes_memories_and_messages_with_where_they_stand(
-    store: Store,
-):
-    said = MemoryAgent().answer(QUESTION)
-    assert (said.is_known, said.is_extractive) == (True, True)
-    assert f"{FACT} [{SHORT}]" in said.text
-    (cited,) = [one for one in said.citations if one.id == SHORT]
-    assert (cited.kind, cited.ref, cited.session, cited.lines) == (
-        "fact",
-        MEMORY,
-        "session-1",
-        (3,),
-    )
 
 
 def test_with_a_model_the_answer_is_put_together_from_what_it_was_shown(store: Store):

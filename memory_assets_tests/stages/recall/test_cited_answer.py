@@ -99,16 +99,11 @@ def test_an_answer_keeps_the_sentences_that_their_sources_bear_out_with_what_the
     [
         ("Ports matter a great deal.", "it cites nothing"),
         ("It is 5433 [mem_999999999999].", "it cites mem_999999999999, which it was not given"),
-        (
-            "It is 5433 [mem_0f3a5c1e0000, msg_000000000000].",
-            "it cites msg_000000000000, which it was not given",
-        ),
         ("It is 6543 on leith-1 [mem_0f3a5c1e0000].", "its sources do not name 6543"),
         (
             "Set `PGPORT` in infra/staging.toml [mem_0f3a5c1e0000].",
             "its sources do not name infra/staging.toml, PGPORT",
         ),
-        ("It moved on 2026-08-04 [mem_0f3a5c1e0000].", "its sources do not name 2026-08-04"),
     ],
 )
 def test_a_sentence_without_sources_or_with_wrong_ones_is_dropped_and_said(
@@ -282,6 +277,15 @@ def test_half_a_sentence_a_question_a_command_and_a_masked_secret_are_never_quot
     typed = source("msg_4", "! psql -p 5433 staging database", "message")
     found = answered(QUESTION, [cut, asked, masked, typed], is_known=True)
     assert found.text == "The staging port is 5433. [msg_1]"
+
+
+def test_a_to_do_a_plan_and_words_that_only_introduce_are_no_answer_and_a_reason_that_was_asked_for_comes_first():
+    todo = "Switch the staging database to port 5433. I'll move the staging database port. The staging database port:"
+    sources = [source("mem_1", "The staging database moved to port 5433."), source("msg_1", todo, "message"), source("msg_2", "Port 5432 was taken. Reason: staging shares its host.", "message")]  # fmt: skip
+    found = answered("why did staging leave port 5432", sources, is_known=True)
+    assert found.text.splitlines() == ["Reason: staging shares its host. [msg_2]", "The staging database moved to port 5433. [mem_1]", "Port 5432 was taken. [msg_2]"]  # fmt: skip
+    asked = [source("msg_1", "What is it? Change the port, then tell me.", "message")]
+    assert answered(QUESTION, asked, is_known=True).text == NOT_IN_MEMORY
 
 
 def test_where_recall_is_sure_the_answer_is_its_first_result_whatever_words_it_shares():

@@ -110,6 +110,13 @@ def test_an_assistants_message_is_shown_with_the_owners_that_it_answers_and_a_qu
     assert moved.half(3) == ("answered by", "Mira", "Yes, all of that.")
 
 
+def test_what_the_owner_calls_wrong_is_shown_with_the_correction_and_a_mark(tmp_path: Path):
+    (shown,) = Session(tmp_path, (ANSWER, "It is in a.json."), (OWNER, "No, that's wrong.")).shown(
+        0
+    )
+    assert (str(shown.other_half), shown.tags) == ("answered by Mira: No, that's wrong.", ("denied by Mira",))  # fmt: skip
+
+
 def test_a_result_has_the_records_of_the_two_messages_and_the_words_of_the_found_one_alone(
     moved: Session,
 ):

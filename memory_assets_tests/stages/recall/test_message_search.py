@@ -7,9 +7,9 @@ import pytest
 
 from memory_assets.schema.protocols import Texts
 from memory_assets.stages.embed.project import PASSAGES_A_LINE
+from memory_assets.stages.recall.layout import Layout
 from memory_assets.stages.recall.message_search import (
     FEEDBACK,
-    Layout,
     Origin,
     SearchQuery,
     adjusted,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from memory_assets.schema.protocols import Texts
-from memory_assets.stages.recall.message_search import Layout, score_around, score_levels
+from memory_assets.stages.recall.layout import Layout, score_around, score_levels
 from memory_assets_tests.stages.recall.recalled import indexed
 
 TURNS = [

@@ -9,7 +9,8 @@ from pytest import MonkeyPatch
 
 from memory_assets.adapters.text_arrays import TextArrays, change_arrays, empty_arrays
 from memory_assets.stages.recall import passage_choice
-from memory_assets.stages.recall.message_search import Layout, Origin, SearchQuery, find_messages
+from memory_assets.stages.recall.layout import Layout
+from memory_assets.stages.recall.message_search import Origin, SearchQuery, find_messages
 from memory_assets_tests.factories import index_rows
 
 ROWS, SESSION, DIMENSION = 6_000, 20, 384

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memory_assets.adapters.text_index import TextIndex
-from memory_assets.errors import IndexFailedError, ModelError
+from memory_assets.errors import ModelError
 from memory_assets.schema.protocols import Hit
 from memory_assets.schema.requests import Filters
 from memory_assets.stages.recall.results import Answer, Asker
@@ -34,10 +34,10 @@ STATES = {"held": "held", "gone": "superseded"}
 
 
 class Vectors:
-    """Answers with the hits it was made with, or fails."""
+    """Answers with the hits it was made with."""
 
-    def __init__(self, *hits: Hit, error: Exception | None = None) -> None:
-        self.hits, self.error = list(hits), error
+    def __init__(self, *hits: Hit) -> None:
+        self.hits = list(hits)
         self.limits = list[int]()
         """How many neighbours each query asked for."""
 
@@ -45,8 +45,6 @@ class Vectors:
         return "000001"
 
     def find(self, vector: np.ndarray, limit: int) -> list[Hit]:
-        if self.error:
-            raise self.error
         self.limits.append(limit)
         return self.hits[:limit]
 
@@ -129,18 +127,6 @@ def ask(
     return search(question, corpus, Asker(NOW, project), **how)
 
 
-def test_another_project_yields_to_the_present_one_and_what_was_replaced_or_held_stays_out(
-    corpus: Corpus,
-):
-    assert ids(ask(corpus, project="shop")) == ["uv"]
-    assert ids(ask(corpus, project="blog")) == ["blog"]
-
-
-def test_held_memories_come_when_they_are_asked_for_and_say_so(corpus: Corpus):
-    answer = ask(corpus, "pip cache", filters=Filters(include=["held"]))
-    assert {result.memory_id: result.tags for result in answer.results}["held"] == ("held",)
-
-
 def test_meaning_finds_what_shares_no_word_with_the_question(corpus: Corpus):
     near = replace(corpus, vectors=Vectors(Hit("deploy", 0.55), Hit("port", 0.1)))  # type: ignore[arg-type]
     answer = ask(near, "when do we go live?")
@@ -149,27 +135,13 @@ def test_meaning_finds_what_shares_no_word_with_the_question(corpus: Corpus):
     ]
 
 
-def test_a_question_about_nothing_known_gets_no_answer(corpus: Corpus):
-    far = replace(corpus, vectors=Vectors(*(Hit(id, 0.2) for id in TEXTS)))  # type: ignore[arg-type]
-    assert ask(far, "sourdough hydration of rye").results == ()
-
-
 def test_of_two_alike_the_fresher_one_comes_first(corpus: Corpus):
     aged = memories(uv={"event_at": NOW - timedelta(days=300)})
     assert ids(ask(replace(corpus, memories=aged)))[0] == "blog"
 
 
-@pytest.mark.parametrize(
-    "broken",
-    [
-        {"embedder": NoEmbedder()},
-        {"vectors": Vectors(error=IndexFailedError("The vector index could not be read."))},
-        {"embedder": None},
-        {"vectors": None},
-    ],
-)
-def test_without_vectors_the_words_answer_and_the_answer_says_so(corpus: Corpus, broken: dict):
-    answer = ask(replace(corpus, **broken), project="shop")
+def test_without_vectors_the_words_answer_and_the_answer_says_so(corpus: Corpus):
+    answer = ask(replace(corpus, embedder=NoEmbedder()), project="shop")
     assert (ids(answer), answer.degraded) == (["uv"], "keyword")
 
 
@@ -194,7 +166,6 @@ def test_any_question_gets_at_most_ten_best_first_and_the_same_again(
 ):
     answer = ask(corpus, question, profile=profile, limit=limit)
     assert len(answer.results) <= min(limit, 15 if profile == "deep" else 10)
-    assert len(answer.render().splitlines()) <= 10
     assert [r.score for r in answer.results] == sorted(
         (r.score for r in answer.results), reverse=True
     )
@@ -212,7 +183,7 @@ def test_any_question_gets_at_most_ten_best_first_and_the_same_again(
     ],
 )
 def test_filters_exclude(corpus: Corpus, filters: Filters, found: list[str]):
-    assert sorted(ids(ask(corpus, filters=filters, corpora="memories"))) == found
+    assert sorted(ids(ask(corpus, filters=filters, corpora=["memories"]))) == found
 
 
 @pytest.mark.parametrize(

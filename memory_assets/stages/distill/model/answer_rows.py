@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from memory_assets.schema.protocols import ModelAnswer
+from memory_assets.schema.protocols import TOKEN_FIELDS, ModelAnswer
 from memory_assets.stages.distill.grounding.narratives import without_quoted
 from memory_assets.stages.distill.model.answers import AnswerStore, StoredAnswer
 from memory_assets.stages.distill.model.material import (
@@ -61,11 +61,10 @@ def answer_row(status: QuestionStatus, day: date, price: Price) -> dict[str, Any
 def _attempt_columns(attempts: Sequence[StoredAnswer], price: Price) -> dict[str, Any]:
     """Returns the columns about all attempts: how many, their tokens, their cost."""
     answers = [attempt.answer for attempt in attempts]
-    counted = ("input_tokens", "cache_read_tokens", "cache_write_tokens", "output_tokens")
     return {
         "stop_reason": answers[-1].stop_reason if answers else None,
         "attempts": len(answers),
-        **{name: sum(getattr(answer, name) for answer in answers) for name in counted},
+        **{name: sum(getattr(answer, name) for answer in answers) for name in TOKEN_FIELDS},
         "cost_usd": total_price(map(price, answers)),
         "seconds": round(sum(answer.seconds for answer in answers), 3),
         "is_batch": any(answer.is_batch for answer in answers),
@@ -118,17 +117,17 @@ def _problem(status: QuestionStatus) -> str | None:
 
 def answers_by_window(rows: pl.DataFrame, answers: AnswerStore) -> dict[str, list[Answered]]:
     """Returns the answers about each window, in the order of its calls."""
-    found: dict[str, list[Answered]] = {}
+    window_answers: dict[str, list[Answered]] = {}
     columns = ("window_id", "row_from", "row_to", "model", "prompt_hash", "answer")
     for window_id, first, last, model, prompt_hash, name in (
         rows.sort("window_id", "ordinal").select(columns).iter_rows()
     ):
         kept = answers.read_named(name) if name else None
         text, zone = (kept.answer.text, kept.key.zone) if kept else (None, UTC)
-        found.setdefault(window_id, []).append(
+        window_answers.setdefault(window_id, []).append(
             Answered(first, last, model, prompt_hash, text, zone)
         )
-    return found
+    return window_answers
 
 
 def open_work_of(rows: pl.DataFrame) -> dict[str, tuple[str, str]]:
@@ -146,11 +145,11 @@ def open_work_of(rows: pl.DataFrame) -> dict[str, tuple[str, str]]:
 def plan_uses(rows: pl.DataFrame, known_ids: Iterable[str]) -> list[Planned]:
     """Returns a use event for each answer that cites earlier memories (D8)."""
     full = {short_id(known): known for known in known_ids}
-    found = []
+    used = []
     for answer, asked_at, cited in (
         rows.sort("window_id", "ordinal").select("answer", "asked_at", "cited_ids").iter_rows()
     ):
         if memory_ids := [full[short] for short in cited if short in full]:
             payload = {"memory_ids": memory_ids, "at": asked_at.isoformat()}
-            found.append(Planned(f"used-{answer}", USED, answer, payload))
-    return found
+            used.append(Planned(f"used-{answer}", USED, answer, payload))
+    return used

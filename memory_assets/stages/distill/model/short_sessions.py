@@ -20,7 +20,7 @@ from zoneinfo import ZoneInfo
 
 import polars as pl
 
-from memory_assets.schema.protocols import ModelAnswer, ModelRequest
+from memory_assets.schema.protocols import TOKEN_FIELDS, ModelAnswer, ModelRequest
 from memory_assets.stages.distill.model.answers import (
     CUT,
     SHORT_PREFIX,
@@ -251,8 +251,7 @@ def _part(*texts: str) -> str:
 
 def _shares(answer: ModelAnswer, count: int) -> Iterator[ModelAnswer]:
     """Yields the answer's tokens and time in as many parts that add up to it."""
-    counted = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
-    whole = {name: getattr(answer, name) for name in counted}
+    whole = {name: getattr(answer, name) for name in TOKEN_FIELDS}
     share = replace(answer, stop_reason="end_turn", seconds=answer.seconds / count, raw={})
     for place in range(count):
         tokens = {n: of * (place + 1) // count - of * place // count for n, of in whole.items()}
