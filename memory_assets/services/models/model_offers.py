@@ -222,7 +222,8 @@ def _sent_to(settings: Settings) -> str:
     for role in get_args(Role):
         harness = harness_of(settings.model_of(role))
         if harness:
-            readers[CLIENTS[harness].title] = None
+            reader = reader_of(harness, inherited_variables(settings))
+            readers[f"{CLIENTS[harness].title} ({reader})"] = None
         elif settings.model_of(role) == AGENT:
             readers["the agents that you ask to distil"] = None
         elif settings.model_of(role) != RULES:

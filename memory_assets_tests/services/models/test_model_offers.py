@@ -141,6 +141,9 @@ def test_variables_are_a_login_and_say_who_reads_where_a_client_inherits_them(
 
     assert first() == ("Anthropic", False)
     assert first(model_inherits_keys=True) == ("https://gateway.example", True)
+    asked = read_settings(model="claude-code", model_inherits_keys=True)
+    reader = "Claude Code (https://gateway.example, as when you use it)"
+    assert overview_of(Store(asked, root), "memory.toml").sent_to == reader
 
 
 def test_a_key_is_named_and_never_shown(monkeypatch: pytest.MonkeyPatch):
