@@ -14,7 +14,7 @@ from mcp import Client, MCPError, StdioServerParameters
 from memory_assets.interfaces.mcp.http import application
 from memory_assets.interfaces.mcp.protocol import Protocol
 from memory_assets_tests.http_server import served
-from memory_assets_tests.small_store import FACT, index, small_store
+from memory_assets_tests.small_store import FACT, PROPOSAL, index, small_store
 
 Connect = Callable[[], Any]
 
@@ -60,6 +60,27 @@ def test_clients_of_either_age_are_served(connect: Connect, mode: str, spoken: s
             assert said.structured_content["data"]["results"][0]["text"] == FACT
             with pytest.raises(MCPError, match="There is no tool 'memory_sing'"):
                 await client.call_tool("memory_sing", {})
+            refused = await client.call_tool("memory_recall", {"question": "q", "limit": 99})
+            assert refused.is_error
+            assert refused.structured_content["error"]["type"] == "QuestionError"
+            assert "memory_decide" not in {tool.name for tool in (await client.list_tools()).tools}
+
+    asyncio.run(talk())
+
+
+@pytest.mark.parametrize("connect", [over_stdio, over_http])
+def test_a_decision_is_carried_out_where_writing_is_allowed(connect: Connect):
+    small_store()
+
+    async def talk() -> None:
+        async with connect("--write") as client:
+            rejected = {"decision": "reject", "proposals": [PROPOSAL], "reason": "once"}
+            decided = await client.call_tool("memory_decide", rejected)
+            assert decided.structured_content["data"]["decided"][0]["state"] == "rejected"
+            approved = {"decision": "approve", "proposals": [PROPOSAL]}
+            again = await client.call_tool("memory_decide", approved)
+            assert again.is_error
+            assert "already rejected" in again.content[0].text
 
     asyncio.run(talk())
 

@@ -10,7 +10,7 @@ from memory_assets.stages.embed.memories import RECALLED
 from memory_assets.stages.recall.log import log_recalls
 from memory_assets.store.store import Store
 from memory_assets_tests.messages_api import KEY, serve
-from memory_assets_tests.small_store import IDS, MEMORY, index, small_store
+from memory_assets_tests.small_store import FACT, IDS, MEMORY, index, small_store
 from memory_assets_tests.stages.distill.models import ScriptedModel
 
 QUESTION = "do we use pip to install packages?"
@@ -22,6 +22,15 @@ def store() -> Store:
     store = small_store()
     index(store)
     return store
+
+
+def test_without_a_model_the_answer_quotes_memories_and_cites_where_they_were_learnt(store: Store):
+    quoted = MemoryAgent().answer(QUESTION)
+    assert (quoted.is_known, quoted.is_extractive) == (True, True)
+    assert f"{FACT} [{SHORT}]" in quoted.text
+    (cited,) = [citation for citation in quoted.citations if citation.id == SHORT]
+    where = (cited.kind, cited.ref, cited.session, cited.lines)
+    assert where == ("fact", MEMORY, "session-1", (3,))
 
 
 def test_with_a_model_the_answer_is_put_together_from_what_it_was_shown(store: Store):

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memory_assets.adapters.text_index import TextIndex
-from memory_assets.errors import ModelError
+from memory_assets.errors import IndexFailedError, ModelError
 from memory_assets.schema.protocols import Hit
 from memory_assets.schema.requests import Filters
 from memory_assets.stages.recall.results import Answer, Asker
@@ -34,10 +34,11 @@ STATES = {"held": "held", "gone": "superseded"}
 
 
 class Vectors:
-    """Answers with the hits it was made with."""
+    """Answers with the hits it was made with, or fails."""
 
-    def __init__(self, *hits: Hit) -> None:
+    def __init__(self, *hits: Hit, error: Exception | None = None) -> None:
         self.hits = list(hits)
+        self.error = error
         self.limits = list[int]()
         """How many neighbours each query asked for."""
 
@@ -45,6 +46,8 @@ class Vectors:
         return "000001"
 
     def find(self, vector: np.ndarray, limit: int) -> list[Hit]:
+        if self.error:
+            raise self.error
         self.limits.append(limit)
         return self.hits[:limit]
 
@@ -140,8 +143,17 @@ def test_of_two_alike_the_fresher_one_comes_first(corpus: Corpus):
     assert ids(ask(replace(corpus, memories=aged)))[0] == "blog"
 
 
-def test_without_vectors_the_words_answer_and_the_answer_says_so(corpus: Corpus):
-    answer = ask(replace(corpus, embedder=NoEmbedder()), project="shop")
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"embedder": NoEmbedder()},
+        {"vectors": Vectors(error=IndexFailedError("The vector index could not be read."))},
+        {"embedder": None},
+        {"vectors": None},
+    ],
+)
+def test_without_vectors_the_words_answer_and_the_answer_says_so(corpus: Corpus, broken: dict):
+    answer = ask(replace(corpus, **broken), project="shop")
     assert (ids(answer), answer.degraded) == (["uv"], "keyword")
 
 
