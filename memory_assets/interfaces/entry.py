@@ -1,5 +1,5 @@
-"""The command's entry point: fast paths for `brief`, `status`, `send` and installed hooks;
-everything else goes to `cli`.
+"""The command's entry point: fast paths for `brief`, `status`, `send` and installed hooks, and for
+`recall` while a service runs; everything else goes to `cli`.
 
 Harnesses call these at every session start and every prompt, so this path reads prepared files,
 imports almost nothing and never fails: missing files are reported on stderr, and the exit code is
@@ -115,6 +115,10 @@ def _answer_without_parser(words: "Sequence[str]") -> int | None:
             is_structured="--structured" in words,
             is_for_prompts=PROMPTS in words,
         )
+    if words[:1] == ["recall"]:
+        from memory_assets.interfaces.ask_service import run_by_service
+
+        return run_by_service(words)
     return None
 
 

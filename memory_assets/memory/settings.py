@@ -6,3 +6,4 @@ from memory_assets.services.settings.change_setting import (
     unset_setting,
 )
 from memory_assets.services.settings.configuration import Setting, read_configuration
+from memory_assets.store.settings import harness_of

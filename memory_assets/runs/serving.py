@@ -26,6 +26,7 @@ from memory_assets.runs.instance import make_home
 from memory_assets.runs.worker import Worker
 from memory_assets.services.settings.which_store import environment_of, read_again
 from memory_assets.store.service_log import copy_lines, log_path
+from memory_assets.store.sockets import HAS_SOCKETS
 from memory_assets.store.store import Store
 from memory_assets.text.files import text_of
 
@@ -33,6 +34,12 @@ T = TypeVar("T")
 
 CODE_LOCATION = "memory_assets.definitions"
 """The module that the UI loads; it shows the module under the same name."""
+
+SERVICE = "memory_assets.interfaces.service"
+"""The module of the process that answers commands; it ends when its stdin closes."""
+
+RESTART_SECONDS = 60.0
+"""A service that ended is started again, but not more often than this."""
 
 PATIENCE_SECONDS = 60.0
 """Runs wait until the UI answers, but no longer than this. They would slow down its start."""
@@ -66,7 +73,9 @@ class Serving:
     def __init__(self, store: Store, port: int, tell: Tell) -> None:
         """`tell` shows a person the address, and problems of the UI and of runs."""
         self._worker = Worker(lambda: Store(read_again(store.settings), store.root), tell)
-        self._ui = DagsterUi(store, port, environment_of(store.settings), tell)
+        environ = environment_of(store.settings)
+        self._ui = DagsterUi(store, port, environ, tell)
+        self._answering = AnsweringService(environ)
         self._runs: Thread | None = None
 
     def start(self) -> Self:
@@ -109,6 +118,7 @@ class Serving:
         """
         atexit.unregister(self.stop)
         self._ui.kill()
+        self._answering.stop()
         if self._runs is not None:
             self._runs.join(END_SECONDS)
         if self._runs is None or not self._runs.is_alive():
@@ -118,11 +128,48 @@ class Serving:
         is_warm = False
         while self._ui.is_wanted:
             if self._ui.has_started:
+                self._answering.keep()
                 self._worker.tick()
                 if not is_warm:
                     self._worker.warm_up()
                     is_warm = True
             time.sleep(LOOK_SECONDS)
+
+
+class AnsweringService:
+    """The process that answers the commands of other processes.
+
+    It ends with this process, whatever ends it: that closes its stdin.
+    """
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._environ = environ
+        self._process: subprocess.Popen | None = None
+        self._started_at = -RESTART_SECONDS
+
+    def keep(self) -> None:
+        """Starts the process where it does not run and this system has sockets for it."""
+        is_running = self._process is not None and self._process.poll() is None
+        if is_running or not HAS_SOCKETS:
+            return
+        if time.monotonic() < self._started_at + RESTART_SECONDS:
+            return
+        self._started_at = time.monotonic()
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", SERVICE],
+            env={**os.environ, **self._environ},
+            start_new_session=True,  # so that ctrl-C reaches only this process
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+        )
+
+    def stop(self) -> None:
+        """Ends the process, and waits for the request that it answers."""
+        if self._process is None:
+            return
+        with suppress(subprocess.TimeoutExpired):
+            self._process.communicate(timeout=END_SECONDS)  # closes its stdin
+        self._process.kill()
 
 
 class DagsterUi:

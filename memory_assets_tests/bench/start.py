@@ -6,8 +6,12 @@ whose site is the same, and the shortest time of each counts; compiled modules a
 """
 
 import os
+import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 
@@ -15,6 +19,7 @@ from memory_assets.services.health.status import keep_status
 from memory_assets.services.search.corpus import open_embedder
 from memory_assets.stages.deliver.events import ENDED
 from memory_assets.store.settings import Settings
+from memory_assets.store.sockets import SERVICE
 from memory_assets.store.store import open_store
 from memory_assets.text.files import write_atomically
 from memory_assets_tests.bench.row import Row, best_of, run
@@ -29,6 +34,9 @@ MOST_TIMES = 2.0
 """Of what harnesses call, over a bare interpreter."""
 MOST_SECONDS = {"help": 0.4, "version": 0.4, "feedback": 0.4, "recall": 1.5}
 """Of what people and agents call."""
+
+MOST_SERVED = 0.25
+"""Seconds of a recall that the service answers, as a whole process."""
 
 SESSION = "0a000001-1111-4222-8333-444455556666"
 PAYLOAD = f'{{"session_id": "{SESSION}", "hook_event_name": "SessionEnd", "reason": "other"}}'
@@ -62,7 +70,22 @@ def start(small: bool = False) -> list[Row]:
         for work in works:
             work()
         bare, *times = best_of(1 if small else ROUNDS, *works)
-    return [_row(name, seconds, bare) for name, seconds in zip(commands, times, strict=True)]
+        with _service(Path(folder), environ):
+            works[-1]()
+            (served,) = best_of(1 if small else ROUNDS, works[-1])
+    rows = [_row(name, seconds, bare) for name, seconds in zip(commands, times, strict=True)]
+    told = f"{1_000 * served:.0f} ms, alone {1_000 * times[-1]:.0f} ms, bare interpreter {1_000 * bare:.0f} ms"
+    return [*rows, Row("start: seconds of recall, by the service", served, told, limit=MOST_SERVED)]
+
+
+@contextmanager
+def _service(folder: Path, environ: dict[str, str]) -> Iterator[None]:
+    """Runs the process of `memory up` that answers recalls, once it has loaded everything."""
+    words = [sys.executable, "-m", "memory_assets.interfaces.service"]
+    with subprocess.Popen(words, env=environ, stdin=subprocess.PIPE) as process:
+        while not any((folder / SERVICE).glob("*.sock")) and process.poll() is None:
+            time.sleep(0.05)
+        yield
 
 
 def _row(name: str, seconds: float, bare: float) -> Row:

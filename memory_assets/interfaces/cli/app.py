@@ -44,7 +44,7 @@ CORE_GROUPS = {"data": data, "serve": serve}
 INTERRUPTED = 130
 
 
-def make_app() -> typer.Typer:
+def make_app(*, is_terminal: bool = False) -> typer.Typer:
     """Returns all commands: the panels, the groups, and each verb that no module made a command."""
     app = typer.Typer(
         name="memory",
@@ -55,7 +55,7 @@ def make_app() -> typer.Typer:
         "the command.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
-        rich_markup_mode="markdown" if sys.stdout.isatty() else None,  # no boxes in a pipe
+        rich_markup_mode="markdown" if is_terminal else None,  # no boxes in a pipe
     )
     app.callback()(options)
     for panel in PANELS:
@@ -149,7 +149,14 @@ def _run(words: Sequence[str], *, as_json: bool) -> Any:
     """Returns the reply; with `--json`, output of libraries goes to stderr."""
     quiet = contextlib.redirect_stdout(sys.stderr) if as_json else contextlib.nullcontext()
     with quiet, contextlib.closing(Bars()) as bars, report_to(None if as_json else bars):
-        return make_app()(args=list(words), prog_name="memory", standalone_mode=False)
+        run = _commands(sys.stdout.isatty())
+        return run(args=list(words), prog_name="memory", standalone_mode=False)
+
+
+@cache
+def _commands(is_terminal: bool) -> Callable[..., Any]:
+    """Returns all commands, which a process makes once for each kind of stdout."""
+    return typer.main.get_command(make_app(is_terminal=is_terminal))
 
 
 def _print_schema(words: Sequence[str]) -> int:

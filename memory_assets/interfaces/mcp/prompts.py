@@ -7,7 +7,6 @@ Without Unix sockets (Windows) nothing listens, and prompts get no memories.
 
 import contextlib
 import json
-import os
 import socket
 import sys
 import threading
@@ -15,8 +14,9 @@ import time
 from pathlib import Path
 from typing import Any
 
+from memory_assets.memory import sockets
 from memory_assets.memory.places import find_data, is_sample
-from memory_assets.memory.prompt_sockets import FOLDER, SHOWN, SUFFIX
+from memory_assets.memory.sockets import PROMPTS_FOLDER, SHOWN
 
 MOST_LINE = 64_000
 """Bytes of the line with a hook's query."""
@@ -28,53 +28,18 @@ WAIT_SECONDS = 5.0
 def listen() -> Path | None:
     """Starts a thread that answers hooks; returns the path of its socket, None without one."""
     root = Path(find_data())
-    folder = root / FOLDER
+    folder = root / PROMPTS_FOLDER
     # The bundled sample is not shown to sessions.
     is_built = not is_sample() and (root / "VERSION").is_file()
-    if not hasattr(socket, "AF_UNIX") or not is_built:
+    if not sockets.HAS_SOCKETS or not is_built:
         return None
     try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        _delete_stale_sockets(folder)
-        server = _open_socket(folder)
-        path = folder / f"{os.getpid()}{SUFFIX}"
+        server = sockets.listen(str(folder))
     except OSError as error:
         print(f"memory: recall at each prompt is off: {error}", file=sys.stderr)
         return None
     threading.Thread(target=_accept, args=(server,), daemon=True).start()
-    return path
-
-
-def _delete_stale_sockets(folder: Path) -> None:
-    """Deletes the sockets of servers that were killed."""
-    for path in folder.glob(f"*{SUFFIX}"):
-        try:
-            os.kill(int(path.stem), 0)  # only checks that it runs
-        except (ProcessLookupError, ValueError, OverflowError):
-            path.unlink(missing_ok=True)
-        except PermissionError:
-            continue
-
-
-def _open_socket(folder: Path) -> socket.socket:
-    """Returns a socket that listens in the folder.
-
-    Changes the working folder for a moment, which is safe because no thread runs yet.
-    """
-    server = socket.socket(socket.AF_UNIX)
-    name = f"{os.getpid()}{SUFFIX}"
-    working_folder = os.open(".", os.O_RDONLY)
-    mask = os.umask(0o177)
-    try:
-        os.chdir(folder)  # the path of a socket may have a hundred characters only
-        Path(name).unlink(missing_ok=True)
-        server.bind(name)
-        server.listen()
-    finally:
-        os.fchdir(working_folder)
-        os.close(working_folder)
-        os.umask(mask)
-    return server
+    return folder / server.getsockname()
 
 
 def _accept(server: socket.socket) -> None:

@@ -1,9 +1,7 @@
 """Asks a running server of tools which memories are near a prompt.
 
 A server that was started with `--prompts` has its models loaded and listens on a socket in the
-store, which only the user of the store may open:
-
-    MEMORY_DATA/built/prompts/<process id>.sock    one for each session
+store (`store/sockets.py`), one for each session.
 
 The question is one line of JSON, and so is the answer. A third line confirms that the answer was
 shown; without it, the answer does not count as a recall. If the server does not answer in time,
@@ -14,13 +12,9 @@ import os
 import socket
 import time
 
-TYPE_CHECKING = False
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from memory_assets.store.sockets import connect
 
 FOLDER = os.path.join("built", "prompts")
-SUFFIX = ".sock"
 SECONDS = 1.5
 """Longest time that a prompt waits, with the start of the interpreter. A warm recall takes some
 hundredths of a second.
@@ -45,7 +39,7 @@ def ask_server(
     import json
 
     until = time.monotonic() + seconds
-    server = next(_servers(root), None)
+    server = connect(os.path.join(root, FOLDER))
     if server is None:
         return "", None
     try:
@@ -58,34 +52,6 @@ def ask_server(
     if not text:
         server.close()
     return text, server if text else None
-
-
-def _servers(root: str) -> "Iterator[socket.socket]":
-    """Yields connections to the servers, the one that was started last first.
-
-    Deletes the sockets of servers that no longer run.
-    """
-    folder = os.path.join(root, FOLDER)
-    try:
-        # The path of a socket may have only a hundred characters. The process does nothing else, so
-        # its working folder may change.
-        os.chdir(folder)
-        names = [name for name in os.listdir(".") if name.endswith(SUFFIX)]
-        names.sort(key=lambda name: -os.stat(name).st_mtime)
-    except OSError:
-        return
-    for name in names:
-        server = socket.socket(socket.AF_UNIX)
-        server.settimeout(0.2)
-        try:
-            server.connect(name)
-        except ConnectionRefusedError:
-            server.close()
-            os.unlink(name)
-        except OSError:
-            server.close()
-        else:
-            yield server
 
 
 def _read_line(server: socket.socket, until: float) -> bytes:

@@ -309,7 +309,7 @@ def test_a_hook_imports_the_standard_library_only(home: Path):
     )  # fmt: skip
     prompt, asks = (
         payloads.claude("UserPromptSubmit", prompt="Which port?"),
-        {"memory_assets.stages.deliver.prompts"},
+        {"memory_assets.stages.deliver.prompts", "memory_assets.store.sockets"},
     )
     for event, payload, more in (
         ("SessionStart", payloads.START, set()),
