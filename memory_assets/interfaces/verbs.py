@@ -28,7 +28,7 @@ RECALL = Verb(
         "project": "Prefer results about it.",
         "since": "2026-05-01, or 30d.",
         "include": "",
-        "profile": "balanced: 7 results; deep: 10.",
+        "profile": "balanced: 5 results; deep: 10.",
     },
 )
 ANSWER = Verb(

@@ -128,6 +128,7 @@ class MemoryAgent(ReviewVerbs, HealthVerbs):
         request = self._resolved(request)
         store = self.store
         from memory_assets.services.search.answers import dependencies_of
+        from memory_assets.services.search.session_list import with_harness
         from memory_assets.stages.recall.answering import answer
         from memory_assets.stages.recall.log import payload_of
         from memory_assets.stages.recall.results import Asker
@@ -144,7 +145,8 @@ class MemoryAgent(ReviewVerbs, HealthVerbs):
             ids = [memory.memory_id for memory in memories]
             payload = payload_of(recalled, is_budget=request.budget)
             self._log_recall(request.question, ids, payload, session)
-        return replace(recalled, notes=(*recalled.notes, *readable.missing))
+        results = with_harness(store.tables, recalled.results)
+        return replace(recalled, results=results, notes=(*recalled.notes, *readable.missing))
 
     @despite_damage
     def near_prompt(self, prompt: str, *, session: str = "", folder: str = "") -> "NearPrompt":

@@ -48,6 +48,9 @@ MOST_DEEP = 15
 MOST_LEAN = 3
 """Maximum results with the profile `lean`."""
 
+MOST_PAGES = 9
+"""Maximum pages of results of one question."""
+
 SHOWN_CHARS = 80
 """Length from which a wrong value is cut in an error."""
 
@@ -223,12 +226,18 @@ class RecallRequest(AnswerRequest):
     """Asks for the few memories that help with a question."""
 
     profile: ProfileName = parameter(
-        "lean: 3, messages only if memories hardly help; balanced: 7, also messages; deep: 10; "
+        "lean: 3, messages only if memories hardly help; balanced: 5, also messages; deep: 10; "
         "auto decides.",
         "balanced",
     )
     limit: Limit | None = parameter(
         f"Maximum results: 1 to {MOST}, up to {MOST_DEEP} with the profile deep.", None
+    )
+    page: int = parameter(
+        "Page of the results: the second has those after the first.",
+        1,
+        ge=1,
+        le=MOST_PAGES,
     )
     corpus: tuple[CorpusName, ...] = parameter("Search these instead of the profile's corpora.", ())
     own_session: str | None = parameter(
@@ -257,8 +266,8 @@ class ExplainRequest(Request):
     """Asks where a memory comes from, or why something is not remembered."""
 
     target: str = parameter(
-        "A line of MEMORY.md, the id of a proposal, memory or observation, or words that you "
-        "expected.",
+        "A line of MEMORY.md, the id of a proposal, memory, message or observation, or words that "
+        "you expected.",
         examples=["Use uv, never pip"],
     )
     question: str | None = parameter("Explain why this question does not return it.", None)

@@ -44,9 +44,11 @@ from memory_assets.schema.requests import AnswerRequest, RecallRequest, StatusRe
 app = typer.Typer()
 review_app = commands.group(verbs.REVIEW.summary, no_args_is_help=False)
 ALSO_DEEP = "Also search narratives and messages: short for --profile deep."
+NEXT_ONES = "Show the results after the first ones: short for --page 2."
 ALSO_HELD = "Also what the write gate holds: short for --include held."
 SHORTCUTS = {
     "deep": (ALSO_DEEP, {"profile": "deep"}),
+    "more": (NEXT_ONES, {"page": 2}),
     "held": (ALSO_HELD, {"include": ["held"]}),
 }
 Proposals = Annotated[

@@ -1,36 +1,84 @@
 """Renders answers about memories: recalled, cited, saved, rated, restored, erased, proposed."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
+
+from rich.text import Text
 
 from memory_assets.interfaces.views.lines import Parts, bold, dim, ranges, warning
 from memory_assets.schema.vocabulary import MEMORY_KINDS
-from memory_assets.text.short_ids import short_id
-from memory_assets.text.words import counted, squeezed
+from memory_assets.text.short_ids import short_id, short_message_id
+from memory_assets.text.words import counted
 
 if TYPE_CHECKING:
     from memory_assets.memory import verb_answers as types
 
 
+MOST_WORDS = 240
+"""Words of the results that are shown, unless there are more than five."""
+
+WORDS_A_RESULT = MOST_WORDS // 5
+WORDS_BESIDE = 16
+"""Words of the other half of an exchange: about a line."""
+
+
 def render_recalled(answer: "types.Answer") -> Parts:
-    """Renders the results, best first, or that nothing is known; a message has its speaker.
+    """Renders the results, best first, or that nothing is known; a message has its speaker, and is
+    cut to the sentences that match.
 
     Also says if a part of the memory could not be searched.
     """
     if not answer.results:
-        yield "No memory answers this question."
+        yield "No memory answers this question." if answer.page == 1 else "No more results."
     elif not answer.is_known:
         yield warning("Not in memory. The nearest memories:")
-    for number, result in enumerate(answer.results, start=1):
-        speaker = f"{result.said_by}: " if result.kind == "message" else ""
-        yield bold(f"{number}. ", f"{speaker}{squeezed(result.text)}")
-        if result.other_half:
-            yield f"   {result.other_half}"
-        yield dim(f"   {_facts(result)}")
+    yield from _results(answer)
+    if any(item.reason == "over the cap" for item in answer.left_out):
+        option = "--more" if answer.page == 1 else f"--page {answer.page + 1}"
+        yield dim(f"`{option}` shows the next ones.")
     if answer.results and answer.tier == 1:
         yield dim("answered from category summaries; --deep searches everything")
     if answer.degraded:
         yield warning(f"degraded: {answer.degraded}")
+
+
+def _results(answer: "types.Answer") -> Parts:
+    """Renders each result in its share of the words."""
+    from memory_assets.text.terms import query_terms
+
+    terms = query_terms(answer.asked or answer.question)
+    room = max(WORDS_A_RESULT, MOST_WORDS // max(len(answer.results), 1))
+    for number, result in enumerate(answer.results, start=1):
+        yield from _result(number, result, terms, room)
+
+
+def _result(number: int, result: "types.Recalled", terms: Collection[str], room: int) -> Parts:
+    from memory_assets.text.excerpts import cut_to_match
+
+    facts = _facts(result)
+    half = result.other_half
+    beside = ""
+    if half:
+        words = cut_to_match(half.text, terms, WORDS_BESIDE)
+        beside = f"{half.relation} {half.said_by}: {words}"
+    speaker = f"{result.said_by}: " if result.kind == "message" else ""
+    label = f"{number}. {speaker}"
+    rest = room - sum(len(part.split()) for part in (label, beside, facts))
+    yield _marked(bold(f"{number}. ", speaker), cut_to_match(result.text, terms, rest), terms)
+    if half:
+        yield _marked(Text("   "), beside, terms)
+    yield dim(f"   {facts}")
+
+
+def _marked(line: Text, words: str, terms: Collection[str]) -> Text:
+    """Returns the line with the words behind it, those that match in bold."""
+    from memory_assets.text.excerpts import matching_words
+
+    start = len(line)
+    line.append(words)
+    for first, last in matching_words(words, terms):
+        line.stylize("bold", start + first, start + last)
+    return line
 
 
 def render_block(answer: "types.Answer") -> Parts:
@@ -156,20 +204,14 @@ def render_decided(decided: "types.Decided") -> Parts:
 
 
 def _facts(result: "types.Recalled") -> str:
-    """Returns the facts about a result on one line.
-
-    These are the category and who said it (or that it is a message), the project, the date, tags,
-    the id and the source.
+    """Returns the facts about a result on one line: the date, who said a memory, the project, the
+    harness, tags and the id.
     """
-    tags = f", {', '.join(result.tags)}" if result.tags else ""
-    origin = f"session {result.session}{_records(result.lines)}"
-    kind = "said" if result.kind == "message" else f"{result.category}, from {result.said_by}"
-    where = f" in {result.project}" if result.project else ""
-    return f"{kind}{where} on {result.event_at:%Y-%m-%d}{tags}; {_shown_id(result)}; {origin}"
-
-
-def _shown_id(result: "types.Recalled") -> str:
-    return short_id(result.memory_id) if result.kind in MEMORY_KINDS else result.memory_id
+    is_memory = result.kind in MEMORY_KINDS
+    said_by = f"from {result.said_by}" if is_memory and result.said_by else ""
+    id = short_id(result.memory_id) if is_memory else short_message_id(result.memory_id)
+    about = (f"{result.event_at:%Y-%m-%d}", said_by, result.project, result.harness)
+    return ", ".join([*filter(None, about), *result.tags, id])
 
 
 def _origin(citation: "types.Citation") -> str:

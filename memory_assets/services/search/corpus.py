@@ -147,7 +147,7 @@ _frames: dict[tuple[object, ...], tuple[list[Mapping[str, str]], pl.DataFrame]] 
 Reader = Callable[..., pl.DataFrame]
 
 
-def _until_published(*sources: str) -> Callable[[Reader], Reader]:
+def until_published(*sources: str) -> Callable[[Reader], Reader]:
     """Returns a decorator of a function that reads a frame from these tables: it reads again only
     when a partition of theirs was published.
     """
@@ -227,7 +227,7 @@ def open_present_with_embedder(store: Store) -> Present:
     return open_present(store, _embedder_of_index(store)[0])
 
 
-@_until_published("memories")
+@until_published("memories")
 def _memories(tables: ParquetTables) -> pl.DataFrame:
     return tables.read("memories")
 
@@ -345,7 +345,7 @@ def select_passages(tables: ParquetTables, filters: Filters) -> list[str]:
     return passages.filter(condition(filters, passages.columns))["id"].to_list()
 
 
-@_until_published(*_OF_PASSAGES)
+@until_published(*_OF_PASSAGES)
 def read_person_passages(tables: ParquetTables, person: str) -> pl.DataFrame:
     """Returns the passages of the sessions of one person, the same frame until the tables
     change.
@@ -353,7 +353,7 @@ def read_person_passages(tables: ParquetTables, person: str) -> pl.DataFrame:
     return _passages(tables).filter(person=person).select("id")
 
 
-@_until_published(*_OF_PASSAGES)
+@until_published(*_OF_PASSAGES)
 def _passages(tables: ParquetTables) -> pl.DataFrame:
     """Returns all passages, in closed and open windows, without their texts."""
     columns = [*_COLUMNS.split(), "window_id"]
@@ -364,7 +364,7 @@ def _passages(tables: ParquetTables) -> pl.DataFrame:
     return rows.join(windows, on="window_id").drop("window_id")
 
 
-@_until_published("messages", "messages_open", "passages")
+@until_published("messages", "messages_open", "passages")
 def _messages(tables: ParquetTables) -> pl.DataFrame:
     """Returns the texts of the messages that passages are of, by their ids."""
     ids = _passages(tables).select(id="message_id").unique()

@@ -14,7 +14,7 @@ from time import monotonic, perf_counter
 import polars as pl
 
 from memory_assets.schema.protocols import Row
-from memory_assets.schema.requests import Filters, RecallRequest
+from memory_assets.schema.requests import RecallRequest
 from memory_assets.stages.recall.needs import merge_answers, split_needs
 from memory_assets.stages.recall.parsed_question import known_names, parse_scope
 from memory_assets.stages.recall.profiles import Profile, choose_profile
@@ -117,6 +117,7 @@ def _answer(
         asker,
         profile=profile,
         limit=limit,
+        page=request.page,
         corpora=request.corpus,
         filters=request,
         context=query.context,
@@ -142,7 +143,7 @@ def _from_summaries(
     question: str,
     corpus: Corpus,
     asker: Asker,
-    filters: Filters,
+    filters: RecallRequest,
     profile: Profile,
     read_summaries: Callable[[], pl.DataFrame],
 ) -> Answer | None:
@@ -170,17 +171,18 @@ def _from_summaries(
         result_of(rows[id], asker.now, score=score, arms=("summaries",))
         for id, score in zip(ids, scores, strict=True)
     ]
+    end = profile.limit * filters.page
+    start = end - profile.limit
     return Answer(
         question,
         profile.name,
-        tuple(results[: profile.limit]),
+        tuple(results[start:end]),
         len(ids),
         asked=question,
-        left_out=tuple(
-            LeftOut(one.memory_id, "over the cap", one.score) for one in results[profile.limit :]
-        ),
+        left_out=tuple(LeftOut(one.memory_id, "over the cap", one.score) for one in results[end:]),
         uses=("summaries",),
         tier=SUMMARIES,
+        page=filters.page,
     )
 
 

@@ -65,6 +65,7 @@ class Asked:
     corpora: Sequence[str]
     """What is searched; empty where the profile decides."""
     sources: Retrievers
+    page: int = 1
 
     @property
     def memories(self) -> pl.DataFrame:

@@ -19,10 +19,10 @@ from memory_assets.english.errands import is_to_do
 from memory_assets.schema.protocols import ModelAnswer, ModelRequest
 from memory_assets.schema.records import MEMORY_MD
 from memory_assets.stages.distill.model.material import fenced, read_prompt
-from memory_assets.stages.recall.excerpt import whole_sentences
 from memory_assets.stages.recall.query import AnswerDependencies, ask_in_time
 from memory_assets.stages.recall.results import MESSAGE, Cost, Recalled, cost_of_call, one_line
 from memory_assets.stages.recall.wording import Frequency, exact_names
+from memory_assets.text.excerpts import whole_sentences
 from memory_assets.text.sentences import plain, split_sentences
 from memory_assets.text.short_ids import short_id, short_message_id
 from memory_assets.text.terms import query_terms, text_terms
@@ -183,10 +183,17 @@ def sources_of(result: Recalled) -> Iterator[AnswerSource]:
     if half is None:
         yield source
         return
-    yield replace(source, lines=result.lines[:1])
-    other_id = short_message_id(half.message_id)
-    about = {"id": other_id, "ref": half.message_id, "lines": (half.line,)}
-    yield replace(source, said_by=half.said_by, text=half.text, **about)
+    own_lines = result.lines[:1] if result.kind == MESSAGE else result.lines
+    yield replace(source, lines=own_lines)
+    yield replace(
+        source,
+        kind=MESSAGE,
+        id=short_message_id(half.message_id),
+        ref=half.message_id,
+        lines=(half.line,),
+        said_by=half.said_by,
+        text=half.text,
+    )
 
 
 def unique_sources(sources: Iterable[AnswerSource]) -> list[AnswerSource]:

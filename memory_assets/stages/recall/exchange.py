@@ -16,10 +16,10 @@ import polars as pl
 
 from memory_assets.english.openings import calls_wrong
 from memory_assets.schema.protocols import Row, Texts
-from memory_assets.stages.recall.excerpt import BESIDE, LONGEST, excerpt
 from memory_assets.stages.recall.replaced import DENIED
 from memory_assets.stages.recall.results import OtherHalf, Recalled, Relation
 from memory_assets.stages.recall.speakers import author_of, said_by
+from memory_assets.text.excerpts import BESIDE, LONGEST, excerpt
 
 LOOKED_AT = 20
 """Messages of the session on either side among which the other half is looked for."""
@@ -78,10 +78,10 @@ def show_exchanges(
     the one nearest to the vector.
     """
     sides = {
-        row: tuple(_messages_beside(texts, row, step, allowed) for step in (-1, 1))
+        row: tuple(messages_beside(texts, row, step, allowed) for step in (-1, 1))
         for row, _, _ in found
     }
-    passages = _passages(
+    passages = read_rows(
         texts, [row for both in sides.values() for side in both for row in side], read
     )
     halves: dict[int, Half] = {}
@@ -90,7 +90,7 @@ def show_exchanges(
         half = _other_half(passage, Neighbours(before, after, passages))
         if half is not None:
             halves[row] = (half[0], _nearest_passage(texts, half[1], vector))
-    shown = _passages(texts, [row for _, row in halves.values()], read)
+    shown = read_rows(texts, [row for _, row in halves.values()], read)
     return {
         result.memory_id: _with_half(result, passage, halves[row][0], shown[halves[row][1]], terms)
         if row in halves and halves[row][1] in shown
@@ -130,7 +130,9 @@ def _with_half(
     )
 
 
-def _messages_beside(texts: Texts, row: int, step: int, allowed: np.ndarray | None) -> list[int]:
+def messages_beside(
+    texts: Texts, row: int, step: int, allowed: np.ndarray | None = None
+) -> list[int]:
     """Returns a row of each message beside that one, the nearest first, before (-1) or after (1)
     it.
     """
@@ -149,7 +151,7 @@ def _messages_beside(texts: Texts, row: int, step: int, allowed: np.ndarray | No
     return list(rows.values())
 
 
-def _passages(
+def read_rows(
     texts: Texts, rows: Sequence[int], read: Callable[[Sequence[str]], pl.DataFrame]
 ) -> dict[int, Row]:
     """Returns the passages of these rows that may be shown."""

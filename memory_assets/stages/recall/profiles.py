@@ -28,7 +28,7 @@ class Profile:
 PROFILES = {
     "lean": Profile("lean", MOST_LEAN, most_tokens=500, messages="in need", asks_model=False),
     "budget": Profile("budget", MOST, most_tokens=500, messages="none", asks_model=False),
-    "balanced": Profile("balanced", 7, most_tokens=1_200),
+    "balanced": Profile("balanced", 5, most_tokens=1_200),
     "deep": Profile("deep", MOST, most_tokens=3_000, is_wide=True),
 }
 LONG_QUESTION_WORDS = 12

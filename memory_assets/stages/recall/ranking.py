@@ -13,7 +13,7 @@ from operator import attrgetter
 from typing import Any
 
 from memory_assets.schema.protocols import Row
-from memory_assets.stages.recall.excerpt import around
+from memory_assets.stages.recall.folding import says_same
 from memory_assets.stages.recall.relevance import FLOOR, KEPT, YIELDS
 from memory_assets.stages.recall.results import (
     MESSAGE,
@@ -22,13 +22,8 @@ from memory_assets.stages.recall.results import (
     message_result,
     result_of,
 )
-from memory_assets.text.terms import query_terms, text_terms
+from memory_assets.text.excerpts import around
 from memory_assets.text.words import squeezed
-
-SAYS_IT = 0.8
-"""A memory that was learnt from a message says the same if it has at least this share of the
-message's terms.
-"""
 
 
 @dataclass(frozen=True)
@@ -111,8 +106,8 @@ def linked(candidates: Sequence[Found]) -> Iterator[Found]:
         for memory in learnt:
             least[memory.id] = max(least[memory.id], message.score)
         passage = message.row["passage"]
-        says_same = any(_says(memory.row["text"], passage) for memory in learnt)
-        yield replace(message, reason="says the same") if says_same else message
+        is_said = any(says_same(memory.row["text"], passage) for memory in learnt)
+        yield replace(message, reason="says the same") if is_said else message
     best = best_relevance(belonging)
     for memory in filterfalse(_IS_MESSAGE, candidates):
         share = min(memory.relevance / best, 1.0) if best else 1.0
@@ -126,11 +121,6 @@ def _by_origin(candidates: Iterable[Found]) -> dict[tuple[str, int], list[Found]
         for line in memory.row["lines"]:
             learnt_at[memory.row["session_id"], line].append(memory)
     return learnt_at
-
-
-def _says(memory: str, passage: str) -> bool:
-    terms = set(query_terms(passage))
-    return len(terms & set(text_terms(memory))) >= SAYS_IT * len(terms)
 
 
 def one_an_exchange(ordered: Iterable[Recalled]) -> Iterator[Recalled]:
@@ -163,14 +153,22 @@ def left_out(
     candidates: Sequence[Found], ordered: Sequence[Recalled], shown: Sequence[Recalled]
 ) -> Iterator[LeftOut]:
     """Yields the candidates that are not shown; `ordered` are the results that belong."""
-    returned = {result.memory_id for result in shown}
     ranked = {result.memory_id for result in ordered}
-    texts = {result.text.lower() for result in shown}
-    for result in ordered:
-        if result.memory_id not in returned:
-            reason = "says the same" if result.text.lower() in texts else "over the cap"
-            yield LeftOut(result.memory_id, reason, result.score)
+    yield from _not_shown(ordered, shown)
     for match in candidates:
         if match.id not in ranked:
             reason = match.reason or "not in memory"
             yield LeftOut(match.id, reason, round(match.score, 6))
+
+
+def _not_shown(ordered: Sequence[Recalled], shown: Sequence[Recalled]) -> Iterator[LeftOut]:
+    """Yields the results that belong and are not shown, or only as a part of another one."""
+    returned = {result.memory_id for result in shown}
+    texts = {result.text.lower() for result in shown}
+    halves = filter(None, (result.other_half for result in shown))
+    beside = {half.message_id for half in halves}
+    for result in ordered:
+        if result.memory_id not in returned:
+            is_said = result.memory_id in beside or result.text.lower() in texts
+            reason = "says the same" if is_said else "over the cap"
+            yield LeftOut(result.memory_id, reason, result.score)

@@ -16,8 +16,8 @@ from memory_assets.english.negation import excluded
 from memory_assets.english.openings import denies_before
 from memory_assets.stages.embed.compared_statements import VALUE, read_statement
 from memory_assets.stages.embed.conflicts import find_conflict
-from memory_assets.stages.recall.excerpt import whole_sentences
 from memory_assets.stages.recall.results import MESSAGE, Recalled
+from memory_assets.text.excerpts import whole_sentences
 from memory_assets.text.short_ids import short_id, short_message_id
 
 REPLACED = "replaced on "

@@ -30,7 +30,7 @@ UNCERTAIN = 0.3
 LONGEST_LINE = 600
 """Characters of one memory's text in the block; distilled facts have at most 300."""
 
-Relation = Literal["answers", "answered by"]
+Relation = Literal["answers", "answered by", "from"]
 
 LEAN = "lean"
 MESSAGE = "message"
@@ -95,7 +95,9 @@ class Asker:
 
 @dataclass(frozen=True)
 class OtherHalf:
-    """The message that a found message answers, or that answers it."""
+    """The message that a found message answers, or that answers it, or that a memory was quoted
+    from.
+    """
 
     message_id: str
     relation: Relation
@@ -126,11 +128,15 @@ class Recalled:
     path: str
     lines: tuple[int, ...]
     project: str
+    harness: str = ""
+    """The program that the session ran in."""
     person: str = ""
     said_by: str = ""
     """The person, `assistant`, `sub-agent`, or `pasted by` the person."""
     other_half: OtherHalf | None = None
-    """The rest of the exchange that a message belongs to; `lines` has its record, too."""
+    """The rest of the exchange that a message belongs to, or what else was said where a memory was
+    learnt; `lines` has its record, too.
+    """
     arms: tuple[str, ...] = ()
     """The retrievers that found it: keyword, vector, context, session, memory."""
     weights: Mapping[str, float] = field(default_factory=dict)
@@ -276,6 +282,7 @@ class Answer:
     """How likely the answer is among what was searched."""
     tier: int = 2
     """Where the answer was found: 1 summaries, 2 memories, 3 messages."""
+    page: int = 1
 
     def render(self) -> str:
         """Returns the block that is put in front of a prompt; the small one of `lean` has memories

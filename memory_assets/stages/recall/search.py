@@ -8,6 +8,7 @@ are shown within the profile's limits.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from time import perf_counter
 
 from memory_assets.english.aliases import expand, words_in
@@ -18,6 +19,7 @@ from memory_assets.stages.recall.candidates import (
     find_message_candidates,
     read_exchanges,
 )
+from memory_assets.stages.recall.folding import fold_messages
 from memory_assets.stages.recall.lookups import rows_of
 from memory_assets.stages.recall.parsed_question import (
     KnownNames,
@@ -83,12 +85,14 @@ def search(
     *,
     profile: str = "balanced",
     limit: int | None = None,
+    page: int = 1,
     corpora: Sequence[str] = (),
     filters: Filters = Filters(),
     context: str = "",
     rerank: Rerank = list,
 ) -> Answer:
-    """Returns what helps with the question, at most ten, best first.
+    """Returns what helps with the question, at most ten, best first; on the second page, what
+    follows these.
 
     `context` are words of the conversation that the question refers to. `corpora` names what is
     searched and returns everything found there; by default the profile decides, what is not
@@ -107,7 +111,7 @@ def search(
     parsed = _parse(text, words, sources, asker, filters)
     terms = _terms_of(text, whole, corpus)
     query = sources.query(whole if corpora else parsed.text, terms)
-    asked = Asked(text, whole, parsed, query, asker, filters, chosen, corpora, sources)
+    asked = Asked(text, whole, parsed, query, asker, filters, chosen, corpora, sources, page)
     answer = _answer(asked, rerank)
     cost = replace(answer.cost, seconds=round(perf_counter() - began, 4))
     return replace(answer, cost=cost)
@@ -141,7 +145,9 @@ def _answer(question: Asked, rerank: Rerank) -> Answer:
     ordered = distinct(in_order(results, replacements))
     if not question.corpora:
         ordered = in_order(rerank(ordered), replacements)
-    shown = _shown(question, belonging, ordered)
+    pages = _pages(question, belonging, ordered)
+    handed_out = list(chain.from_iterable(pages))
+    shown = pages[-1]
     sources = question.sources
     are_messages = bool(shown) and all(result.kind == MESSAGE for result in shown)
     return Answer(
@@ -150,13 +156,14 @@ def _answer(question: Asked, rerank: Rerank) -> Answer:
         tuple(shown),
         len(judged.candidates),
         asked=question.query.text,
-        left_out=tuple(left_out(judged.candidates, results, shown)),
+        left_out=tuple(left_out(judged.candidates, results, handed_out)),
         degraded=sources.working,
         notes=tuple(dict.fromkeys(sources.notes)),
         cost=Cost(embeddings=sources.embeddings, index_queries=sources.queries),
-        is_known=judged.likelihood >= KNOWN and bool(shown),
+        is_known=judged.likelihood >= KNOWN and bool(handed_out),
         likelihood=round(judged.likelihood, 4),
         tier=3 if are_messages else 2,
+        page=question.page,
     )
 
 
@@ -215,24 +222,49 @@ def _replacements(question: Asked, results: Sequence[Recalled]) -> dict[str, str
     return dict(rows.select("id", "superseded_by").iter_rows())
 
 
-def _shown(
+def _pages(
     question: Asked, candidates: Mapping[str, Found], ordered: Sequence[Recalled]
+) -> list[list[Recalled]]:
+    """Returns the results of each page up to the one that is asked for, as they are handed out."""
+    pages: list[list[Recalled]] = []
+    size = question.profile.limit
+    for number in range(question.page):
+        if question.corpora:
+            page = _read(question, candidates, ordered[number * size : (number + 1) * size])
+        else:
+            page = _next_page(question, candidates, ordered, list(chain.from_iterable(pages)))
+        pages.append(page)
+    return pages
+
+
+def _read(
+    question: Asked, candidates: Mapping[str, Found], results: Sequence[Recalled]
 ) -> list[Recalled]:
-    """Returns the first results as they are handed out: each message once and within the profile's
-    tokens, or as listed.
+    matches = [candidates[result.memory_id] for result in results]
+    return read_exchanges(question, matches, results)
+
+
+def _next_page(
+    question: Asked,
+    candidates: Mapping[str, Found],
+    ordered: Sequence[Recalled],
+    shown: Sequence[Recalled],
+) -> list[Recalled]:
+    """Returns the first results behind those that are shown: each message once, none that a memory
+    says, and within the profile's tokens.
     """
     profile = question.profile
-    first = ordered[: profile.limit if question.corpora else READ * profile.limit]
-    matches = [candidates[result.memory_id] for result in first]
-    results = read_exchanges(question, matches, first)
-    if question.corpora:
-        return results
-    shown: list[Recalled] = []
+    shown_ids = {result.memory_id for result in shown}
+    waiting = [result for result in ordered if result.memory_id not in shown_ids]
+    results = _read(question, candidates, waiting[: READ * profile.limit])
+    folded = fold_messages([*one_an_exchange([*shown, *results])])
+    page: list[Recalled] = []
     remaining = profile.most_tokens
-    is_beside = profile.messages == "beside"
-    for result in present_first([*one_an_exchange(results)], keeps_replaced=is_beside):
+    for result in present_first(folded, keeps_replaced=profile.messages == "beside"):
+        if result.memory_id in shown_ids:
+            continue
         remaining -= count_tokens(render_line(result) + "\n")
-        if len(shown) == profile.limit or (shown and remaining < 0):
+        if len(page) == profile.limit or (page and remaining < 0):
             break
-        shown.append(result)
-    return shown
+        page.append(result)
+    return page

@@ -288,3 +288,14 @@ def test_an_answer_has_at_most_the_tokens_of_its_profile(corpus: Corpus, profile
     )
     near = replace(corpus, memories=long, vectors=Vectors(*(Hit(id, 0.9) for id in TEXTS)))  # type: ignore[arg-type]
     assert 0 < count_tokens(ask(near, "tunnel of the reactor", profile=profile).render()) <= most
+
+
+def test_the_next_page_has_what_follows_and_nothing_twice(spoken: Corpus):
+    pages = [ask(spoken, "tailscale tunnel", limit=1, page=page) for page in (1, 2, 3, 4)]
+    all_at_once = ask(spoken, "tailscale tunnel", limit=10)
+    ids = [[result.memory_id for result in answer.results] for answer in pages]
+    assert [id for page in ids for id in page] == [one.memory_id for one in all_at_once.results]
+    assert ids[-1] == []
+    assert {one.reason for one in pages[0].left_out} == {"over the cap"}
+    listed = [ask(spoken, "tunnel", limit=1, corpora=["messages"], page=page) for page in (1, 2)]
+    assert listed[0].results != listed[1].results

@@ -4,7 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_assets.stages.recall.excerpt import CUT, LONGEST, around, excerpt, whole_sentences
+from memory_assets.text.excerpts import (
+    CUT,
+    LONGEST,
+    around,
+    cut_to_match,
+    excerpt,
+    matching_words,
+    whole_sentences,
+)
 
 MOVED = "We move to Hetzner. The bill was too high. The feed blocks shared addresses."
 
@@ -63,3 +71,26 @@ def test_a_passage_is_shown_with_what_stands_around_it():
     assert 80 <= len(shown) <= 100
     assert (shown[0], shown[-1]) == (CUT, CUT)
     assert around("short text", 0, 5) == "short text"
+
+
+def test_up_to_three_sentences_that_match_are_shown_within_the_words_and_a_longer_one_is_cut():
+    text = f"First. Second is here. {MOVED} Last."
+    assert cut_to_match(text, {"bill", "feed"}, 30) == f"{CUT} {MOVED} {CUT}"
+    assert cut_to_match(text, {"bill", "feed"}, 5) == f"{CUT} The bill was too high. {CUT}"
+    assert cut_to_match(f"{CUT} {MOVED} {CUT}", {"feed"}, 30) == f"{CUT} {MOVED} {CUT}"
+    long = f"{'so ' * 50}the feed blocks{' us' * 50}"
+    assert "feed" in cut_to_match(long, {"feed"}, 6)
+    assert [long[slice(*span)] for span in matching_words(long, {"feed", "block"})] == [
+        "feed",
+        "blocks",
+    ]
+    assert cut_to_match("", {"feed"}, 5) == ""
+
+
+@given(st.text(max_size=300), st.integers(1, 20))
+def test_what_is_cut_has_at_most_the_words_and_its_gaps_are_marked(text: str, most: int):
+    shown = cut_to_match(text, {"a"}, most)
+    words = shown.removeprefix(f"{CUT} ").removesuffix(f" {CUT}").split()
+    assert len(words) <= most
+    assert " ".join(words) in " ".join(text.split())
+    assert shown.startswith(CUT) or text.split()[:1] == words[:1]
