@@ -278,9 +278,9 @@ class MemoryAgent(ReviewVerbs, HealthVerbs):
     @despite_damage
     def explain(
         self, target: str | requests.ExplainRequest, **options: Any
-    ) -> "types.Explanation | types.WhyNot":
+    ) -> "types.Explanation | types.WhyNot | types.Opened":
         """Returns where a line of MEMORY.md, a proposal, a memory or an observation comes from,
-        down to the bytes.
+        down to the bytes; of a message, its exchange with ten messages around it.
 
         Words are explained by the recalled memory that contains them. For words that are not
         recalled, or not for `question`, the result says why.
@@ -288,6 +288,8 @@ class MemoryAgent(ReviewVerbs, HealthVerbs):
         request = requests.ExplainRequest.of(target, **options)
         if request.question is not None:
             return self._why_not(request.target, request.question)
+        if request.target.strip().startswith("msg_"):
+            return self._opened([request.target])
         try:
             return self.origin_of(request.target)
         except UnknownIdError:
@@ -297,6 +299,12 @@ class MemoryAgent(ReviewVerbs, HealthVerbs):
         if reason.stage == "recalled" and reason.memory_id and reason.is_meant:
             return self.origin_of(reason.memory_id)
         return reason
+
+    def _opened(self, message_ids: Sequence[str]) -> "types.Opened":
+        """Returns the exchanges of messages, with those around them."""
+        from memory_assets.services.search.opened import AROUND, open_exchanges
+
+        return open_exchanges(message_ids, self._readable().corpus, AROUND)
 
     def origin_of(self, target: str) -> "types.Explanation":
         """Returns the provenance of a line, a proposal, a memory or an observation; raises

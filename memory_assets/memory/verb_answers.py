@@ -10,6 +10,7 @@ from memory_assets.services.notes.remember import Noted
 from memory_assets.services.notes.restore import Restored
 from memory_assets.services.review.proposals import Decided, Pending, Review
 from memory_assets.services.search.latest_briefing import Briefing
+from memory_assets.services.search.opened import Opened, OpenedExchange
 from memory_assets.services.search.why_not import WhyNot
 from memory_assets.stages.brief.due import Trigger, Triggers
 from memory_assets.stages.maintain.checks import Check

@@ -172,13 +172,16 @@ class SharedMemory(MemoryAgent):
 
     def explain(
         self, target: str | requests.ExplainRequest, **options: Any
-    ) -> types.Explanation | types.WhyNot:
-        """Returns where a readable memory comes from, or why words are not recalled.
+    ) -> types.Explanation | types.WhyNot | types.Opened:
+        """Returns where a readable memory comes from, or why words are not recalled; of a message,
+        its exchange.
 
         It goes down to the bytes of transcripts only if they are all of the person's own sessions.
         """
         request = requests.ExplainRequest.of(target, **options)
         name = request.target.strip()
+        if name.startswith("msg_") and request.question is None:
+            return self._opened([name])
         if not AN_ID.fullmatch(name):
             return self._explained_words(name, request.question)
         if name.startswith("p-"):

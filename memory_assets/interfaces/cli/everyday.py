@@ -267,7 +267,7 @@ def answer_types() -> dict[str, Any]:
         "review approve": types.Decided,
         "review reject": types.Decided,
         "review edit": types.Decided,
-        "explain": types.Explanation | types.WhyNot,
+        "explain": types.Explanation | types.WhyNot | types.Opened,
         "forget": types.Forgetting,
         "status": types.Status,
         "brief": types.Briefing,

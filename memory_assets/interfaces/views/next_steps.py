@@ -37,7 +37,9 @@ def _after_answer(answer: "types.CitedAnswer") -> str:
     return f"`memory explain {ids[0]}` {SHOWS_ORIGIN}" if ids else ""
 
 
-def _after_explain(explained: "types.Explanation | types.WhyNot") -> str:
+def _after_explain(explained: "types.Explanation | types.WhyNot | types.Opened") -> str:
+    if explained.has_origin is None:
+        return ""
     root = getattr(explained, "root", None)
     if root is not None:
         if root.kind != "memory" or root.facts.get("state") == "forgotten":

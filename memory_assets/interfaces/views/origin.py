@@ -21,9 +21,27 @@ NO_RECORDS = {
 """Kind of origin without a record in a transcript → what is said instead."""
 
 
-def render_explained(explained: "types.Explanation | types.WhyNot") -> Parts:
-    """Renders the provenance down to the records, or the stage that the words did not pass."""
+def render_explained(explained: "types.Explanation | types.WhyNot | types.Opened") -> Parts:
+    """Renders the provenance down to the records, an exchange, or the stage that the words did not
+    pass.
+    """
+    if explained.has_origin is None:
+        return render_opened(explained)
     return _why_not(explained) if explained.has_origin is False else _chain(explained)
+
+
+def render_opened(opened: "types.Opened") -> Parts:
+    """Renders each exchange: every message after its speaker and record, the opened one marked."""
+    for exchange in opened.exchanges:
+        id = exchange.id if exchange.id.startswith("msg_") else short_id(exchange.id)
+        yield bold(id, f" {exchange.fact}".rstrip())
+        days = [f"{message.event_at:%Y-%m-%d}" for message in exchange.messages[:1]]
+        session = f"session {exchange.session}" if exchange.session else ""
+        yield dim(", ".join(filter(None, [*days, exchange.project, session])))
+        for message in exchange.messages:
+            mark = "→" if message.is_match else " "
+            speaker = (f"{message.said_by}: ", "bold" if message.is_match else "")
+            yield line(f"{mark} ", (f"[{message.line}] ", "dim"), speaker, message.text)
 
 
 def _chain(explanation: "types.Explanation") -> Parts:

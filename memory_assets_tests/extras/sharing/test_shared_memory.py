@@ -186,6 +186,11 @@ def test_what_others_said_is_explained_without_their_words(store: Store):
     ).replace("nobody ever said this here", BO_SAID[1])
     said: Any = as_reader(BO).explain(BO_SAID[1])
     assert said.stage == "not observed"
+    hidden = MemoryAgent().recall(BO_SAID[1], corpus=["messages"], probe=True).results[0].memory_id
+    with pytest.raises(UnknownIdError, match="There is no message"):
+        as_reader(MIRA).explain(hidden)
+    opened: Any = as_reader(BO).explain(hidden)
+    assert BO_SAID[1] in [message.text for message in opened.exchanges[0].messages]
     own: Any = as_reader(MIRA).explain(SHOP)
     assert own.root.kind == "note"
 
