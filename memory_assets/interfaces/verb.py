@@ -31,6 +31,9 @@ class Verb:
     hardly ever needed. A call may still use them.
     """
 
+    argument: str = ""
+    """An optional parameter that is an argument of the command, as required ones are."""
+
     @property
     def tool(self) -> str:
         """Its name as a tool of agents."""

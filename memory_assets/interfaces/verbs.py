@@ -29,7 +29,11 @@ RECALL = Verb(
         "since": "2026-05-01, or 30d.",
         "include": "",
         "profile": "balanced: 5 results; deep: 10.",
+        "file": "Instead of a question: what is known of it.",
+        "command": "",
+        "error": "",
     },
+    argument="question",
 )
 ANSWER = Verb(
     "answer",

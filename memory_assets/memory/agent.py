@@ -67,6 +67,9 @@ class MemoryAgent(ReviewVerbs, HealthVerbs):
     With `url` and `token`, a shared memory on another machine answers.
     """
 
+    reads_messages_of = ""
+    """The person of whose sessions messages may be read; empty: of everybody's."""
+
     def __new__(cls, *_: Any, url: str = "", token: str = "", **__: Any) -> Self:
         """Makes an agent; with `url`, an object with the same verbs that asks the server there.
 
@@ -105,13 +108,14 @@ class MemoryAgent(ReviewVerbs, HealthVerbs):
 
     def recall(
         self,
-        question: str | RecallRequest,
+        question: str | RecallRequest | None = None,
         *,
         now: datetime | None = None,
         asker: str | None = None,
         **options: Any,
     ) -> "types.Answer":
-        """Returns the few memories that help with the question.
+        """Returns the few memories that help with the question, or what is known of a `file`, a
+        `command` or an `error`.
 
         The ledger notes them as recalled unless `probe` is set. Memories of `asker`, the person who
         asks (by default the owner), rank higher. The filters of the request leave memories out.
@@ -138,15 +142,28 @@ class MemoryAgent(ReviewVerbs, HealthVerbs):
         person = asker or self.settings.owner
         now = now or self.settings.clock()
         who = Asker(now, request.project, person, session, request.recent)
-        dependencies = dependencies_of(store, readable, request.project)
-        recalled = answer(request, readable.corpus, who, dependencies)
+        if request.is_lookup:
+            recalled = self._known_of(request, readable, now)
+        else:
+            dependencies = dependencies_of(store, readable, request.project)
+            recalled = answer(request, readable.corpus, who, dependencies)
         if not request.probe:
             memories = [result for result in recalled.results if result.kind in MEMORY_KINDS]
             ids = [memory.memory_id for memory in memories]
             payload = payload_of(recalled, is_budget=request.budget)
-            self._log_recall(request.question, ids, payload, session)
+            self._log_recall(recalled.question, ids, payload, session)
         results = with_harness(store.tables, recalled.results)
         return replace(recalled, results=results, notes=(*recalled.notes, *readable.missing))
+
+    def _known_of(
+        self, request: RecallRequest, readable: "Readable", now: datetime
+    ) -> "types.Answer":
+        from memory_assets.services.search.known_of import known_of
+        from memory_assets.store.ready import here
+
+        memories = readable.corpus.memories
+        person = self.reads_messages_of
+        return known_of(self.store, memories, request, now, folder=here(), person=person)
 
     @despite_damage
     def near_prompt(self, prompt: str, *, session: str = "", folder: str = "") -> "NearPrompt":

@@ -45,6 +45,12 @@ MOST = 10
 MOST_DEEP = 15
 """Maximum results with the profile `deep`."""
 
+_SUBJECTS = ("question", "file", "command", "error")
+"""What a recall may be about."""
+
+LOOKUP = "lookup"
+"""Profile of an answer about a file, a command or an error."""
+
 MOST_LEAN = 3
 """Maximum results with the profile `lean`."""
 
@@ -223,8 +229,13 @@ class AnswerRequest(Filters, QuestionRequest):
 
 
 class RecallRequest(AnswerRequest):
-    """Asks for the few memories that help with a question."""
+    """Asks for the few memories that help with a question, or what is known of a file, a command or
+    an error.
+    """
 
+    question: str = parameter(
+        "What you want to know, in plain words.", "", examples=["how do we deploy"]
+    )
     profile: ProfileName = parameter(
         "lean: 3, messages only if memories hardly help; balanced: 5, also messages; deep: 10; "
         "auto decides.",
@@ -247,6 +258,23 @@ class RecallRequest(AnswerRequest):
         "Last messages of the conversation, oldest first, at most five.", ()
     )
     budget: bool = parameter("Return at most five results in few tokens, without a model.", False)
+    file: str | None = parameter("What is known of this file; instead of a question.", None)
+    command: str | None = parameter("What is known of this command line.", None)
+    error: str | None = parameter("What is known of this error, as it was printed.", None)
+
+    @property
+    def is_lookup(self) -> bool:
+        """Whether it asks about a file, a command or an error."""
+        return any((self.file, self.command, self.error))
+
+    @model_validator(mode="after")
+    def _one_subject(self) -> Self:
+        subjects = [name for name in _SUBJECTS if name in self.model_fields_set]
+        if not (self.is_lookup or "question" in subjects):
+            raise ValueError("question is missing: What you want to know, in plain words")
+        if len(subjects) > 1:
+            raise ValueError(f"{subjects[1]} cannot be combined with {subjects[0]}")
+        return self
 
     @model_validator(mode="after")
     def _within_profile(self) -> Self:

@@ -20,6 +20,9 @@ Strength = Literal["explicit", "implied", "inferred"]
 Sentiment = Literal["frustrated", "excited", "uncertain", "neutral"]
 QuoteSource = Literal["request", "plan", "commit", "pull request", "summary", "state"]
 Scope = Literal["project", "person", "everyone"]
+Link = Literal["answers", "answered by", "from", "cured by", "then"]
+"""What a result is to the other message beside it."""
+
 Relation = Literal["same", "conflict", "doubtful"]
 SAME, CONFLICT, DOUBTFUL = get_args(Relation)
 """The relations of a merge edge."""

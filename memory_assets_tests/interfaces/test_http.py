@@ -166,7 +166,7 @@ def test_the_description_names_every_verb_with_what_it_takes():
     question = next(
         one for one in found["paths"]["/recall"]["get"]["parameters"] if one["name"] == "question"
     )
-    assert (question["required"], question["in"]) == (True, "query")
+    assert (question["required"], question["in"]) == (False, "query")
     body = found["paths"]["/decide"]["post"]["requestBody"]["content"]["application/json"]["schema"]
     assert body["required"] == ["decision", "proposals"]
     assert "get" not in found["paths"]["/decide"]

@@ -57,6 +57,7 @@ class SharedMemory(MemoryAgent):
         # The owner of the settings is the author of events: here the person.
         super().__init__(owners_settings.model_copy(update={"owner": reader.person}))
         self.reader = reader
+        self.reads_messages_of = reader.person
         self._owners = MemoryAgent(owners_settings)
 
     def __getattr__(self, name: str) -> Any:
@@ -70,7 +71,7 @@ class SharedMemory(MemoryAgent):
 
     def recall(
         self,
-        question: str | requests.RecallRequest,
+        question: str | requests.RecallRequest | None = None,
         *,
         now: datetime | None = None,
         asker: str | None = None,

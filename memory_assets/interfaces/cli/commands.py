@@ -267,7 +267,7 @@ def example_of(verb: Verb, path: str = "") -> str:
         if isinstance(value, bool):
             words.append(option_of(name))
             continue
-        option = [] if name in verb.required else [option_of(name)]
+        option = [] if name in (verb.argument, *verb.required) else [option_of(name)]
         values = value if isinstance(value, list) else [value]
         for item in values:
             words += [*option, _quoted(str(item))]
@@ -302,8 +302,8 @@ def _parameter(verb: Verb, name: str, schema: Mapping[str, Any]) -> inspect.Para
     if words or kind:
         details["autocompletion"] = completing(*words, kind=kind)
     is_needed = name in verb.required
-    if is_needed and schema["type"] != "boolean":
-        return _argument(name, schema, about, details)
+    if name == verb.argument or (is_needed and schema["type"] != "boolean"):
+        return _argument(name, schema, about, details, is_needed=is_needed)
     if schema["type"] == "integer":
         details["metavar"] = "NUMBER"
     about += _remarks(schema)
@@ -316,14 +316,16 @@ def _parameter(verb: Verb, name: str, schema: Mapping[str, Any]) -> inspect.Para
 
 
 def _argument(
-    name: str, schema: Mapping[str, Any], about: str, details: Mapping[str, Any]
+    name: str, schema: Mapping[str, Any], about: str, details: Mapping[str, Any], *, is_needed: bool
 ) -> inspect.Parameter:
-    """Returns the argument for a required parameter; the value of a single one may be on stdin."""
+    """Returns the argument for a parameter; the value of a single one may be on stdin."""
     metavar = "ID..."
     if schema["type"] != "array":
         metavar = name.upper()
         about += " A dash (-) reads it from stdin."
     info = typer.Argument(metavar=metavar, help=about, **details)
+    if not is_needed:
+        return _declaration(name, _type_of(schema) | None, None, info)
     return _declaration(name, _type_of(schema), NO_DEFAULT, info)
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from memory_assets.interfaces.views.lines import Parts, bold, dim, ranges, warning
+from memory_assets.schema.requests import LOOKUP
 from memory_assets.schema.vocabulary import MEMORY_KINDS
 from memory_assets.text.short_ids import short_id, short_message_id
 from memory_assets.text.words import counted
@@ -28,7 +29,9 @@ def render_recalled(answer: "types.Answer") -> Parts:
 
     Also says if a part of the memory could not be searched.
     """
-    if not answer.results:
+    if not answer.results and answer.profile == LOOKUP:
+        yield f"Nothing is known of {answer.question}."
+    elif not answer.results:
         yield "No memory answers this question." if answer.page == 1 else "No more results."
     elif not answer.is_known:
         yield warning("Not in memory. The nearest memories:")

@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from memory_assets.schema.requests import LOOKUP
 from memory_assets.schema.vocabulary import MEMORY_KINDS
 from memory_assets.text.short_ids import short_id
 
@@ -23,6 +24,8 @@ def next_step(verb: str, answer: Any) -> str:
 
 def _after_recall(answer: "types.Answer") -> str:
     question = _words(answer.question)
+    if answer.profile == LOOKUP and not answer.results:
+        return ""
     if not answer.results:
         why = f"`memory explain {question}` says why nothing is remembered"
         return f"{why}; `memory remember` saves it."

@@ -19,23 +19,23 @@ _TOKEN = re.compile(
 )
 _SEPARATORS = frozenset(("&&", "||", ";", "|", "&", "\n"))
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
-_PLAIN = re.compile(r"[a-z][a-z_.:-]*$")
+PLAIN = re.compile(r"[a-z][a-z_.:-]*$")
 _FILE = re.compile(r"\w\.(?!(?:py|sh|m?[jt]s|rb|exs?|pl|php|lua|r)$)[a-z]{1,5}$")
 """A file that is worked on; a script is part of what is run."""
 
 _REDIRECTION = re.compile(r"\d?&?[<>]")
 _WRAPPERS = frozenset(("sudo", "command", "time", "env", "exec", "nohup", "builtin"))
 _RUNNERS = re.compile(r"(?:\S*/)?(?:python|pip|node)[\d.]+$")
-_ROUTINE = word_set("""ls cat cd pwd echo head tail sed awk grep egrep rg ag find fd wc sort uniq
+ROUTINE = word_set("""ls cat cd pwd echo head tail sed awk grep egrep rg ag find fd wc sort uniq
     tree which type file stat diff less more test [ true false sleep date printf xargs jq read tr
     cut tee ps set export source . mkdir touch tput clear history basename dirname realpath readlink
-    du df nl column comm cmp kill wait for do done if then fi while sed mktemp rm cp mv chmod nl""")
+    du df nl column comm cmp kill wait for do done if then fi while sed mktemp rm cp mv nl""")
 _ROUTINE_COMMANDS = re.compile(
     r"git (?!describe|tag|bisect|submodule|lfs|notes)|gh (?:pr|run|api|auth|issue|repo|search)\b"
     r"|docker (?:compose )?(?:ps|logs|inspect|images)\b|systemctl (?:status|list-units|show)\b"
     r"|journalctl\b"
 )
-_CHECKERS = word_set("""pytest jest vitest tsc eslint prettier ruff mypy pyright gofmt gofumpt
+CHECKERS = word_set("""pytest jest vitest tsc eslint prettier ruff mypy pyright gofmt gofumpt
     goimports golangci-lint shellcheck rustfmt black python node ruby perl deno sh bash zsh""")
 _BUILDERS = word_set("""go cargo mix make mise npm pnpm yarn bun gradlew gradle mvn just task dotnet
     swift uv poetry rake bundle npx tsx""")
@@ -74,7 +74,7 @@ class CommandStep:
     def key(self) -> str:
         """The program and the plain words after it."""
         words = self.words[1:LONGEST_KEY]
-        plain = takewhile(lambda word: _PLAIN.match(word) and not _FILE.search(word), words)
+        plain = takewhile(lambda word: PLAIN.match(word) and not _FILE.search(word), words)
         return " ".join([self.words[0], *plain])
 
     @property
@@ -85,7 +85,7 @@ class CommandStep:
     @property
     def is_routine(self) -> bool:
         """Whether it only looks, moves about or records work, as every session does."""
-        is_routine = self.words[0] in _ROUTINE or self.is_help
+        is_routine = self.words[0] in ROUTINE or self.is_help
         return is_routine or bool(_ROUTINE_COMMANDS.match(self.key))
 
     @property
@@ -93,12 +93,12 @@ class CommandStep:
         """Whether it is not specific to a task: routine, or building and testing as after every
         change.
         """
-        if self.is_routine or self.program in _CHECKERS:
+        if self.is_routine or self.program in CHECKERS:
             return True
         words = (word for word in self.words[1:LONGEST_KEY] if not word.startswith("-"))
         names = (word.rsplit("/", 1)[-1] for word in words)
         tasks = {name.split(":")[0] for name in names if name and name[0] != "."}
-        return self.program in _BUILDERS and tasks <= _CHECKS | _CHECKERS
+        return self.program in _BUILDERS and tasks <= _CHECKS | CHECKERS
 
     @property
     def is_help(self) -> bool:

@@ -152,17 +152,28 @@ def error_line(output: str) -> str | None:
     """Returns the line that says what went wrong; None if the output is that of normal work: tests,
     builds, searches.
     """
+    line = telling_line(output)
+    if is_rejected(output) or _WORK.search(output) or _NAMES_FILE.search(line):
+        return None
+    return shortened_line(line) or None
+
+
+def is_rejected(output: str) -> bool:
+    """Returns whether a person did not let the tool run."""
+    return bool(_REJECTED.search(output))
+
+
+def telling_line(output: str) -> str:
+    """Returns the whole line that says what went wrong; empty where none does."""
     telling = (line for line in output.splitlines() if not _GENERIC.match(line))
     lines = [line.strip() for line in telling if line.strip()]
     errors = [line for line in lines if _ERROR.search(line)]
     if not errors and len(lines) <= FEW_LINES:
         errors = lines[:1]
-    if not errors or _REJECTED.search(output) or _WORK.search(output):
-        return None
+    if not errors:
+        return ""
     line = errors[-1] if lines[0].startswith("Traceback") else errors[0]
-    if _NAMES_FILE.search(line):
-        return None
-    return _short(re.sub(r"</?tool_use_error>", "", line))
+    return re.sub(r"</?tool_use_error>", "", line)
 
 
 def signature_of(line: str) -> str:
@@ -180,12 +191,12 @@ def _failures(calls: Sequence[ToolCall]) -> list[Failure]:
             steps = parse_steps(call.command)
             # The last step is the one that failed.
             program = steps[-1].program if steps else call.tool.lower()
-            workaround = _workaround(call, calls[number : number + NEXT_CALLS])
+            workaround = find_workaround(call, calls[number : number + NEXT_CALLS])
             failures.append(Failure(call, program, line, signature_of(line), workaround))
     return failures
 
 
-def _workaround(failed: ToolCall, later: Sequence[ToolCall]) -> Workaround | None:
+def find_workaround(failed: ToolCall, later: Sequence[ToolCall]) -> Workaround | None:
     """Returns how the same was achieved later: by the same words, else by words like them."""
     before = words_of(failed.command)
     wanted = set(before).difference(*_NO_COMMAND.findall(failed.output))
@@ -273,13 +284,13 @@ def _remedy(latest: Failure, cures: Sequence[Cured]) -> str | None:
     if not cures:
         return None
     failure, way, key = cures[-1]
-    failed = _short(failure.call.command)
+    failed = shortened_line(failure.call.command)
     if not way.added and not way.removed:
         step = next(step for step in way.first if _key(step) == key)
-        return f"Before `{failed}`, run `{_short(step.text)}`: without it, it fails"
+        return f"Before `{failed}`, run `{shortened_line(step.text)}`: without it, it fails"
     if not way.removed and all("=" in word and not word.startswith("-") for word in way.added):
         return f"Run `{failed}` with `{' '.join(way.added)}` set: without it, it fails"
-    return f"Run `{_short(way.success.command)}`, not `{failed}`, which fails"
+    return f"Run `{shortened_line(way.success.command)}`, not `{failed}`, which fails"
 
 
 def _key(step: CommandStep) -> Cure:
@@ -294,6 +305,7 @@ def _occurrence(failure: Failure) -> Occurrence:
     return Occurrence(call.session, tuple(shown), call.at, spent)
 
 
-def _short(text: str) -> str:
+def shortened_line(text: str) -> str:
+    """Returns the text on one line, cut at the end of a word."""
     words = " ".join(text.split())
     return words if len(words) <= _LONGEST_LINE else words[:_LONGEST_LINE].rsplit(" ", 1)[0] + "…"

@@ -16,15 +16,16 @@ import polars as pl
 
 from memory_assets.english.openings import calls_wrong
 from memory_assets.schema.protocols import Row, Texts
+from memory_assets.schema.vocabulary import Link
 from memory_assets.stages.recall.replaced import DENIED
-from memory_assets.stages.recall.results import OtherHalf, Recalled, Relation
+from memory_assets.stages.recall.results import OtherHalf, Recalled
 from memory_assets.stages.recall.speakers import author_of, said_by
 from memory_assets.text.excerpts import BESIDE, LONGEST, excerpt
 
 LOOKED_AT = 20
 """Messages of the session on either side among which the other half is looked for."""
 
-Half = tuple[Relation, int]
+Half = tuple[Link, int]
 """What the found message is to the other half, and a row of that in the texts."""
 
 
@@ -115,7 +116,7 @@ def _other_half(passage: Row, neighbours: Neighbours) -> Half | None:
 
 
 def _with_half(
-    result: Recalled, passage: Row, relation: Relation, row: Row, terms: Collection[str]
+    result: Recalled, passage: Row, relation: Link, row: Row, terms: Collection[str]
 ) -> Recalled:
     speaker = said_by({**row, "author": author_of(row)})
     half = OtherHalf(row["message_id"], relation, speaker, excerpt(row, terms, BESIDE), row["line"])

@@ -13,12 +13,13 @@ from dataclasses import astuple, dataclass, field
 from datetime import UTC, datetime
 from itertools import islice
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
 import polars as pl
 
 from memory_assets.schema.protocols import ModelAnswer, Row
 from memory_assets.schema.requests import MOST, Filters
+from memory_assets.schema.vocabulary import Link
 from memory_assets.stages.recall.speakers import author_of, said_by
 from memory_assets.text.short_ids import short_id
 from memory_assets.text.visible import REPLACEMENT, visible
@@ -29,8 +30,6 @@ UNCERTAIN = 0.3
 
 LONGEST_LINE = 600
 """Characters of one memory's text in the block; distilled facts have at most 300."""
-
-Relation = Literal["answers", "answered by", "from"]
 
 LEAN = "lean"
 MESSAGE = "message"
@@ -100,7 +99,7 @@ class OtherHalf:
     """
 
     message_id: str
-    relation: Relation
+    relation: Link
     """What the found message is to this one."""
     said_by: str
     text: str

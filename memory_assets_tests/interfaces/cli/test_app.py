@@ -99,7 +99,8 @@ def test_without_a_memory_the_way_to_one_is_told_and_none_is_made(
     ("words", "told"),
     [
         (("remembr",), "No such command 'remembr'. Did you mean 'remember'? Try `memory --help`."),
-        (("recall",), "Missing argument 'QUESTION'. Try `memory recall --help`."),
+        (("explain",), "Missing argument 'TARGET'. Try `memory explain --help`."),
+        (("recall",), "question is missing: What you want to know, in plain words."),
         (("status", "--bad"), "No such option: --bad. Try `memory status --help`."),
         (("review", "approve"), "Missing argument 'ID...'. Try `memory review approve --help`."),
         (
