@@ -19,10 +19,11 @@ RECALL = Verb(
     "Look up what past sessions established: the owner's rules, decisions and their "
     "reasons, root causes and fixes, how things are built and named. Use it before a task, "
     "before you ask the owner, and when an error or a name comes up. Ask in plain words, or "
-    "give the whole task. At most three results; none: nothing is known. More filters: "
-    "category, priority, kind, person, session, tag, until.",
+    "give the whole task. Returns the best three, then up to 25 candidates in a line each, "
+    "unlikely ones too: where the three do not answer, memory_open those that may. More "
+    "filters: category, priority, kind, person, session, tag, until.",
     {"question": "how do we deploy", "category": ["operations"], "since": "2026-05-01"},
-    tool_defaults={"profile": "lean"},
+    tool_defaults={"profile": "lean", "candidates": True},
     tool_parameters={
         "question": "",
         "project": "Prefer results about it.",
@@ -34,6 +35,16 @@ RECALL = Verb(
         "error": "",
     },
     argument="question",
+)
+OPEN = Verb(
+    "open",
+    requests.OpenRequest,
+    "Open what was recalled",
+    "Show the exchanges of messages and memories by their ids.",
+    "Read the whole exchange of results or candidates of memory_recall: when a line promises the "
+    "answer, or a result is cut where it matters. Open several at once.",
+    {"ids": ["msg_0f3a5c"]},
+    tool_parameters={"ids": "As memory_recall shows them."},
 )
 ANSWER = Verb(
     "answer",
@@ -169,7 +180,7 @@ VERBS = [
     STATUS,
     *(verb for verb in ADDED if verb.about),
 ]
-FOR_AGENTS = [DISTILL]
+FOR_AGENTS = [OPEN, DISTILL]
 """Verbs of the Model Context Protocol only."""
 
 COMMANDS = [RESTORE, *(verb for verb in ADDED if not verb.about)]

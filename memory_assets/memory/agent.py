@@ -132,6 +132,7 @@ class MemoryAgent(ReviewVerbs, HealthVerbs):
         request = self._resolved(request)
         store = self.store
         from memory_assets.services.search.answers import dependencies_of
+        from memory_assets.services.search.candidate_list import further_candidates
         from memory_assets.services.search.session_list import with_harness
         from memory_assets.stages.recall.answering import answer
         from memory_assets.stages.recall.log import payload_of
@@ -153,7 +154,25 @@ class MemoryAgent(ReviewVerbs, HealthVerbs):
             payload = payload_of(recalled, is_budget=request.budget)
             self._log_recall(recalled.question, ids, payload, session)
         results = with_harness(store.tables, recalled.results)
-        return replace(recalled, results=results, notes=(*recalled.notes, *readable.missing))
+        notes = (*recalled.notes, *readable.missing)
+        further = further_candidates(recalled, readable.corpus)
+        return replace(recalled, results=results, candidates=further, notes=notes)
+
+    @despite_damage
+    def open(
+        self, ids: str | Sequence[str] | requests.OpenRequest, **options: Any
+    ) -> "types.Opened":
+        """Returns the exchanges of messages and memories; the ledger notes these memories as
+        recalled.
+        """
+        from memory_assets.services.search.opened import open_exchanges
+
+        request = requests.OpenRequest.of(ids, **options)
+        opened = open_exchanges(request.ids, self._readable().corpus)
+        facts = [exchange.id for exchange in opened.exchanges if exchange.fact]
+        payload = {"profile": "open", "tier": 3, "results": len(opened.exchanges)}
+        self._log_recall(" ".join(request.ids), facts, payload)
+        return opened
 
     def _known_of(
         self, request: RecallRequest, readable: "Readable", now: datetime

@@ -54,6 +54,12 @@ LOOKUP = "lookup"
 MOST_LEAN = 3
 """Maximum results with the profile `lean`."""
 
+MOST_CANDIDATES = 25
+"""Maximum further candidates that are listed."""
+
+MOST_OPENED = 30
+"""Maximum messages and memories that are opened at once."""
+
 MOST_PAGES = 9
 """Maximum pages of results of one question."""
 
@@ -250,6 +256,7 @@ class RecallRequest(AnswerRequest):
         ge=1,
         le=MOST_PAGES,
     )
+    candidates: bool = parameter("Also list up to 25 further candidates in a line each.", False)
     corpus: tuple[CorpusName, ...] = parameter("Search these instead of the profile's corpora.", ())
     own_session: str | None = parameter(
         "Id of the session you are in: its own messages are left out.", None
@@ -299,6 +306,18 @@ class ExplainRequest(Request):
         examples=["Use uv, never pip"],
     )
     question: str | None = parameter("Explain why this question does not return it.", None)
+
+
+class OpenRequest(Request):
+    """Asks for the exchanges of messages and memories."""
+
+    ids: tuple[str, ...] = parameter("Ids of messages (msg_…) and memories (mem_…).", min_length=1)
+
+    @model_validator(mode="after")
+    def _are_few(self) -> Self:
+        if len(self.ids) > MOST_OPENED:
+            raise ValueError(f"ids must be at most {MOST_OPENED}, not {len(self.ids)}")
+        return self
 
 
 class TriggersRequest(Request):

@@ -60,6 +60,17 @@ def _marked_cut(text: str, first: int, last: int) -> str:
     return f"{opening}{shown}{closing}"
 
 
+def words_around(text: str, terms: Collection[str], longest: int) -> str:
+    """Returns, on one line, the part of the text with most of the terms."""
+    room = longest - 2 * len(CUT)
+    if len(text) <= longest:
+        return squeezed(text)
+    first, last = _densest_span(text, 0, len(text), room, terms)
+    if first > 0:
+        first = max(first, text.find(" ", first, last) + 1)
+    return around(text, first, last, longest)
+
+
 def cut_to_match(text: str, terms: Collection[str], most_words: int) -> str:
     """Returns, on one line, the up to three sentences in a row that have most of the terms, in at
     most so many words.

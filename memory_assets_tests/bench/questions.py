@@ -19,7 +19,8 @@ import polars as pl
 from memory_assets.adapters.text_arrays import change_arrays, empty_arrays
 from memory_assets.memory import MemoryAgent
 from memory_assets.schema.protocols import Embedder
-from memory_assets.services.search.corpus import open_embedder
+from memory_assets.services.search.corpus import open_corpus, open_embedder
+from memory_assets.services.search.opened import open_exchanges
 from memory_assets.stages.recall.results import Answer
 from memory_assets.text.terms import query_terms
 from memory_assets_tests.bench.recipes import Recipes
@@ -36,6 +37,7 @@ OURS = "ours"
 CORPORA = ("memories", "messages")
 
 SHOWN_CHARS = 600
+LINES_OF_AGENTS = 28
 
 Results = list[dict[str, Any]]
 
@@ -70,6 +72,7 @@ def questions(small: bool = False) -> list[Row]:
             floor=AHEAD,
         )
     )
+    rows.append(_listed(scorer, agent, asked))
     return [*rows, *(_returned(scorer, agent, asked, profile) for profile in ("lean", "balanced"))]
 
 
@@ -84,6 +87,29 @@ def _returned(
     told = f"{returned / len(asked):.1f} results a question, {answered} of {len(asked)} questions answered"
     return Row(
         f"questions: {profile}, share of results that answer", right / max(returned, 1), told
+    )
+
+
+def _listed(scorer: Any, agent: MemoryAgent, asked: Mapping[str, tuple[Any, Any]]) -> Row:
+    """Returns in how many answers for agents one of the first lines is the answer, once it is opened."""
+    answered = 0
+    for question, session in asked.values():
+        answer = agent.recall(question["question"], profile="lean", candidates=True, probe=True)
+        results = shown_of(answer)
+        ids = [candidate.id for candidate in answer.candidates[: LINES_OF_AGENTS - len(results)]]
+        for exchange in open_exchanges(ids, open_corpus(agent.store)[0]).exchanges:
+            matches = [message for message in exchange.messages if message.is_match]
+            lines = [message.line for message in matches][:2]
+            text = exchange.fact or " ".join(message.text for message in matches)
+            results.append(
+                {"text": text[:SHOWN_CHARS], "session": exchange.session, "lines": lines}
+            )
+        answered += any(scorer.answers_it(result, question, session) for result in results)
+    return Row(
+        f"questions: candidates for agents, answer among the first {LINES_OF_AGENTS} lines",
+        answered / len(asked),
+        f"{answered} of {len(asked)} questions",
+        floor=0.84,
     )
 
 

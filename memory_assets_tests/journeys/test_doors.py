@@ -91,7 +91,11 @@ def test_a_recall_is_the_same_at_every_door(
     index(small_store())
     commanded = timeless(by_command("recall", *words, "--probe"))
     assert commanded == timeless(
-        by_tool("memory_recall", **{"profile": "balanced"} | arguments, probe=True)
+        by_tool(
+            "memory_recall",
+            **{"profile": "balanced", "candidates": False} | arguments,
+            probe=True,
+        )
     )
     assert commanded == timeless(by_http("recall", **arguments, probe=True))
 

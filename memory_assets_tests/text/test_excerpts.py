@@ -12,6 +12,7 @@ from memory_assets.text.excerpts import (
     excerpt,
     matching_words,
     whole_sentences,
+    words_around,
 )
 
 MOVED = "We move to Hetzner. The bill was too high. The feed blocks shared addresses."
@@ -85,6 +86,11 @@ def test_up_to_three_sentences_that_match_are_shown_within_the_words_and_a_longe
         "blocks",
     ]
     assert cut_to_match("", {"feed"}, 5) == ""
+    assert (
+        words_around(f"{MOVED} {MOVED}", {"feed"}, 44)
+        == "…The feed blocks shared addresses. We mo…"
+    )
+    assert words_around("We\nmove.", {"feed"}, 44) == "We move."
 
 
 @given(st.text(max_size=300), st.integers(1, 20))

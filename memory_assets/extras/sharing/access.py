@@ -36,6 +36,7 @@ GRANT = "memory_assets.grant"
 
 SCOPE_OF: dict[str, AccessScope] = {
     **dict.fromkeys("recall answer explain triggers brief status resources/read".split(), "read"),
+    "open": "read",
     **dict.fromkeys(("remember", "feedback"), "write"),
     **dict.fromkeys(("review", "decide", "forget"), "review"),
     **dict.fromkeys(("push", "pushed"), "push"),

@@ -20,7 +20,7 @@ from memory_assets.interfaces.cli.commands import (
     group,
     view_reply,
 )
-from memory_assets.interfaces.verbs import VERBS
+from memory_assets.interfaces.verbs import FOR_AGENTS, VERBS
 from memory_assets.interfaces.views.next_steps import after_hooks
 from memory_assets.interfaces.views.setup import (
     render_changes,
@@ -47,7 +47,7 @@ app.add_typer(hooks_app, name="hooks", rich_help_panel=SET_UP)
 app.add_typer(model_app, name="model", rich_help_panel=SET_UP)
 
 HARNESSES = get_args(Harness)
-READING_TOOLS = [verb.tool for verb in VERBS if not verb.is_writing]
+READING_TOOLS = [verb.tool for verb in (*VERBS, *FOR_AGENTS) if not verb.is_writing]
 """Tools that a harness may call without asking."""
 
 Recalls = Annotated[

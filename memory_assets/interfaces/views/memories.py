@@ -1,6 +1,6 @@
 """Renders answers about memories: recalled, cited, saved, rated, restored, erased, proposed."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -9,7 +9,7 @@ from memory_assets.interfaces.views.lines import Parts, bold, dim, ranges, warni
 from memory_assets.schema.requests import LOOKUP
 from memory_assets.schema.vocabulary import MEMORY_KINDS
 from memory_assets.text.short_ids import short_id, short_message_id
-from memory_assets.text.words import counted
+from memory_assets.text.words import count_tokens, counted
 
 if TYPE_CHECKING:
     from memory_assets.memory import verb_answers as types
@@ -19,6 +19,9 @@ MOST_WORDS = 240
 """Words of the results that are shown, unless there are more than five."""
 
 WORDS_A_RESULT = MOST_WORDS // 5
+MOST_TOKENS = 880
+"""Tokens of the results with the candidates behind them; 20 are left for notes."""
+
 WORDS_BESIDE = 16
 """Words of the other half of an exchange: about a line."""
 
@@ -35,8 +38,11 @@ def render_recalled(answer: "types.Answer") -> Parts:
         yield "No memory answers this question." if answer.page == 1 else "No more results."
     elif not answer.is_known:
         yield warning("Not in memory. The nearest memories:")
-    yield from _results(answer)
-    if any(item.reason == "over the cap" for item in answer.left_out):
+    results = list(_results(answer))
+    yield from results
+    if answer.candidates:
+        yield from _candidates(answer, MOST_TOKENS - _tokens(results))
+    elif any(item.reason == "over the cap" for item in answer.left_out):
         option = "--more" if answer.page == 1 else f"--page {answer.page + 1}"
         yield dim(f"`{option}` shows the next ones.")
     if answer.results and answer.tier == 1:
@@ -50,9 +56,25 @@ def _results(answer: "types.Answer") -> Parts:
     from memory_assets.text.terms import query_terms
 
     terms = query_terms(answer.asked or answer.question)
-    room = max(WORDS_A_RESULT, MOST_WORDS // max(len(answer.results), 1))
+    is_alone = 0 < len(answer.results) < 5 and not answer.candidates
+    room = MOST_WORDS // len(answer.results) if is_alone else WORDS_A_RESULT
     for number, result in enumerate(answer.results, start=1):
         yield from _result(number, result, terms, room)
+
+
+def _candidates(answer: "types.Answer", tokens: int) -> Parts:
+    """Renders the further candidates, a line each, that fit into the tokens."""
+    likely = "Further candidates" if answer.is_known else "Unlikely candidates"
+    lines = [f"{likely}, to open by id:"]
+    for item in answer.candidates:
+        lines.append(f"{item.id} {item.event_at:%m-%d} {item.said_by}: {item.text}")
+        if _tokens(lines) > tokens:
+            break
+        yield from lines[-2:] if len(lines) == 2 else lines[-1:]
+
+
+def _tokens(lines: Iterable[object]) -> int:
+    return sum(count_tokens(f"{line}\n") for line in lines)
 
 
 def _result(number: int, result: "types.Recalled", terms: Collection[str], room: int) -> Parts:

@@ -11,6 +11,7 @@ from memory_assets.schema.extras import extras
 
 VIEWS: Mapping[str, Callable[[Any], Parts]] = {
     "recall": memories.render_recalled,
+    "open": origin.render_opened,
     "answer": memories.render_cited,
     "explain": origin.render_explained,
     "triggers": origin.render_triggers,

@@ -118,6 +118,7 @@ def _answer(
         profile=profile,
         limit=limit,
         page=request.page,
+        lists_candidates=request.candidates,
         corpora=request.corpus,
         filters=request,
         context=query.context,

@@ -66,6 +66,7 @@ class Asked:
     """What is searched; empty where the profile decides."""
     sources: Retrievers
     page: int = 1
+    lists_candidates: bool = False
 
     @property
     def memories(self) -> pl.DataFrame:

@@ -18,12 +18,19 @@ from memory_assets.stages.recall.relevance import FLOOR, KEPT, YIELDS
 from memory_assets.stages.recall.results import (
     MESSAGE,
     LeftOut,
+    ListedCandidate,
     Recalled,
     message_result,
     result_of,
 )
-from memory_assets.text.excerpts import around
+from memory_assets.text.excerpts import around, words_around
 from memory_assets.text.words import squeezed
+
+AROUND_MATCH = 60
+"""Characters of a candidate in a list."""
+
+NOT_RELEVANT = "not relevant"
+"""The reason for which a candidate is no result, and may still be listed."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +60,14 @@ class Found:
             return result_of(self.row, now, weights=self.weights, **how)
         text = around(self.row["whole"], self.row["char_from"], self.row["char_to"])
         return message_result(self.row, now, text=text, **how)
+
+    def candidate(self, terms: Collection[str]) -> ListedCandidate:
+        """Returns it as one line, cut to the words around those of the question."""
+        result = self.result(self.row["event_at"])
+        passage = self.row["passage"] if self.is_message else result.text
+        words = words_around(passage, terms, AROUND_MATCH)
+        about = (result.said_by, result.event_at, result.session, words)
+        return ListedCandidate(self.id, *about, result.score)
 
 
 _IS_MESSAGE = attrgetter("is_message")
@@ -88,7 +103,7 @@ def _yielding(match: Found, home: Collection[str], here: float, least: float) ->
     yields = match.relevance < least or (is_elsewhere and is_less)
     if not (match.is_message and yields):
         return match
-    return replace(match, reason=match.reason or "not relevant")
+    return replace(match, reason=match.reason or NOT_RELEVANT)
 
 
 def linked(candidates: Sequence[Found]) -> Iterator[Found]:

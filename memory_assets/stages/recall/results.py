@@ -227,6 +227,19 @@ def _put_first(results: list[Recalled], better: Recalled, other: Recalled) -> No
 
 
 @dataclass(frozen=True)
+class ListedCandidate:
+    """Something that may answer the question, for an agent to choose from."""
+
+    id: str
+    said_by: str
+    event_at: datetime
+    session: str
+    text: str
+    """The words around the match."""
+    score: float
+
+
+@dataclass(frozen=True)
 class LeftOut:
     """A candidate that was not returned, and why."""
 
@@ -282,6 +295,8 @@ class Answer:
     tier: int = 2
     """Where the answer was found: 1 summaries, 2 memories, 3 messages."""
     page: int = 1
+    candidates: tuple[ListedCandidate, ...] = ()
+    """Further candidates, if the request asks for them, best first; also unlikely ones."""
 
     def render(self) -> str:
         """Returns the block that is put in front of a prompt; the small one of `lean` has memories

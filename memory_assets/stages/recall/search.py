@@ -30,6 +30,7 @@ from memory_assets.stages.recall.parsed_question import (
 )
 from memory_assets.stages.recall.profiles import choose_profile
 from memory_assets.stages.recall.ranking import (
+    NOT_RELEVANT,
     Found,
     at_home,
     best_relevance,
@@ -46,6 +47,7 @@ from memory_assets.stages.recall.results import (
     Answer,
     Asker,
     Cost,
+    ListedCandidate,
     Recalled,
     in_order,
     render_line,
@@ -64,6 +66,9 @@ messages, too.
 
 READ = 2
 """Times the results of a profile that are read, as several may be of one exchange."""
+
+MOST_LISTED = 50
+"""Candidates that are listed, those that are also results included."""
 
 Rerank = Callable[[Sequence[Recalled]], list[Recalled]]
 
@@ -86,6 +91,7 @@ def search(
     profile: str = "balanced",
     limit: int | None = None,
     page: int = 1,
+    lists_candidates: bool = False,
     corpora: Sequence[str] = (),
     filters: Filters = Filters(),
     context: str = "",
@@ -111,7 +117,8 @@ def search(
     parsed = _parse(text, words, sources, asker, filters)
     terms = _terms_of(text, whole, corpus)
     query = sources.query(whole if corpora else parsed.text, terms)
-    asked = Asked(text, whole, parsed, query, asker, filters, chosen, corpora, sources, page)
+    how = (filters, chosen, corpora, sources, page, lists_candidates)
+    asked = Asked(text, whole, parsed, query, asker, *how)
     answer = _answer(asked, rerank)
     cost = replace(answer.cost, seconds=round(perf_counter() - began, 4))
     return replace(answer, cost=cost)
@@ -164,6 +171,7 @@ def _answer(question: Asked, rerank: Rerank) -> Answer:
         likelihood=round(judged.likelihood, 4),
         tier=3 if are_messages else 2,
         page=question.page,
+        candidates=tuple(_listed(question, judged)),
     )
 
 
@@ -178,10 +186,12 @@ def _find_candidates(question: Asked) -> list[Found]:
 
 def _needs_messages(question: Asked, memories: Sequence[Found]) -> bool:
     """Returns whether messages are searched, too: in `lean` only where hardly any memory is the
-    answer.
+    answer, or where candidates are listed.
     """
     if question.corpora:
         return "messages" in question.corpora
+    if question.lists_candidates:
+        return True
     if question.profile.messages != "in need":
         return question.profile.messages == "beside"
     is_any = any(not memory.reason for memory in memories)
@@ -211,6 +221,15 @@ def _likelihood(question: Asked, candidates: Sequence[Found]) -> float:
     names_unknown = bool(parsed.unknown_names)
     uncovered = parsed.uncovered_share
     return answerability(best, uncovered, size, names_unknown=names_unknown)
+
+
+def _listed(question: Asked, judged: Judged) -> list[ListedCandidate]:
+    """Returns the best candidates, whether they belong or not, if they are to be listed."""
+    if not question.lists_candidates:
+        return []
+    open_ones = [match for match in judged.candidates if match.reason in ("", NOT_RELEVANT)]
+    best = sorted(open_ones, key=rank)[:MOST_LISTED]
+    return [match.candidate(question.query.terms) for match in best]
 
 
 def _replacements(question: Asked, results: Sequence[Recalled]) -> dict[str, str]:

@@ -96,3 +96,21 @@ def test_explain_shows_a_message_among_those_around_it_with_the_fact_s_speaker()
     with pytest.raises(UnknownIdError):
         agent.explain("msg_ffff")
     assert FACT in render_text("explain", agent.explain(MEMORY))
+
+
+def test_what_an_agent_opens_is_recalled_and_what_is_only_listed_is_not():
+    store = small_store()
+    index(store)
+    agent = MemoryAgent()
+    listed = agent.recall("what is said about packages in rust", profile="lean", candidates=True)
+    ids = {candidate.id for candidate in listed.candidates}
+    halves = [result.other_half.message_id for result in listed.results if result.other_half]
+    shown = [*halves, *(result.memory_id for result in listed.results)]
+    assert ids
+    assert all(len(id) >= len("msg_") + 6 for id in ids)
+    assert not [id for id in shown if id.startswith(tuple(ids))]
+    agent.open([MEMORY, *ids])
+    recalled, opened = store.ledger.events(["memory.recalled"])
+    exposed = [result.memory_id for result in listed.results if result.kind == "fact"]
+    assert recalled.payload["memory_ids"] == exposed
+    assert (opened.payload["memory_ids"], opened.payload["results"]) == ([MEMORY], 1 + len(ids))
