@@ -154,7 +154,7 @@ _CORE = (
     Table("passage_vectors", "embed", ("encode_messages",), "passage-vectors/1",
           r.PassageVector, grain="day", kinds=_ONNX, made_from=("passages", "messages"),
           settings=("embedding_model",), is_newest_first=True),
-    Table("merges", "embed", _REBUILD, "merge/6", r.MergeEdge,
+    Table("merges", "embed", _REBUILD, "merge/7", r.MergeEdge,
           made_from=("observations", "embeddings"), kinds=_LLM,
           settings=(*_STANDARDS, "embedding_model"), every_run=True, in_branch=True,
           plots=("relation", "reason")),

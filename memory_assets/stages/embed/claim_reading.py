@@ -32,9 +32,11 @@ _CODE = re.compile(r"`([^`]+)`")
 _QUOTATION = re.compile(
     r"\"[^\"]*\s[^\"]*\"|“[^”]*”|(?<!\w)'(?:[^']|(?<=\w)'(?=\w))*\s(?:[^']|(?<=\w)'(?=\w))*'(?!\w)"
 )
-_CLAUSE_END = re.compile(
+CLAUSE_END = re.compile(
     r"[;:–—]\s|[()]|[.!?](?:\s|$)|,\s|\s(?:but|because|since|while|so|unless|and)\s", re.I
 )
+"""The end of a clause, whatever follows."""
+
 _AT_LEAST = re.compile(r"(?i)\b(?:over|above|more than|at least)\s+(?=\d)")
 _AT_MOST = re.compile(
     r"(?i)\b(?:under|below|less than|at most|up to|not (?:be )?(?:more|longer) than)\s+(?=\d)"
@@ -183,7 +185,7 @@ def read_claim(text: str) -> Claim:
     tokens = tokens_of(bare)
     lower = [token.lower() for token in tokens]
     content = tuple(filter(None, map(form_of, tokens)))
-    first = _CLAUSE_END.split(bare, maxsplit=1)[0]
+    first = CLAUSE_END.split(bare, maxsplit=1)[0]
     replaced = frozenset(change.gone for change in read_changes(text))
     codes = _CODE.findall(text)
     opening = _opening(tokens)
@@ -307,7 +309,7 @@ def _denials(text: str, rejected: frozenset[str]) -> Iterator[frozenset[str]]:
     "Use uv, not pip" rejects a name and denies nothing, and "never without" demands.
     """
     rejected_roots = {root(name.split()[0]) for name in rejected}
-    for clause in _CLAUSE_END.split(_QUOTATION.sub(" ", text)):
+    for clause in CLAUSE_END.split(_QUOTATION.sub(" ", text)):
         for match in _DENIAL.finditer(clause):
             rest = clause[match.end() :]
             if _DEMAND.search(rest):
@@ -325,5 +327,5 @@ def _denials(text: str, rejected: frozenset[str]) -> Iterator[frozenset[str]]:
 def _words_behind(pattern: re.Pattern[str], text: str) -> frozenset[str]:
     """Returns the content words between each match and the end of its clause."""
     rests = (text[match.end() :] for match in pattern.finditer(text))
-    clauses = (_CLAUSE_END.split(rest, maxsplit=1)[0] for rest in rests)
+    clauses = (CLAUSE_END.split(rest, maxsplit=1)[0] for rest in rests)
     return frozenset[str]().union(*map(_words_of, clauses))

@@ -4,7 +4,7 @@ Invalidating facts by similarity hits unrelated ones, so a conflict is read from
 doubt there is none:
 
     replaced      the newer one says that what the older one asserts was replaced by something else,
-                  or is gone
+                  is gone, or has another value from now on (`corrections`)
     reversed      the newer one returns to what the older one says was replaced or is gone
     opposite      the same words, one with and one without a "not" (or enabled and disabled,
                   required and optional)
@@ -16,11 +16,12 @@ Flags, paths, positions in a list, measurements, momentary states and statements
 conflict with nothing. Who said it, and which of the two holds, is decided in `memories`.
 """
 
-from memory_assets.english.changes import withdraws
+from memory_assets.english.changes import ends, turns, withdraws
 from memory_assets.english.word_forms import root
 from memory_assets.stages.embed.claim_reading import Claim
 from memory_assets.stages.embed.claims import opposition
 from memory_assets.stages.embed.compared_statements import ComparedStatement, read_statement
+from memory_assets.stages.embed.corrections import adds, corrects
 from memory_assets.stages.embed.other_values import differ_in_a_value
 from memory_assets.stages.embed.replacements import GENERAL, replaces, reverses, roots_of
 
@@ -53,11 +54,21 @@ def find_conflict(newer: str, older: str, project: str = "") -> str | None:
         return stated
     if withdraws(newer) and old.asserted and old.core and old.core <= new.words:
         return REPLACED
+    is_corrected = corrects(newer, older)
+    if is_corrected and (turns(newer) or ends(newer)):
+        return REPLACED
+    return _settled_conflict(new, old, is_corrected=is_corrected)
+
+
+def _settled_conflict(
+    new: ComparedStatement, old: ComparedStatement, *, is_corrected: bool
+) -> str | None:
+    """Returns the conflict of two settled statements, of which the newer one states no change."""
     if not (new.is_settled and old.is_settled):
         return None
-    if _are_opposite(new, old):
+    if _are_opposite(new, old) or is_corrected:
         return OPPOSITE
-    return OTHER_VALUE if differ_in_a_value(new, old) else None
+    return OTHER_VALUE if differ_in_a_value(new, old) and not adds(new) else None
 
 
 def _stated_conflict(

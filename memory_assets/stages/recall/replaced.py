@@ -1,20 +1,15 @@
 """Marks the results of a question that a later statement of the owner replaced.
 
 Takes the results of one question. An earlier one is replaced if a later statement of the owner, in
-the same project, conflicts with one of its sentences as two memories do (`stages/embed/conflicts`),
-or is about the same subject and says that a part of it no longer holds or has another value now.
+the same project, conflicts with one of its sentences as two memories do (`stages/embed/conflicts`).
 A reply that a message is wrong denies that message (`exchange`).
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 
-from memory_assets.english.changes import clauses, states_change, withdraws
-from memory_assets.english.negation import excluded
-from memory_assets.english.openings import denies_before
-from memory_assets.stages.embed.compared_statements import VALUE, read_statement
+from memory_assets.stages.embed.compared_statements import read_statement
 from memory_assets.stages.embed.conflicts import find_conflict
 from memory_assets.stages.recall.results import MESSAGE, Recalled
 from memory_assets.text.excerpts import whole_sentences
@@ -23,12 +18,6 @@ from memory_assets.text.short_ids import short_id, short_message_id
 REPLACED = "replaced on "
 DENIED = "denied by "
 """How the marks of results begin that no longer hold."""
-
-FEWEST = 2
-"""Words of its subject that a correction has in common with what it corrects."""
-
-_CUE = re.compile(r"(?i)\b(?:no longer|moved from|decided against)\b")
-"""Words in front of what no longer holds."""
 
 
 def holds(result: Recalled) -> bool:
@@ -58,36 +47,8 @@ def present_first(results: Sequence[Recalled], *, keeps_replaced: bool = True) -
 def replaces(newer: str, older: str, project: str) -> bool:
     """Returns whether a sentence of the owner says that an earlier sentence no longer holds."""
     new = read_statement(newer)
-    if not new.changes and new.words.isdisjoint(read_statement(older).core):
-        return False
-    is_conflict = find_conflict(newer, older, project) is not None
-    return is_conflict or any(_corrects(clause, older) for clause in clauses(newer))
-
-
-def _corrects(clause: str, older: str) -> bool:
-    """Returns whether the clause is about the whole subject of the sentence and newly denies a part
-    of it, or is about all but a value and has just another one now.
-    """
-    new = read_statement(clause)
-    old = read_statement(older)
-    missing = old.core - new.words
-    added = new.core - old.words
-    if not old.asserted or len(old.core & new.words) < FEWEST:
-        return False
-    if missing:
-        is_value = all(VALUE.match(word) or "/" in word for word in missing)
-        is_new = " now" in clause or denies_before(clause) or states_change(clause)
-        return is_value and is_new and len(missing) == len(added) == 1
-    return not (_denied(clause) - _denied(older)).isdisjoint(old.core)
-
-
-def _denied(clause: str) -> frozenset[str]:
-    """Returns the words of what the clause says does not hold, or no longer."""
-    statement = read_statement(clause)
-    names = (change.gone for change in statement.changes)
-    parts = (*names, excluded(clause), *_CUE.split(clause)[1:])
-    denied = read_statement(" ".join(parts)).words
-    return statement.words if withdraws(clause) else denied
+    is_related = new.changes or not new.words.isdisjoint(read_statement(older).core)
+    return bool(is_related) and find_conflict(newer, older, project) is not None
 
 
 def _newest(result: Recalled, results: Sequence[Recalled]) -> Recalled | None:
