@@ -27,7 +27,7 @@ def language_of(text: str) -> str:
     """Returns a short name of the language or script; empty if the text has too few small words."""
     bare = _CODE.sub(" ", text)
     letters = sum(map(str.isalpha, bare))
-    for name, script in _SCRIPTS:
+    for name, script in () if bare.isascii() else _SCRIPTS:
         if letters and len(script.findall(bare)) >= SCRIPT_SHARE * letters:
             return name
     words = [word.lower() for word in _WORD.findall(bare)]

@@ -331,12 +331,15 @@ def read_passages(
     texts = _messages(store.tables)
     place_of = places_of(texts)
     passages = rows_of(_passages(store.tables), ids)
-    is_readable = [id in place_of and id not in hidden for id in passages["message_id"]]
-    passages = passages.filter(pl.Series(is_readable, dtype=pl.Boolean))
-    wholes = texts["whole"].gather([place_of[id] for id in passages["message_id"]])
-    spans = zip(wholes, passages["char_from"], passages["char_to"], strict=True)
-    cut = [whole[start:end] for whole, start, end in spans]
-    return passages.hstack([wholes, pl.Series("passage", cut, pl.String)])
+    messages = passages["message_id"].to_list()
+    is_readable = [id in place_of and id not in hidden for id in messages]
+    if not all(is_readable):
+        passages = passages.filter(is_readable)
+        messages = passages["message_id"].to_list()
+    wholes = texts["whole"].gather([place_of[id] for id in messages])
+    length = pl.col("char_to") - pl.col("char_from")
+    cut = pl.col("whole").str.slice("char_from", length).alias("passage")
+    return passages.with_columns(wholes).with_columns(cut)
 
 
 def select_passages(tables: ParquetTables, filters: Filters) -> list[str]:

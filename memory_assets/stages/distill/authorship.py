@@ -199,10 +199,12 @@ def _is_by_hand(part: str, number: int, *, is_long: bool) -> bool:
 def _of_one_language(blocks: Sequence[Block]) -> Iterator[Block]:
     """Yields the blocks; one in another language than the typed text around it may be pasted."""
     typed = [block.text for block in blocks if block.writer == "typed"]
-    languages = [language_of(text) for text in typed]
-    first = next(filter(None, languages), "")
+    beside = typed if len(typed) > 1 else ()  # a text alone has nothing to differ from
+    languages = {text: language_of(text) for text in beside}
+    first = next(filter(None, languages.values()), "")
     for block in blocks:
-        is_foreign = block.writer == "typed" and language_of(block.text) not in ("", first)
+        is_typed = block.writer == "typed"
+        is_foreign = is_typed and languages.get(block.text, "") not in ("", first)
         yield Block(block.text, "unsure") if is_foreign else block
 
 

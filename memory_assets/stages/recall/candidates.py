@@ -115,13 +115,13 @@ def _with_successors(question: Asked, candidates: list[Found], passes: pl.Expr) 
     memories = question.memories
     passes_replaced = condition(filters, memories.columns)
     hits = question.sources.near_memories(question.query, passes_replaced)
-    newest = _newest(memories, hits.rows["id"], passes)
+    newest = _newest(memories, hits.fused, passes)
     if all(id == newer for id, newer in newest.items()):
         return candidates
     successors = rows_of(memories, newest.values())
     row_of = {row["id"]: row for row in successors.iter_rows(named=True)}
     rows = {id: row_of[newer] for id, newer in newest.items()}
-    compared = replace(hits, rows=hits.rows.filter(pl.col("id").is_in(list(newest))))
+    compared = replace(hits, fused={id: hits.fused[id] for id in newest})
     best = {candidate.id: candidate for candidate in candidates}
     for judged in _judged(question, compared, rows):
         successor = replace(judged, id=judged.row["id"])
@@ -232,9 +232,9 @@ def _origins(question: Asked, query: SearchQuery) -> list[Origin]:
     any other.
     """
     hits = question.sources.near_memories(query, pl.col("state") != "forgotten")
-    rows = hits.rows.select("session_id", "lines", "id").iter_rows()
+    rows = rows_of(question.memories, hits.fused, ("session_id", "lines", "id"))
     origins: list[Origin] = []
-    for session, lines, id in rows:
+    for session, lines, id in rows.iter_rows():
         origins += [Origin(session, line, hits.fused[id]) for line in lines]
     return origins
 

@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from itertools import chain
 
 import numpy as np
@@ -20,6 +21,7 @@ import polars as pl
 
 from memory_assets.schema.protocols import Hit, Row, Texts
 from memory_assets.stages.distill.items import sentiment_of
+from memory_assets.stages.recall.lookups import rows_of
 from memory_assets.stages.recall.results import Asker
 from memory_assets.text.best_rows import best_rows
 
@@ -41,14 +43,20 @@ TONE_FACTOR = 1.05
 
 @dataclass(frozen=True)
 class MemoryHits:
-    """Memories that passed the filters, as rows of the table, with their scores by id."""
+    """Memories that passed the filters, with their scores by id."""
 
-    rows: pl.DataFrame
+    memories: pl.DataFrame
+    """All memories."""
     fused: Mapping[str, float]
     keyword: Mapping[str, float]
     """BM25."""
     vector: Mapping[str, float]
     """Cosine."""
+
+    @cached_property
+    def rows(self) -> pl.DataFrame:
+        """The rows of those that passed."""
+        return rows_of(self.memories, self.fused)
 
     def retrievers_of(self, id: str) -> tuple[str, ...]:
         """Returns the retrievers that found the memory."""

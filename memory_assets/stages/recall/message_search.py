@@ -406,8 +406,8 @@ def adjusted(passage: Row, score: float, named: Collection[str]) -> float:
     text = passage["passage"]
     introduced = _SPEAKER.match(text)
     speaker = introduced[1] if introduced else passage["person"] or ""
-    is_speakers = introduced is not None or author_of(passage) == "owner"
-    if is_speakers and speaker.lower() in named:
+    is_named = speaker.lower() in named  # seldom, and the author takes long to find out
+    if is_named and (introduced is not None or author_of(passage) == "owner"):
         score += SPEAKER_BONUS
     if text.rstrip().endswith("?"):
         score -= QUESTION_MALUS

@@ -15,7 +15,7 @@ import polars as pl
 from memory_assets.errors import IndexFailedError, ModelError
 from memory_assets.schema.protocols import Embedder, Hit, Read, TextReader, Texts, VectorIndex
 from memory_assets.schema.requests import Filters
-from memory_assets.stages.recall.lookups import fulfilling, places_of, rows_of
+from memory_assets.stages.recall.lookups import fulfilling, places_of
 from memory_assets.stages.recall.memory_search import (
     FACTORS,
     MemoryHits,
@@ -142,8 +142,7 @@ class Retrievers:
         words = self._fetch(partial(self._by_words, query), fulfils)
         near = self._fetch(partial(self._by_meaning, query), fulfils)
         fused = fuse(words, near)
-        scores = (scores_of(words), scores_of(near))
-        return MemoryHits(rows_of(memories, fused), fused, *scores)
+        return MemoryHits(memories, fused, scores_of(words), scores_of(near))
 
     def _fetch(self, find: Callable[[int], list[Hit]], mask: np.ndarray) -> list[Hit]:
         """Returns the hits that the mask lets pass, at most `OVER_FETCHED`; asks for more while few
