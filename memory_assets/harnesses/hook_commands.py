@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,13 +23,17 @@ class HookTarget:
     store: str
     tools: Sequence[str]
     """Names of the tools that only read."""
-    is_recalling: bool
-    """Whether memories are recalled at each prompt."""
+    optional_events: Collection[str] = ()
+    """Events that have a hook because a person chose it."""
+
+    @property
+    def is_recalling(self) -> bool:
+        """Whether memories are recalled at each prompt."""
+        return PROMPT in self.optional_events
 
     def hook_commands(self) -> dict[str, list[str]]:
         """Returns the command of each event at which a hook runs."""
-        events = [*EVENTS, PROMPT] if self.is_recalling else EVENTS
-        return {event: self.hook_command(event) for event in events}
+        return {event: self.hook_command(event) for event in (*EVENTS, *self.optional_events)}
 
     def hook_command(self, event: str) -> list[str]:
         """Returns the command of the hook of an event.

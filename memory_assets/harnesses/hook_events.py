@@ -9,6 +9,9 @@ END = "SessionEnd"
 PROMPT = "UserPromptSubmit"
 """Has a hook only where a person chose recall at each prompt."""
 
+TOOL = "PreToolUse"
+"""Has a hook only where a person chose a line before tools."""
+
 NOTIFY = "notify"
 """Codex calls it after each turn, with the payload as the last word instead of on stdin."""
 

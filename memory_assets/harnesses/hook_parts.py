@@ -12,13 +12,13 @@ import re
 import shlex
 import subprocess
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from memory_assets.errors import HooksError, NotOursError
-from memory_assets.harnesses.hook_events import PROMPT
+from memory_assets.harnesses.hook_events import PROMPT, TOOL
 from memory_assets.harnesses.json_text import (
     BOM,
     Insertion,
@@ -43,8 +43,8 @@ PROMPTS = "--prompts"
 RECALLING = "const RECALLS = true;"
 """The line of pi's extension that makes it recall at each prompt."""
 
-RECALLS = "It recalls at each prompt."
-"""What people read about a part that recalls."""
+NOTES = {PROMPT: "It recalls at each prompt.", TOOL: "It says what is known before tools."}
+"""What people read about a part with a hook at an optional event."""
 
 _STORE = re.compile(r'^const STORE = ("(?:[^"\\]|\\.)*");$', re.MULTILINE)
 
@@ -62,15 +62,15 @@ class HookPart(ABC):
 
         `beside` is the text of the other file that says something about the part.
         """
-        return RECALLS if self.is_recalling(text) else ""
+        return " ".join(NOTES[event] for event in self.optional_events(text))
 
     def store_in(self, text: str) -> str | None:
         """Returns the store that our part in this text is bound to, or None where it names none."""
         return None
 
-    def is_recalling(self, text: str) -> bool:
-        """Returns whether our part in this text recalls at each prompt."""
-        return False
+    def optional_events(self, text: str) -> Collection[str]:
+        """Returns the optional events at which our part in this text has a hook."""
+        return ()
 
     @abstractmethod
     def is_current(self, text: str) -> bool | None:
@@ -137,9 +137,10 @@ class JsonHooks(HookPart):
         expected = {(event, line, self.matchers.get(event)) for event, line in lines.items()}
         return present == expected and not self._missing_rules(root)
 
-    def is_recalling(self, text: str) -> bool:
-        """Returns whether one of our hooks runs at each prompt."""
-        return any(event == PROMPT for event, *_ in self.find(root_of(text, self.path)))
+    def optional_events(self, text: str) -> Collection[str]:
+        """Returns the optional events of our hooks."""
+        events = {event for event, *_ in self.find(root_of(text, self.path))}
+        return [event for event in NOTES if event in events]
 
     def add(self, text: str) -> list[Insertion]:
         """Returns the insertions that add a hook to each event, and the rules."""
@@ -335,9 +336,9 @@ class OwnFile(HookPart):
         match = _STORE.search(text) if self.mark in text else None
         return json.loads(match[1]) if match else None
 
-    def is_recalling(self, text: str) -> bool:
-        """Returns whether the file is ours and has the line that makes it recall."""
-        return self.mark in text and RECALLING in text
+    def optional_events(self, text: str) -> Collection[str]:
+        """Returns the prompt if the file is ours and has the line that makes it recall."""
+        return [PROMPT] if self.mark in text and RECALLING in text else ()
 
     def is_current(self, text: str) -> bool | None:
         """Returns whether the file is as it would be written now; None if it is not ours."""

@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from memory_assets.harnesses.claude_code import hooks as claude_code
 from memory_assets.harnesses.codex import hooks as codex
@@ -42,12 +43,12 @@ def harnesses(
     home: Path | None = None,
     environ: Mapping[str, str] = os.environ,
     tools: Sequence[str] = (),
-    recalling: Collection[str] = (),
+    chosen: Mapping[str, Collection[str]] = MappingProxyType({}),
 ) -> tuple[HarnessSettings, ...]:
     """Returns the three harnesses with our parts for the store, also those that are not installed.
 
-    `tools` are those that only read: Claude Code may call them without asking. `recalling` are the
-    harnesses that recall at each prompt.
+    `tools` are those that only read: Claude Code may call them without asking. `chosen` are
+    optional events with the harnesses that have hooks at them.
     """
     home = home or Path(home_folder())
     homes = harness_homes(home, environ)
@@ -56,6 +57,7 @@ def harnesses(
     for name, title, program, hook_parts in HOOKED:
         folder = homes[name]
         is_here = folder.is_dir() or shutil.which(program, path=search_path) is not None
-        target = HookTarget(name, folder, home, environ, store, tools, name in recalling)
+        events = [event for event, names in chosen.items() if name in names]
+        target = HookTarget(name, folder, home, environ, store, tools, events)
         settings.append(HarnessSettings(name, title, program, folder, is_here, hook_parts(target)))
     return tuple(settings)

@@ -21,6 +21,7 @@ from typing import Any
 
 from memory_assets.interfaces.ask_service import program
 from memory_assets.interfaces.cli import app
+from memory_assets.interfaces.dispatcher import present_agent
 from memory_assets.memory import MemoryAgent, sockets
 from memory_assets.memory.places import find_store
 from memory_assets.memory.settings import harness_of
@@ -92,7 +93,17 @@ def _is_answered(request: Request) -> bool:
     return not settings.uses_models or (is_harness and "--answer" not in words)
 
 
-VERBS: dict[str, Callable[[Request], dict[str, Any]]] = {"command": run_command}
+def before_tool(request: Request) -> dict[str, Any]:
+    """Returns a line about what a tool is about to use; empty where nothing new is sure."""
+    names = ("tool", "arguments", "session", "folder", "until")
+    line = present_agent().before_tool(**{name: request[name] for name in names})
+    return {"text": line}
+
+
+VERBS: dict[str, Callable[[Request], dict[str, Any]]] = {
+    "command": run_command,
+    "before_tool": before_tool,
+}
 """What each verb of a request is answered by."""
 
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 from datetime import date, datetime
 from functools import partial
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from memory_assets.errors import QuestionError, UnknownIdError
@@ -214,6 +215,27 @@ class MemoryAgent(ReviewVerbs, HealthVerbs):
         ids = [result.memory_id for result in near.answer.results]
         payload = payload_of(near.answer, is_budget=True)
         self._log_recall(near.answer.question, ids, payload, near.session)
+
+    @despite_damage
+    def before_tool(
+        self, tool: str, arguments: Any, *, session: str, folder: str, until: float
+    ) -> str:
+        """Returns a line about the file or the command that a tool is about to use; empty where
+        nothing sure is known that the session was not told, or `until` (`time.monotonic`) is over.
+        """
+        from memory_assets.services.search.before_tool import line_before, request_of
+        from memory_assets.stages.deliver.shown_context import add_ids
+
+        request = request_of(tool, arguments)
+        if request is None or not session:
+            return ""
+        where = {"session": session, "folder": folder}
+        memories = self._readable().corpus.memories
+        line = line_before(self.store, memories, request, self.settings.clock(), **where)
+        if line is None or monotonic() > until:
+            return ""
+        add_ids(str(self.store.root), session, [line.id])
+        return line.text
 
     @despite_damage
     def answer(

@@ -1,8 +1,10 @@
 """Our hooks and tools in the settings of harnesses: planned, then written or removed."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
+from memory_assets.harnesses.hook_events import PROMPT, TOOL
 from memory_assets.harnesses.hooks import HarnessSettings, harnesses
 from memory_assets.stages.deliver import install
 from memory_assets.stages.deliver.install import HookChange
@@ -10,14 +12,20 @@ from memory_assets.store.places import find_data
 
 
 def plan_install(
-    names: Collection[str], tools: Sequence[str], *, is_recalling: bool | None = None
+    names: Collection[str],
+    tools: Sequence[str],
+    *,
+    is_recalling: bool | None = None,
+    is_before_tools: bool | None = None,
 ) -> list[HookChange]:
     """Plans our hooks and tools in the settings of these harnesses, by default of all.
 
     `tools` are the tools that may be called without asking, because they only read. `is_recalling`
-    switches the recall at each prompt on or off; None leaves it as it is.
+    switches the recall at each prompt on or off, `is_before_tools` the line before tools; None
+    leaves it as it is.
     """
-    return install.plan_install(_harnesses(names, tools, is_recalling), _data())
+    switches = {PROMPT: is_recalling, TOOL: is_before_tools}
+    return install.plan_install(_harnesses(names, tools, switches), _data())
 
 
 def plan_uninstall(names: Collection[str] = (), tools: Sequence[str] = ()) -> list[HookChange]:
@@ -36,15 +44,20 @@ def carry_out(changes: Sequence[HookChange]) -> list[HookChange]:
 
 
 def _harnesses(
-    names: Collection[str], tools: Sequence[str], is_recalling: bool | None = None
+    names: Collection[str],
+    tools: Sequence[str],
+    switches: Mapping[str, bool | None] = MappingProxyType({PROMPT: None, TOOL: None}),
 ) -> list[HarnessSettings]:
     """Returns the settings of the named harnesses, by default of all, with what we add to them."""
     data = str(_data())
     present = harnesses(data)
-    recalling: Collection[str] = install.find_recalling(present)
-    if is_recalling is not None:
-        recalling = [harness.name for harness in present] if is_recalling else ()
-    planned = harnesses(data, tools=tools, recalling=recalling)
+    everywhere = [harness.name for harness in present]
+    chosen = {
+        event: install.find_chosen(present, event) if is_on is None else everywhere
+        for event, is_on in switches.items()
+        if is_on is not False
+    }
+    planned = harnesses(data, tools=tools, chosen=chosen)
     return [harness for harness in planned if not names or harness.name in names]
 
 

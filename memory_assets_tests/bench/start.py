@@ -18,8 +18,9 @@ from random import Random
 from memory_assets.services.health.status import keep_status
 from memory_assets.services.search.corpus import open_embedder
 from memory_assets.stages.deliver.events import ENDED
+from memory_assets.stages.deliver.hook import TOOL_SECONDS
 from memory_assets.store.settings import Settings
-from memory_assets.store.sockets import SERVICE
+from memory_assets.store.sockets import SERVICE, ask
 from memory_assets.store.store import open_store
 from memory_assets.text.files import write_atomically
 from memory_assets_tests.bench.row import Row, best_of, run
@@ -72,10 +73,22 @@ def start(small: bool = False) -> list[Row]:
         bare, *times = best_of(1 if small else ROUNDS, *works)
         with _service(Path(folder), environ):
             works[-1]()
-            (served,) = best_of(1 if small else ROUNDS, works[-1])
+            call = {"tool": "Bash", "arguments": {"command": "uv run pytest"}, "session": SESSION}
+            told_before = lambda: ask(folder, "before_tool", 5.0, folder=folder, **call)  # noqa: E731
+            told_before()
+            served, before_tool = best_of(1 if small else ROUNDS, works[-1], told_before)
     rows = [_row(name, seconds, bare) for name, seconds in zip(commands, times, strict=True)]
     told = f"{1_000 * served:.0f} ms, alone {1_000 * times[-1]:.0f} ms, bare interpreter {1_000 * bare:.0f} ms"
-    return [*rows, Row("start: seconds of recall, by the service", served, told, limit=MOST_SERVED)]
+    return [
+        *rows,
+        Row("start: seconds of recall, by the service", served, told, limit=MOST_SERVED),
+        Row(
+            "start: seconds of a line before a tool",
+            before_tool,
+            "by the service",
+            limit=TOOL_SECONDS,
+        ),
+    ]
 
 
 @contextmanager

@@ -102,6 +102,27 @@ def test_the_service_follows_what_is_written_and_loads_nothing_into_the_caller()
     assert len(MemoryAgent().store.ledger.events(["memory.recalled"])) == 1
 
 
+def test_the_hook_before_a_tool_tells_what_the_service_knows_and_is_silent_without_it():
+    payload = {"session_id": "s1", "tool_name": "Bash", "tool_input": {"command": "pip install x"}}
+    words = [sys.executable, "-c", BY_SERVICE, "hooks", "run", "claude_code", "PreToolUse"]
+
+    def told(**changes: object) -> str:
+        text = json.dumps({**payload, **changes})
+        done = subprocess.run(words, input=text, text=True, capture_output=True)
+        assert (done.returncode, done.stderr) == (0, "")
+        return done.stdout
+
+    assert told() == ""
+    with service():
+        for _ in range(5):
+            call = {"tool": "Bash", "arguments": {"command": "pip"}, "session": "s0", "folder": "/"}
+            ask(find_store(), "before_tool", 5.0, **call)
+        line = json.loads(told())["hookSpecificOutput"]
+        assert (line["hookEventName"], FACT in line["additionalContext"]) == ("PreToolUse", True)
+        assert "permissionDecision" not in line
+        assert told() == told(tool_input="?", session_id="s2") == told(session_id=7) == ""
+
+
 def test_of_two_services_each_answers_alone_and_a_killed_one_leaves_nothing():
     with service() as first:
         with service():

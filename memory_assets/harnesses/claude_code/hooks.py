@@ -2,13 +2,13 @@
 
 from memory_assets.harnesses.homes import CLAUDE_FOLDER
 from memory_assets.harnesses.hook_commands import HookTarget
-from memory_assets.harnesses.hook_events import COMPACTING
+from memory_assets.harnesses.hook_events import COMPACTING, TOOL
 from memory_assets.harnesses.hook_parts import SERVER, HookPart, JsonHooks, JsonServer
 
-MATCHERS = {COMPACTING: "auto"}
-"""The hook runs before automatic compactions only. When a person compacts a session, Claude Code
-would put a line with the command of the hook into the context; the hook at the start after the
-compaction has the transcript read instead.
+MATCHERS = {COMPACTING: "auto", TOOL: "Bash|Edit|Write"}
+"""The hook before compactions runs before automatic ones only. When a person compacts a session,
+Claude Code would put a line with the command of the hook into the context; the hook at the start
+after the compaction has the transcript read instead.
 """
 
 

@@ -59,6 +59,15 @@ Recalls = Annotated[
     ),
 ]
 RecallsNo = Annotated[bool, typer.Option("--no-recall-each-prompt", hidden=True)]
+BeforeTools = Annotated[
+    bool,
+    typer.Option(
+        "--before-tools",
+        help="Also say in one line what is surely known of a file or command, before a tool uses "
+        "it, while `memory up` runs; `--no-before-tools` removes that.",
+    ),
+]
+BeforeToolsNo = Annotated[bool, typer.Option("--no-before-tools", hidden=True)]
 Reflector = Annotated[
     str | None, typer.Option(help="Another model for reflections, reviews and answers.")
 ]
@@ -77,23 +86,32 @@ def hooks_install(
     names: Chosen = None,
     recall_each_prompt: Recalls = False,
     no_recall_each_prompt: RecallsNo = False,
+    before_tools: BeforeTools = False,
+    no_before_tools: BeforeToolsNo = False,
     dry_run: DryRun = False,
     as_json: Json = False,
 ) -> Reply:
     """Add our hooks and tools to the settings of Claude Code, Codex and pi; everything else in them
     is kept.
     """
-    if recall_each_prompt and no_recall_each_prompt:
-        both = "--recall-each-prompt and --no-recall-each-prompt"
-        raise QuestionError(f"{both} exclude each other. Give one of them, or neither.")
     from memory_assets.memory import hook_settings
 
-    is_recalling = None
-    if recall_each_prompt or no_recall_each_prompt:
-        is_recalling = recall_each_prompt
-    planned = hook_settings.plan_install(_checked(names), READING_TOOLS, is_recalling=is_recalling)
+    planned = hook_settings.plan_install(
+        _checked(names),
+        READING_TOOLS,
+        is_recalling=_switch("recall-each-prompt", recall_each_prompt, no_recall_each_prompt),
+        is_before_tools=_switch("before-tools", before_tools, no_before_tools),
+    )
     changes = planned if dry_run else hook_settings.carry_out(planned)
     return _hooks_reply(changes, is_dry=dry_run, is_installing=True)
+
+
+def _switch(name: str, is_on: bool, is_off: bool) -> bool | None:
+    """Returns whether the option switches something on or off; None where it is not given."""
+    if is_on and is_off:
+        both = f"--{name} and --no-{name}"
+        raise QuestionError(f"{both} exclude each other. Give one of them, or neither.")
+    return is_on if is_on or is_off else None
 
 
 @hooks_app.command("uninstall", epilog="Example: `memory hooks uninstall claude_code`")

@@ -32,10 +32,8 @@ def render_recalled(answer: "types.Answer") -> Parts:
 
     Also says if a part of the memory could not be searched.
     """
-    if not answer.results and answer.profile == LOOKUP:
-        yield f"Nothing is known of {answer.question}."
-    elif not answer.results:
-        yield "No memory answers this question." if answer.page == 1 else "No more results."
+    if not answer.results:
+        yield _nothing(answer)
     elif not answer.is_known:
         yield warning("Not in memory. The nearest memories:")
     results = list(_results(answer))
@@ -49,6 +47,12 @@ def render_recalled(answer: "types.Answer") -> Parts:
         yield dim("answered from category summaries; --deep searches everything")
     if answer.degraded:
         yield warning(f"degraded: {answer.degraded}")
+
+
+def _nothing(answer: "types.Answer") -> str:
+    if answer.profile == LOOKUP:
+        return f"Nothing is known of {answer.question}."
+    return "No memory answers this question." if answer.page == 1 else "No more results."
 
 
 def _results(answer: "types.Answer") -> Parts:

@@ -6,7 +6,7 @@ later that replaces a result stands in front of it.
 """
 
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain, zip_longest
@@ -79,17 +79,25 @@ def known_of(
     `folder` is where the person works: paths are relative to it, and its project is meant. With
     `person`, only messages of that person's sessions are read.
     """
+    lookup = lookup_of(store, request, now, folder=folder, person=person)
+    groups = [*memory_groups(lookup, memories), _failure_results(lookup)]
+    ordered = [result for results in zip_longest(*groups) for result in results if result]
+    results = present_results(lookup, ordered[: request.limit or FEW])
+    label = lookup.subject.label
+    return Answer(label, LOOKUP, tuple(results), len(ordered), asked=label, is_known=bool(results))
+
+
+def lookup_of(
+    store: Store, request: RecallRequest, now: datetime, *, folder: str, person: str = ""
+) -> Lookup:
+    """Returns the lookup of the request's subject, in the project of the folder if it is known."""
     here = project_of(find_repository(folder, home_folder()), folder) if folder else ""
     project = request.only_project or request.project or here
     is_known = project in store.tables.read("windows", columns=["project"])["project"]
-    subject = _subject_of(store, request, folder, project if is_known else "")
+    project = project if is_known else ""
+    subject = _subject_of(store, request, folder, project)
     hidden = hidden_sources(store.ledger.events(NOTES))
-    lookup = Lookup(store, request, subject, project if is_known else "", person, now, hidden)
-    groups = [*_memory_groups(lookup, memories), _failure_results(lookup)]
-    ordered = [result for results in zip_longest(*groups) for result in results if result]
-    results = _present_first(lookup, ordered[: request.limit or FEW])
-    label = subject.label
-    return Answer(label, LOOKUP, tuple(results), len(ordered), asked=label, is_known=bool(results))
+    return Lookup(store, request, subject, project, person, now, hidden)
 
 
 def _subject_of(store: Store, request: RecallRequest, folder: str, project: str) -> Subject:
@@ -128,7 +136,7 @@ def _is_shared_name(tables: ParquetTables, place: str, project: str) -> bool:
     return not pl.concat(columns).filter(is_other).limit(1).collect().is_empty()
 
 
-def _memory_groups(lookup: Lookup, memories: pl.DataFrame) -> Iterator[list[Recalled]]:
+def memory_groups(lookup: Lookup, memories: pl.DataFrame) -> Iterator[list[Recalled]]:
     """Yields the rules that name the subject, the last decision, and what else is known."""
     groups: dict[str, list[Recalled]] = {"rule": [], "decision": [], "other": []}
     for row in _naming_rows(lookup, memories):
@@ -165,7 +173,8 @@ def _failure_results(lookup: Lookup) -> list[Recalled]:
     any of these the last one. Those with the same error are one.
     """
     by_error: dict[tuple[str, str], PastFailure] = {}
-    for failure in sorted(_failures(lookup), key=lambda failure: failure.call.at):
+    near = read_failures(lookup.store.tables, _IS_CALL & _contains(lookup.subject.call_hints))
+    for failure in sorted(failures_of(lookup, near), key=lambda failure: failure.call.at):
         key = (failure.call.tool, subjects.shape_of(failure.line))
         if failure.cure or key not in by_error:
             by_error[key] = failure
@@ -178,14 +187,14 @@ def _failure_results(lookup: Lookup) -> list[Recalled]:
     return sorted(followed, key=lambda result: CURED not in str(result.other_half)) or results[:1]
 
 
-def _failures(lookup: Lookup) -> Iterator[PastFailure]:
-    """Yields the failures that are about the subject and may be shown; an error is the same in all
+def failures_of(lookup: Lookup, failures: Iterable[PastFailure]) -> Iterator[PastFailure]:
+    """Yields those that are about the subject and may be shown; an error is the same in all
     projects.
     """
     if lookup.request.are_for_memories:
         return
     projects = "" if isinstance(lookup.subject, subjects.ErrorSubject) else lookup.project
-    for failure in read_failures(lookup.store.tables, lookup.subject.call_hints):
+    for failure in failures:
         session = failure.call.session
         is_here = projects in ("", session.project) and lookup.person in ("", session.person)
         is_allowed = is_here and failure.message_ids.isdisjoint(lookup.hidden)
@@ -193,13 +202,13 @@ def _failures(lookup: Lookup) -> Iterator[PastFailure]:
             yield failure
 
 
-def read_failures(tables: ParquetTables, hints: Collection[str]) -> list[PastFailure]:
-    """Returns the failures of sessions in which a call or a result has one of the hints."""
+def read_failures(tables: ParquetTables, is_near: pl.Expr) -> list[PastFailure]:
+    """Returns the failures of the sessions that have a message for which the condition holds."""
     is_wanted = _IS_CALL | pl.col("is_user_turn")
     scans = (tables.scan(table).filter(is_wanted).select(_OF_CALLS) for table in TABLES)
     rows = pl.concat(scans)
-    for is_near in (pl.col("is_error"), _IS_CALL & _contains(hints)):
-        near = rows.filter(is_near).select("session_id").unique()
+    for condition in (pl.col("is_error"), is_near):
+        near = rows.filter(condition).select("session_id").unique()
         rows = rows.join(near, on="session_id", how="semi")
     windows = tables.read("windows", columns="session_id day project folder person".split())
     return list(past_failures(read_week(rows.collect(), windows)))
@@ -216,7 +225,7 @@ def _failure_result(lookup: Lookup, row: Row, failure: PastFailure) -> Recalled:
     return replace(result, other_half=half)
 
 
-def _present_first(lookup: Lookup, chosen: Sequence[Recalled]) -> list[Recalled]:
+def present_results(lookup: Lookup, chosen: Sequence[Recalled]) -> list[Recalled]:
     """Returns the results, newest first; those that the owner replaced are marked and stand below
     the statement that replaced them.
     """

@@ -9,7 +9,7 @@ import os
 import sys
 import time
 
-from memory_assets.harnesses.hook_events import COMPACTING, END, NOTIFY, PROMPT, START
+from memory_assets.harnesses.hook_events import COMPACTING, END, NOTIFY, PROMPT, START, TOOL
 from memory_assets.stages.deliver import events, silence, spool
 from memory_assets.store import ready
 from memory_assets.store.places import find_data, present_root
@@ -50,6 +50,12 @@ questions to the model get no briefing and are not reported as sessions.
 WAIT_SECONDS = 0.5
 """Longest wait for a payload on stdin; a harness kills its end hook after one and a half seconds.
 """
+
+TOOL_SECONDS = 0.06
+"""Longest wait before a tool."""
+
+LONGEST_ARGUMENT = 2_000
+"""Characters of an argument of a tool that the service gets; a longer one is content."""
 
 MOST_PAYLOAD = 1_000_000
 """Bytes of a payload that are read."""
@@ -130,6 +136,8 @@ def _run(words: "Sequence[str]", brief: "Callable[[str, str], str]") -> None:
         _start(harness, root, session, source, brief, payload)
     elif event == PROMPT:
         _recall(harness, root, session, payload)
+    elif event == TOOL:
+        _tell_before(root, session, payload)
     else:
         _spool_hook(harness, root, event, payload)
 
@@ -221,6 +229,25 @@ def _recall(harness: str, root: str, session: "Any", payload: "Mapping[str, Any]
         _print_context(harness, PROMPT, text)
         server.sendall(SHOWN)
         server.close()
+
+
+def _tell_before(root: str, session: "Any", payload: "Mapping[str, Any]") -> None:
+    """Prints what is surely known of the file or command that a tool is about to use, if a service
+    answers in time. It says nothing of whether the tool may run.
+    """
+    if not isinstance(session, str) or present_root(root) != root:
+        return
+    given = payload.get("tool_input")
+    if isinstance(given, dict):
+        given = {name: given[name] for name in given if len(str(given[name])) <= LONGEST_ARGUMENT}
+    from memory_assets.store.sockets import ask
+
+    tool = str(payload.get("tool_name"))
+    folder = payload.get("cwd") or ready.here()
+    where = (root, "before_tool", TOOL_SECONDS)
+    reply = ask(*where, tool=tool, arguments=given, session=session, folder=folder)
+    if reply:
+        _print_context("codex", TOOL, reply["text"])
 
 
 def _send(words: "Sequence[str]") -> None:

@@ -205,8 +205,8 @@ def _note(part: HookPart, change: HookChange) -> str:
     return part.note(change.after or "", beside or "")
 
 
-def find_recalling(harnesses: Sequence[HarnessSettings]) -> frozenset[str]:
-    """Returns the names of the harnesses in which our hooks recall memories at each prompt.
+def find_chosen(harnesses: Sequence[HarnessSettings], event: str) -> frozenset[str]:
+    """Returns the names of the harnesses in which we have a hook at the optional event.
 
     Settings that cannot be read are skipped.
     """
@@ -214,7 +214,7 @@ def find_recalling(harnesses: Sequence[HarnessSettings]) -> frozenset[str]:
     for harness in harnesses:
         for part in harness.parts:
             with suppress(HooksError):
-                if part.is_recalling(_read(part.path) or ""):
+                if event in part.optional_events(_read(part.path) or ""):
                     names.add(harness.name)
     return frozenset(names)
 

@@ -29,7 +29,7 @@ _RUNNERS = re.compile(r"(?:\S*/)?(?:python|pip|node)[\d.]+$")
 ROUTINE = word_set("""ls cat cd pwd echo head tail sed awk grep egrep rg ag find fd wc sort uniq
     tree which type file stat diff less more test [ true false sleep date printf xargs jq read tr
     cut tee ps set export source . mkdir touch tput clear history basename dirname realpath readlink
-    du df nl column comm cmp kill wait for do done if then fi while sed mktemp rm cp mv nl""")
+    du df nl column comm cmp kill wait for do done if then fi while mktemp rm cp mv""")
 _ROUTINE_COMMANDS = re.compile(
     r"git (?!describe|tag|bisect|submodule|lfs|notes)|gh (?:pr|run|api|auth|issue|repo|search)\b"
     r"|docker (?:compose )?(?:ps|logs|inspect|images)\b|systemctl (?:status|list-units|show)\b"

@@ -45,8 +45,8 @@ TITLE_CHARS, STEP_CHARS, MOST_STEPS = 100, 60, 4
 _LINK = re.compile(r"https?://\S+")
 _WORD = re.compile(r"[A-Za-z][a-z]{3,}")
 _FILLING = word_set("""please same like again time last this that then with from into what once more
-    need needs want have make been before usual also good well fresh them they same each other
-    always could would there where which when done only just some your again second first""")
+    need needs want have make been before usual also good well fresh them they each other
+    always could would there where which when done only just some your second first""")
 
 
 @dataclass(frozen=True)

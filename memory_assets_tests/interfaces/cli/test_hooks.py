@@ -74,6 +74,28 @@ def test_recall_at_each_prompt_is_chosen_stays_and_is_removed(
     assert path.read_text() == '{"model": "opus"}\n'
 
 
+def test_a_line_before_tools_is_chosen_beside_recall_and_each_is_removed_alone(
+    home: Path, capsys: pytest.CaptureFixture[str]
+):
+    path = home / ".claude" / "settings.json"
+
+    def events(*options: str) -> set[str]:
+        said(capsys, "install", *options)
+        return set(json.loads(path.read_text())["hooks"]) & {"UserPromptSubmit", "PreToolUse"}
+
+    assert events() == set()
+    assert events("--before-tools") == events() == {"PreToolUse"}
+    (group,) = json.loads(path.read_text())["hooks"]["PreToolUse"]
+    assert group["matcher"] == "Bash|Edit|Write"
+    assert events("--recall-each-prompt") == {"UserPromptSubmit", "PreToolUse"}
+    note = said(capsys, "status", "claude_code")["data"]["files"][0]["note"]
+    assert note == "It recalls at each prompt. It says what is known before tools."
+    assert events("--no-before-tools") == {"UserPromptSubmit"}
+    assert events("--before-tools", "--no-recall-each-prompt") == {"PreToolUse"}
+    said(capsys, "uninstall")
+    assert path.read_text() == '{"model": "opus"}\n'
+
+
 def test_people_are_told_what_would_change(home: Path, capsys: pytest.CaptureFixture[str]):
     assert main(["hooks", "install", "--dry-run"]) == 0
     out = capsys.readouterr().out

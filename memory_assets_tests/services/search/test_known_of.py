@@ -1,5 +1,6 @@
 """What is known of a file, a command and an error, from memories and from the tool calls of a store."""
 
+import time
 from datetime import UTC, timedelta
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 from memory_assets.errors import QuestionError
 from memory_assets.memory import MemoryAgent
 from memory_assets.schema.requests import RecallRequest
+from memory_assets.services.search import before_tool
 from memory_assets.services.search.known_of import IN_PART, known_of
 from memory_assets.store.store import Store
 from memory_assets_tests.factories import START, message, row
@@ -18,6 +20,7 @@ LATER = START + timedelta(days=40)
 
 @pytest.fixture
 def store() -> Store:
+    before_tool._recent.clear()
     store = small_store()
     window = {"session_id": "session-1", "person": "mira", "path": "/t.jsonl", "day": DAY}
     sides = [row("windows", window_id=f"w-{name}", project=name, **window | {"session_id": name})
@@ -87,6 +90,34 @@ def test_what_the_owner_replaced_is_marked_below_what_holds(store: Store):
         ("m6", ()),
         ("c", ("replaced on 2026-08-03 by msg_m6",)),
     ]
+
+
+def test_before_a_tool_what_is_sure_is_told_once_in_forty_tokens(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(before_tool, "RECENT_DAYS", 9_999)
+
+    def told(session: str, **arguments: str) -> str:
+        call = {"session": session, "folder": "/w/tides", "until": time.monotonic() + 60}
+        tool = "Bash" if "command" in arguments else "Edit"
+        line = MemoryAgent(store.settings).before_tool(tool, arguments, **call)
+        for reading in before_tool._reading.values():
+            reading.join()
+        return line
+
+    rule = "Memory: Deploy with `make deploy`, as ana. (2026-07-29)"
+    failure = (
+        "Memory: this failed (error: no route to host 10.0.0.7) and worked after `wg-quick up wg0` "
+        "(2026-08-03)"
+    )
+    command = "cd /w && make deploy HOST=c"
+    assert [told("s1", command=command) for _ in range(3)] == [rule, failure, ""]
+    assert told("s2", command="make deploy") == rule
+    assert told("s2", command="ls && cat fly.toml") == told("s2", file_path="fly.toml") == ""
+    assert told("", command="make deploy") == ""
+    agent = MemoryAgent(store.settings)
+    arguments = {"command": "make deploy"}
+    assert agent.before_tool("Bash", arguments, session="s3", folder="/w/tides", until=0.0) == ""
 
 
 def test_messages_of_others_and_filters_leave_failures_out(store: Store):

@@ -34,7 +34,12 @@ def home(tmp_path: Path) -> Path:
     for folder in (".claude", ".codex", ".pi/agent"):
         (made / folder).mkdir(parents=True)
     recalling = ("claude_code", "codex", "pi")
-    carry_out(plan_install(harnesses(str(store), made, {}, recalling=recalling), store), store)
+    carry_out(
+        plan_install(
+            harnesses(str(store), made, {}, chosen={"UserPromptSubmit": recalling}), store
+        ),
+        store,
+    )
     return made
 
 

@@ -1,0 +1,124 @@
+"""Says in one line what is surely known of the file or command that a tool is about to use.
+
+An agent did not ask, and waits: so only what holds and the session was not told, without a model,
+from what is in memory. Failures are read beside and are used as they were last read.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import chain
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import polars as pl
+
+from memory_assets.harnesses.tool_calls import describe_call, shell_command
+from memory_assets.schema.requests import RecallRequest
+from memory_assets.services.search.known_of import (
+    TABLES,
+    Lookup,
+    failures_of,
+    lookup_of,
+    memory_groups,
+    present_results,
+    read_failures,
+)
+from memory_assets.stages.deliver.shown_context import read_shown_ids
+from memory_assets.stages.friction.commands import ROUTINE, parse_steps
+from memory_assets.stages.friction.past_failures import PastFailure
+from memory_assets.stages.recall.replaced import holds
+from memory_assets.store.ready import read_briefing
+from memory_assets.store.store import Store
+from memory_assets.text.words import count_tokens
+
+MOST_TOKENS = 40
+RECENT_DAYS = 90
+"""Age of the failures that are told."""
+
+_recent: dict[Path, tuple[object, list[PastFailure]]] = {}
+"""Store → what was published when its failures were last read, and these."""
+
+_reading: dict[Path, Thread] = {}
+
+
+@dataclass(frozen=True)
+class SureLine:
+    """A line about a file or a command, and the id of the memory or message behind it."""
+
+    id: str
+    text: str
+
+
+def request_of(tool: str, arguments: Any) -> RecallRequest | None:
+    """Returns the request about what the call runs or writes; None where it only looks."""
+    command = shell_command(arguments)
+    if any(step.words[0] not in ROUTINE for step in parse_steps(command)):
+        return RecallRequest(command=command)
+    files = describe_call(tool, arguments).files_modified
+    return RecallRequest(file=files[0]) if files else None
+
+
+def line_before(
+    store: Store,
+    memories: pl.DataFrame,
+    request: RecallRequest,
+    now: datetime,
+    *,
+    session: str,
+    folder: str,
+) -> SureLine | None:
+    """Returns the first line that fits and that the session was not told."""
+    lookup = lookup_of(store, request, now, folder=folder)
+    shown_ids = read_shown_ids(str(store.root), session)
+    briefing = read_briefing(str(store.root), folder, session)
+    failures = _recent_failures(store, now)
+    sure = chain(_sure_memories(lookup, memories), _cured_failures(lookup, failures))
+    for id, text, on in sure:
+        line = f"Memory: {text} ({on:%Y-%m-%d})"
+        is_new = id not in shown_ids and text not in briefing
+        if is_new and count_tokens(line) <= MOST_TOKENS:
+            return SureLine(id, line)
+    return None
+
+
+Candidate = tuple[str, str, datetime]
+"""The id of a memory or message, what is told of it, and when it was said."""
+
+
+def _sure_memories(lookup: Lookup, memories: pl.DataFrame) -> Iterator[Candidate]:
+    """Yields the memories without a mark, rules first."""
+    for result in chain.from_iterable(memory_groups(lookup, memories)):
+        (*_, present) = present_results(lookup, [result])
+        if not present.tags and holds(present):
+            yield result.memory_id, result.text, result.event_at
+
+
+def _cured_failures(lookup: Lookup, recent: Sequence[PastFailure]) -> Iterator[Candidate]:
+    """Yields the failures after which something was done and the same command worked."""
+    for failure in sorted(
+        failures_of(lookup, recent), key=lambda failure: failure.call.at, reverse=True
+    ):
+        cure = failure.cure
+        if cure and cure.is_sure and cure.steps:
+            text = f"this failed ({failure.line}) and worked after {', '.join(cure.steps)}"
+            yield failure.call.message_id, text, failure.call.at
+
+
+def _recent_failures(store: Store, now: datetime) -> list[PastFailure]:
+    """Returns the failures of the last weeks as they were last read; where tables changed since,
+    they are read again beside.
+    """
+    published = [store.tables.fingerprints(table) for table in TABLES]
+    last = _recent.get(store.root, (None, []))
+    reading = _reading.get(store.root)
+    if last[0] != published and not (reading and reading.is_alive()):
+        _reading[store.root] = Thread(target=_read, args=(store, now, published), daemon=True)
+        _reading[store.root].start()
+    return last[1]
+
+
+def _read(store: Store, now: datetime, published: object) -> None:
+    is_recent = pl.col("event_at") > now - timedelta(days=RECENT_DAYS)
+    _recent[store.root] = (published, read_failures(store.tables, is_recent))
