@@ -5,20 +5,21 @@ near in meaning nor shares the question's words has a reason to be left out.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 import polars as pl
 
+from memory_assets.english.changes import ends, turns
 from memory_assets.schema.protocols import Row, Texts
 from memory_assets.schema.requests import MOST_DEEP, Filters
 from memory_assets.stages.embed.merge import find_conflicts_of
 from memory_assets.stages.recall.exchange import show_exchanges
 from memory_assets.stages.recall.layout import Layout
 from memory_assets.stages.recall.lookups import fulfilling, places_of, remembered, rows_of
-from memory_assets.stages.recall.memory_search import MemoryHits, weights_of
+from memory_assets.stages.recall.memory_search import MemoryHits, best_hits, weights_of
 from memory_assets.stages.recall.message_search import (
     Origin,
     SearchQuery,
@@ -35,11 +36,22 @@ from memory_assets.stages.recall.parsed_question import (
 from memory_assets.stages.recall.profiles import Profile
 from memory_assets.stages.recall.ranking import Found
 from memory_assets.stages.recall.relevance import judge_memories, judge_messages
-from memory_assets.stages.recall.results import MESSAGE, Asker, Recalled, condition
+from memory_assets.stages.recall.results import (
+    MESSAGE,
+    Asker,
+    Recalled,
+    condition,
+    message_result,
+    result_of,
+)
 from memory_assets.stages.recall.retrievers import Retrievers
+from memory_assets.text.terms import query_terms
 
 MESSAGE_FACTOR = 0.8
 """Weight of a message beside a distilled memory of the same fit."""
+
+MOST_LATER, MOST_TERMS = 20, 40
+"""Later statements that are looked at, and words of the results by which they are found."""
 
 WIDE_FLOOR = 0.2
 """Least relevance of a message in a wide profile."""
@@ -237,6 +249,52 @@ def _origins(question: Asked, query: SearchQuery) -> list[Origin]:
     for session, lines, id in rows.iter_rows():
         origins += [Origin(session, line, hits.fused[id]) for line in lines]
     return origins
+
+
+def find_later_statements(question: Asked, results: Sequence[Recalled]) -> list[Recalled]:
+    """Returns memories and messages that share the results' words and state a change, whether the
+    question finds them or not: one of them may have replaced a result.
+    """
+    words = query_terms(" ".join(result.text for result in results))[:MOST_TERMS]
+    terms = dict.fromkeys(words, 1.0)
+    shown = {result.memory_id for result in results}
+    now = question.asker.now
+    later = [
+        result_of(row, now, score=0.0, arms=())
+        for row in _memories_with(question, terms)
+        if _states_change(row["text"])
+    ]
+    later += [
+        message_result(row, now, text=row["passage"], score=0.0, arms=())
+        for row in _messages_with(question, terms)
+        if row["author"] == "owner" and _states_change(row["passage"])
+    ]
+    return [statement for statement in later if statement.memory_id not in shown]
+
+
+def _states_change(text: str) -> bool:
+    return turns(text) or ends(text)
+
+
+def _memories_with(question: Asked, terms: Mapping[str, float]) -> Iterator[Row]:
+    texts = question.sources.texts("memories")
+    if not texts or not terms:
+        return iter(())
+    hits = best_hits(texts, texts.score(terms), MOST_LATER)
+    rows = rows_of(question.memories, [hit.id for hit in hits])
+    passes = condition(question.filters, rows.columns)
+    return rows.filter(passes, pl.col("author") == "owner").iter_rows(named=True)
+
+
+def _messages_with(question: Asked, terms: Mapping[str, float]) -> Iterator[Row]:
+    texts = question.sources.texts("messages")
+    is_readable = question.sources.corpus.read_passages is not None
+    if not texts or not terms or not is_readable:
+        return iter(())
+    allowed = _allowed(question, texts)
+    scores = texts.score(terms)
+    hits = best_hits(texts, scores if allowed is None else scores * allowed, MOST_LATER)
+    return _passages(question, [hit.id for hit in hits]).iter_rows(named=True) if hits else iter(())
 
 
 def read_exchanges(

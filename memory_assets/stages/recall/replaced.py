@@ -25,22 +25,28 @@ def holds(result: Recalled) -> bool:
     return not any(tag.startswith((REPLACED, DENIED)) for tag in result.tags)
 
 
-def present_first(results: Sequence[Recalled], *, keeps_replaced: bool = True) -> list[Recalled]:
+def present_first(
+    results: Sequence[Recalled],
+    later: Sequence[Recalled] = (),
+    *,
+    keeps_replaced: bool = True,
+) -> list[Recalled]:
     """Returns the results, each below the last one that replaced it, with a mark or, without
-    `keeps_replaced`, left out.
+    `keeps_replaced`, left out. What replaced it may also be a `later` statement beside them.
     """
     ordered: dict[str, Recalled] = {}
     waiting = list(reversed(results))
+    placed: set[str] = set()
     while waiting:
         result = waiting.pop()
-        newer = _newest(result, results)
+        newer = _newest(result, [*results, *later])
         if newer is None:
             ordered.setdefault(result.memory_id, result)
-        elif newer.memory_id not in ordered and newer in waiting:
-            waiting.remove(newer)
+        elif newer.memory_id not in placed:
+            placed.add(newer.memory_id)
             waiting += (result, newer)
         elif keeps_replaced:
-            ordered[result.memory_id] = _marked(result, newer)
+            ordered.setdefault(result.memory_id, _marked(result, newer))
     return list(ordered.values())
 
 

@@ -15,6 +15,7 @@ from memory_assets.english.aliases import expand, words_in
 from memory_assets.schema.requests import Filters
 from memory_assets.stages.recall.candidates import (
     Asked,
+    find_later_statements,
     find_memories,
     find_message_candidates,
     read_exchanges,
@@ -279,7 +280,8 @@ def _next_page(
     folded = fold_messages([*one_an_exchange([*shown, *results])])
     page: list[Recalled] = []
     remaining = profile.most_tokens
-    for result in present_first(folded, keeps_replaced=profile.messages == "beside"):
+    later = find_later_statements(question, folded)
+    for result in present_first(folded, later, keeps_replaced=profile.messages == "beside"):
         if result.memory_id in shown_ids:
             continue
         remaining -= count_tokens(render_line(result) + "\n")

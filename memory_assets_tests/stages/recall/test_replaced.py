@@ -34,6 +34,19 @@ def test_what_was_replaced_stands_below_the_last_statement_with_a_mark_or_is_lef
     assert present_first([old, new, last], keeps_replaced=False) == [last]
 
 
+def test_a_later_statement_that_the_question_does_not_find_stands_above_what_it_replaced():
+    old, other, new, last = (
+        said(1, OLD),
+        said(4, "The API has four workers."),
+        said(2, NEW),
+        said(3, NEW.replace("90", "91")),
+    )
+    shown = present_first([other, old], [new])
+    assert [(each.memory_id, holds(each)) for each in shown] == [(other.memory_id, True), (new.memory_id, True), (old.memory_id, False)]  # fmt: skip
+    assert present_first([old], [new, last], keeps_replaced=False) == [last]
+    assert present_first([other], [new, last]) == [other]
+
+
 def test_only_a_later_statement_of_the_owner_in_the_same_project_replaces_and_of_two_memories_a_merge_decides():
     old, memory = said(1, OLD), said(1, OLD, kind="fact")
     pairs = [(old, said(2, NEW, said_by="assistant")), (old, said(2, NEW, project="blog")), (old, said(2, OLD)), (memory, said(2, NEW, kind="fact"))]  # fmt: skip
