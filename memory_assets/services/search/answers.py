@@ -15,7 +15,7 @@ import polars as pl
 from memory_assets.adapters.anthropic_model import load_sdk
 from memory_assets.errors import IndexFailedError
 from memory_assets.schema.protocols import Model, TextReader
-from memory_assets.schema.requests import MOST, AnswerRequest, RecallRequest
+from memory_assets.schema.requests import AnswerRequest, RecallRequest
 from memory_assets.services.models.open_models import masked, open_model, withheld_lines
 from memory_assets.services.models.prices import cost_of, prices_of
 from memory_assets.services.search.corpus import open_corpus
@@ -111,14 +111,14 @@ def answer_from_all(
     began = perf_counter()
     reader = masked(model, store) if model else _open_reflector(store)
     given = {name: getattr(request, name) for name in request.model_fields_set}
-    asked = RecallRequest(**given, profile="deep" if reader else "balanced", limit=MOST)
+    asked = RecallRequest(**given, profile="deep" if reader else "balanced")
     dependencies = _dependencies(store, readable, None)
     recalled = answer(asked, readable.corpus, asker, dependencies)
     is_filtered = request.are_set or request.include
     memory_md = "" if is_filtered else readable.read_memory_md()
     lines = lines_about(request.question, memory_md)
     sure_lines = [line for line in lines if line.score >= SURE]
-    matches = _sources_among(recalled)
+    matches = _with_messages(_sources_among(recalled), readable.corpus)
     withheld = _why_withheld(store, asker, recalled, lines)
     dependencies = _dependencies(store, readable, None if withheld else reader)
     written = answer_with_citations(
@@ -142,6 +142,17 @@ def _sources_among(recalled: Answer) -> list[AnswerSource]:
     """Returns the sources that hold, all where none does."""
     present = [*filter(holds, recalled.results)] or recalled.results
     return [source for result in present for source in sources_of(result)]
+
+
+def _with_messages(sources: Sequence[AnswerSource], corpus: Corpus) -> list[AnswerSource]:
+    """Returns the sources, those that an assistant said with their whole message; an owner's may
+    have text of others in it.
+    """
+    assert corpus.read_passages is not None
+    is_said = {source.ref for source in sources if source.said_by == "assistant"}
+    first_passages = corpus.read_passages([f"{message_id}#0" for message_id in is_said])
+    messages = dict(first_passages.select("message_id", "whole").iter_rows())
+    return [replace(source, whole=messages.get(source.ref, "")) for source in sources]
 
 
 def _why_withheld(

@@ -7,11 +7,12 @@ or where it fails, the answer is extractive: the sentences of the sources that c
 question. A question that no source answers gets "not in memory".
 """
 
-import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from datetime import datetime
+from datetime import date, datetime
+from itertools import accumulate
+from operator import attrgetter
 
 from memory_assets.english.asking import only_asks
 from memory_assets.english.causes import gives_reason
@@ -21,12 +22,12 @@ from memory_assets.schema.records import MEMORY_MD
 from memory_assets.stages.distill.model.material import fenced, read_prompt
 from memory_assets.stages.recall.query import AnswerDependencies, ask_in_time
 from memory_assets.stages.recall.results import MESSAGE, Cost, Recalled, cost_of_call, one_line
-from memory_assets.stages.recall.wording import Frequency, exact_names
-from memory_assets.text.excerpts import whole_sentences
-from memory_assets.text.sentences import plain, split_sentences
+from memory_assets.stages.recall.wording import exact_names
+from memory_assets.text.excerpts import CUT, whole_sentences
+from memory_assets.text.sentences import plain, split_message, split_sentences
 from memory_assets.text.short_ids import short_id, short_message_id
 from memory_assets.text.terms import query_terms, text_terms
-from memory_assets.text.words import CHARS_A_TOKEN, likeness
+from memory_assets.text.words import CHARS_A_TOKEN, likeness, specifics_in, stems_of
 
 DEADLINE_SECONDS = 60.0
 """The user is waiting; after that the answer is extractive."""
@@ -40,24 +41,38 @@ CHARS_A_SENTENCE = 400
 MOST_SENTENCES = 3
 """Of an answer without a model."""
 
-ENOUGH = 0.5
-"""Share of the question's words that a message's sentence needs beside a better source."""
+ABOUT = 0.25
+SHOWN = 0.1
+REASON = 1.0
+"""How far a statement's own words raise its worth; recall's order of the sources, which knows the
+exchanges around them, counts for most.
+"""
+
+NEARLY = 0.8
+"""Share of the best statement's worth that another one needs to stand beside it."""
 
 SAME = 0.6
 """Likeness from which two sentences say the same."""
 
-TYPED = "! "
-"""Before a command that a person typed in a session."""
+SHORT = 2
+"""Words of a sentence that only opens the next one, such as "Yes."."""
 
-MASKED = "*" * 6
-"""In a text with a masked secret."""
+UNFINISHED = f":,{CUT}"
+NO_PROSE = "!<[("
+"""First characters of a command that a person typed in a session, of markup and of asides."""
+
+MASKED = "*" * 3
+"""In a text with a masked secret, also where Markdown's marks are taken out."""
 
 NOT_IN_MEMORY = "Not in memory."
 
 _NOTHING = re.compile(r"\W*not in memory\b", re.I)
-_GROUP = re.compile(r"\s*\[([^\[\]\n]{3,600})\]")
-_ID = re.compile(r"(?:mem|msg)_[\w-]+|MEMORY\.md:\d+")
-_ENDS = re.compile(r"""[.!?…]["'”’)`*]*$""")
+_ID = re.compile(r"(?:m[es][mg]_|MEMORY\.md:)[\w-]+")
+_GROUP = re.compile(rf"\s*\[(?>{_ID.pattern}[,;\s]*)+\]")
+_END = r"""([.!?…]+["'”’)`*]*)?"""
+_CITED = re.compile(rf"{_END}((?:{_GROUP.pattern})+){_END}(?=(\s+[A-Z])?)")
+"""Citations with the end of their sentence on either side, and the beginning of the next one."""
+
 _LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)]|#{1,4})\s+")
 
 
@@ -84,6 +99,13 @@ class AnswerSource(Citation):
     """Something in memory that an answer can cite by its id."""
 
     score: float = 1.0
+    whole: str = ""
+    """The whole message that `text` is cut from; may be empty."""
+
+    @property
+    def day(self) -> date:
+        """When it was said; a line of MEMORY.md holds now."""
+        return self.event_at.date() if self.event_at else date.max
 
     @property
     def spoken(self) -> str:
@@ -146,7 +168,7 @@ def answer_with_citations(
     model = dependencies.model
     if not is_known or not sources:
         return CitedAnswer(question, NOT_IN_MEMORY, is_known=False, is_extractive=model is None)
-    quotes = _quotes(question, sources, dependencies.frequency or (lambda _: 1))
+    quotes = _quotes(question, sources)
     text = "\n".join(map(str, quotes)) or NOT_IN_MEMORY
     given = {source.id: source for source in reversed(sources)}
     extractive = CitedAnswer(question, text, bool(quotes), True, _citations(quotes, given))
@@ -158,11 +180,9 @@ def answer_with_citations(
         note = f"{model.name} {found}; the answer is extractive."
         return replace(extractive, cost=Cost(model_calls=1), notes=(note,))
     checked = _checked(question, found, shown)
-    notes = checked.notes
-    left = len(sources) - len(shown)
-    if left:
-        unread = f"{left} of {len(sources)} sources did not fit into the question to {model.name}."
-        notes = (unread, *notes)
+    left_out = len(sources) - len(shown)
+    unread = f"{left_out} of {len(sources)} sources did not fit into the question to {model.name}."
+    notes = (unread, *checked.notes) if left_out else checked.notes
     checked = replace(checked, cost=cost_of_call(found, dependencies.price(found)), notes=notes)
     if checked.citations or not checked.is_known:
         return checked
@@ -193,6 +213,7 @@ def sources_of(result: Recalled) -> Iterator[AnswerSource]:
         lines=(half.line,),
         said_by=half.said_by,
         text=half.text,
+        score=0.0 if half.said_by.startswith("pasted") else result.score,
     )
 
 
@@ -204,43 +225,26 @@ def unique_sources(sources: Iterable[AnswerSource]) -> list[AnswerSource]:
     return list(by_id.values())
 
 
-def weights_of(question: str, frequency: Frequency) -> dict[str, float]:
-    """Returns the weights of the question's terms: the fewer memories have a term, the higher."""
-    return {term: 1 / math.log(2 + frequency(term)) for term in query_terms(question)}
-
-
-def weighted_share(text: str, weights: Mapping[str, float]) -> float:
-    """Returns the weighted share of the question's terms in the text, from 0 to 1."""
-    terms = text_terms(text)
-    share = sum(weight for term, weight in weights.items() if term in terms)
-    return share / (sum(weights.values()) or 1.0)
-
-
 def lines_about(question: str, content: str, most: int = 8) -> list[AnswerSource]:
     """Returns the lines of MEMORY.md with at least half of the question's terms, best first."""
-    wanted = set(query_terms(question))
-    found = []
+    terms = set(query_terms(question))
+    sources: list[AnswerSource] = []
     for number, line in enumerate(content.splitlines(), 1):
-        text = line.strip()
-        terms = set() if text.startswith("#") else wanted & set(text_terms(text))
-        share = len(terms) / max(len(wanted), 1)
-        if share >= 0.5 and (share == 1.0 or len(wanted) > 2):
-            what = (f"{MEMORY_MD}:{number}", MEMORY_MD, _LIST_MARK.sub("", text))
+        text = _LIST_MARK.sub("", line.strip())
+        share = len(terms.intersection(text_terms(text))) / max(len(terms), 1)
+        is_about = share >= 0.5 and (share == 1.0 or len(terms) > 2)
+        if is_about and not line.startswith("#"):
             where = ("", MEMORY_MD, (number,), None)
-            found.append(AnswerSource(*what, *where, score=share))
-    return sorted(found, key=lambda source: -source.score)[:most]
+            source = AnswerSource(f"{MEMORY_MD}:{number}", MEMORY_MD, text, *where, score=share)
+            sources.append(source)
+    return sorted(sources, key=lambda source: -source.score)[:most]
 
 
 def fitting(sources: Sequence[AnswerSource], tokens: int = PROMPT_TOKENS) -> list[AnswerSource]:
-    """Returns the first sources that fit into so many tokens, each id once."""
-    kept: dict[str, AnswerSource] = {}
-    left = tokens * CHARS_A_TOKEN
-    for source in sources:
-        left -= len(source.line) + 1
-        if left < 0:
-            break
-        kept.setdefault(source.id, source)
-    return list(kept.values())
+    """Returns the first sources that fit into so many tokens."""
+    lengths = accumulate(len(source.line) + 1 for source in sources)
+    room = tokens * CHARS_A_TOKEN
+    return [source for source, length in zip(sources, lengths, strict=True) if length <= room]
 
 
 def request_of(question: str, sources: Sequence[AnswerSource]) -> ModelRequest:
@@ -265,124 +269,121 @@ def problem_of(
     given = " ".join([*texts, question]).lower()
     names = (name for name in exact_names(sentence.text) if len(name) > 1)
     invented = [name for name in names if name.lower() not in given]
-    return f"its sources do not name {', '.join(invented)}" if invented else None
+    if invented:
+        return f"its sources do not name {', '.join(invented)}"
+    words = stems_of(sentence.text)
+    is_about_nothing = words and words.isdisjoint(stems_of(" ".join(texts)))
+    return "its sources say nothing of it" if is_about_nothing else None
 
 
 def _checked(question: str, answer: ModelAnswer, shown: Sequence[AnswerSource]) -> CitedAnswer:
     if _NOTHING.match(answer.text):
         return CitedAnswer(question, NOT_IN_MEMORY, is_known=False, is_extractive=False)
     given = {source.id: source for source in shown}
-    supported: list[CitedSentence] = []
-    dropped: list[DroppedSentence] = []
-    for sentence in parse_sentences(answer.text):
-        problem = problem_of(sentence, given, question)
-        if problem is None:
-            supported.append(sentence)
-        else:
-            dropped.append(DroppedSentence(sentence.text, problem))
-    count = len(supported) + len(dropped)
-    note = f"{len(dropped)} of {count} sentences of {answer.model} were dropped."
+    sentences = list(parse_sentences(answer.text))
+    problems = [problem_of(sentence, given, question) for sentence in sentences]
+    judged = list(zip(sentences, problems, strict=True))
+    supported = [sentence for sentence, problem in judged if problem is None]
+    dropped = tuple(DroppedSentence(sentence.text, why) for sentence, why in judged if why)
+    note = f"{len(dropped)} of {len(judged)} sentences of {answer.model} were dropped."
     text = " ".join(map(str, supported))
     citations = _citations(supported, given)
     notes = (note,) if dropped else ()
-    return CitedAnswer(question, text, True, False, citations, tuple(dropped), notes=notes)
+    return CitedAnswer(question, text, True, False, citations, dropped, notes=notes)
 
 
-def _quotes(
-    question: str, sources: Sequence[AnswerSource], frequency: Frequency
-) -> list[CitedSentence]:
-    """Returns at most three sentences of the sources, with speaker and date: memories, and
-    sentences of messages that have enough of the question's words.
-
-    They are in the sources' order, reasons first where the question asks for them, and no two are
-    alike. Where none has enough words, the statement with most of them is quoted.
-    """
-    weights = weights_of(question, frequency)
-    asks_why = "why" in question.lower().split()
+def _quotes(question: str, sources: Sequence[AnswerSource]) -> list[CitedSentence]:
+    """Returns the statements that are worth the most, at most three, with speaker and date."""
     statements = [(text, source) for source in sources for text in _statements(source)]
-    candidates = [
-        (text, source)
+    quotes = [
+        replace(source, text=text, score=_worth(text, source, question))
         for text, source in statements
-        if source.kind != MESSAGE or _answers(text, weights, asks_why)
     ]
-    if asks_why:
-        candidates.sort(key=lambda candidate: not gives_reason(candidate[0]))
-    if not candidates:
-        candidates = sorted(statements, key=lambda each: -weighted_share(each[0], weights))[:1]
-    quoted: list[tuple[str, AnswerSource]] = []
-    for text, source in candidates:
-        if all(likeness(text, other) < SAME for other, _ in quoted):
-            quoted.append((text, source))
+    quotes.sort(key=attrgetter("score"), reverse=True)
+    likely = (quote for quote in quotes if quote.score >= NEARLY * quotes[0].score)
     return [
-        CitedSentence(f"{source.spoken}{one_line(text, CHARS_A_SENTENCE)}", (source.id,))
-        for text, source in quoted[:MOST_SENTENCES]
+        CitedSentence(f"{quote.spoken}{one_line(quote.text)}", (quote.id,))
+        for quote in _distinct(likely)[:MOST_SENTENCES]
     ]
 
 
-def _answers(text: str, weights: Mapping[str, float], asks_why: bool) -> bool:
-    """Returns whether a sentence has enough of the question's words; a single one of several is
-    enough only for a reason that is asked for.
+def _worth(text: str, source: AnswerSource, question: str) -> float:
+    """Returns the score of the source, raised by the share of the question's terms in the
+    statement, by the part of it that recall shows, and for a reason where one is asked for.
+
+    Recall has judged all words of a memory.
     """
-    count = len(weights.keys() & text_terms(text))
-    if asks_why and count and gives_reason(text):
-        return True
-    return count >= min(len(weights), 2) and weighted_share(text, weights) >= ENOUGH
+    words = set(text_terms(text))
+    terms = set(query_terms(question)) if source.kind == MESSAGE else words
+    about = len(words & terms) / max(len(terms), 1)
+    shown = len(words.intersection(text_terms(source.text))) / max(len(words), 1)
+    asks_why = about > 0 and "why" in question.lower().split()
+    reason = REASON if asks_why and gives_reason(text) else 0.0
+    return source.score * (1 + ABOUT * about + SHOWN * shown + reason)
+
+
+def _distinct(quotes: Iterable[AnswerSource]) -> list[AnswerSource]:
+    """Returns the quotes in their order; of those that say the same only the newest, in the place
+    of the first.
+    """
+    distinct: list[AnswerSource] = []
+    for quote in quotes:
+        alike = (other for other in distinct if likeness(quote.text, other.text) >= SAME)
+        twin = next(alike, None)
+        if twin is None:
+            distinct.append(quote)
+        elif quote.day > twin.day:
+            distinct[distinct.index(twin)] = quote
+    return distinct
 
 
 def _statements(source: AnswerSource) -> Iterator[str]:
-    """Yields the whole sentences of a source that state something: no question, no to-do, no
-    command that was typed, no masked secret, and no words that only introduce what follows.
+    """Yields what the source states: a short memory as it is, else its whole sentences in prose and
+    lists, short ones ("No.") together with the next, items behind the line that introduces them.
     """
-    if source.kind != MESSAGE:
+    if source.kind != MESSAGE and len(source.text) <= CHARS_A_SENTENCE:
         yield plain(source.text)
         return
-    for sentence in whole_sentences(source.text):
-        text = plain(_LIST_MARK.sub("", sentence))
-        is_whole = text[-1:] not in ":," and not text.startswith(TYPED)
-        is_asked = only_asks(text) or "? " in text
-        if text and is_whole and not (is_asked or MASKED in sentence or is_to_do(text)):
-            yield text
+    opening = ""
+    for sentence in split_message(source.whole or "\n".join(whole_sentences(source.text))):
+        words = sentence.text
+        text = f"{opening}{words if words.endswith('?') else words.rpartition('? ')[2]}"
+        lead = f"{sentence.lead}: " if sentence.lead and sentence.place == "bullet" else ""
+        is_opening = len(text.split()) <= SHORT and not lead
+        opening = f"{text} " if is_opening else ""
+        is_quotable = sentence.place in ("prose", "bullet") and len(lead + text) <= CHARS_A_SENTENCE
+        if is_quotable and not is_opening and _states(text):
+            yield lead + text
+    if specifics_in(opening):
+        yield opening.strip()
+
+
+def _states(text: str) -> bool:
+    """Returns whether the text is a whole statement: no question, no to-do, no command that was
+    typed, no markup, no masked secret, and no words that only introduce what follows.
+    """
+    is_whole = text[-1:] not in UNFINISHED and text[:1] not in NO_PROSE
+    return is_whole and not (only_asks(text) or is_to_do(text) or MASKED in text)
 
 
 def parse_sentences(text: str) -> Iterator[CitedSentence]:
-    """Yields the sentences of an answer with the ids that each cites; those before a cited one on a
-    line cite nothing.
+    """Yields the sentences of an answer with the ids that each cites, in front of its end or
+    behind it.
     """
     for line in text.splitlines():
-        yield from _parse_line(_LIST_MARK.sub("", line).strip())
+        for part in _CITED.sub(_in_front, _LIST_MARK.sub("", line)).splitlines():
+            for sentence in split_sentences(part):
+                ids = _ID.findall(" ".join(_GROUP.findall(sentence)))
+                words = _GROUP.sub("", sentence).strip()
+                if words.strip(" .!?;,"):
+                    yield CitedSentence(words, tuple(dict.fromkeys(ids)))
 
 
-def _parse_line(line: str) -> Iterator[CitedSentence]:
-    text, ids = "", list[str]()
-    for between, cited in _pieces(line):
-        words = between.lstrip(" .!?;,") if ids else between.strip()
-        goes_on = bool(ids) and not (
-            _ENDS.search(text) or between[:1] in tuple(".!?") or words[:1].isupper()
-        )
-        if words and ids and not goes_on:
-            yield CitedSentence(text, tuple(dict.fromkeys(ids)))
-            text, ids = "", []
-        found = split_sentences(f"{text} {words}" if text else words) if words else [text]
-        if goes_on and len(found) > 1:
-            yield CitedSentence(found.pop(0), tuple(dict.fromkeys(ids)))
-            ids = []
-        yield from (CitedSentence(one, ()) for one in found[:-1])
-        text, ids = found[-1], [*ids, *cited]
-    if text:
-        yield CitedSentence(text, tuple(dict.fromkeys(ids)))
-
-
-def _pieces(line: str) -> Iterator[tuple[str, list[str]]]:
-    """Yields the text before each group of citations with its ids, and the rest of the line with
-    none.
-    """
-    at = 0
-    for group in _GROUP.finditer(line):
-        cited = _ID.findall(group[1])
-        if cited and not _ID.sub("", group[1]).strip(" ,;"):
-            yield line[at : group.start()], cited
-            at = group.end()
-    yield line[at:], []
+def _in_front(cited: re.Match[str]) -> str:
+    """Returns the citations in front of the end of their sentence, and a line break behind it."""
+    before, citations, behind, has_next = cited.groups(default="")
+    end = f"{before}{behind}"
+    return f"{citations}{end}\n" if end or has_next else citations
 
 
 def _citations(

@@ -68,7 +68,7 @@ def test_only_the_model_that_the_settings_name_is_asked_and_its_price_is_told(
         monkeypatch.setenv("MEMORY_MODEL", "claude-haiku-4-5")
         monkeypatch.setenv("MEMORY_MODEL_URL", api.url)
         said = MemoryAgent().answer(QUESTION)
-    assert said.text == f"With uv [{SHORT}]"
+    assert said.text == f"With uv. [{SHORT}]"
     assert said.cost.usd > 0
 
 
@@ -92,7 +92,7 @@ def test_a_model_that_puts_an_answer_together_is_sent_no_password(
     given = ScriptedModel(f"With uv [{SHORT}].")
     assert MemoryAgent().answer(TYPED, model=given).cost.model_calls == 1
     with serve(lambda body: f"With uv [{SHORT}].") as api:
-        assert named(api.url, monkeypatch).answer(TYPED).text == f"With uv [{SHORT}]"
+        assert named(api.url, monkeypatch).answer(TYPED).text == f"With uv. [{SHORT}]"
     (asked,), (sent,) = given.asked, api.questions()
     for told in (asked.material, json.dumps(sent)):
         assert (PASSWORD in told, "password=************" in told) == (False, True)

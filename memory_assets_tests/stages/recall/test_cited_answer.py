@@ -2,7 +2,7 @@
 
 import threading
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -79,7 +79,7 @@ def test_an_answer_keeps_the_sentences_that_their_sources_bear_out_with_what_the
     )
     assert (
         found.text
-        == "Staging listens on 5433 [mem_0f3a5c1e0000, MEMORY.md:12] Before it was 5432 [mem_77c0de9a1b2c]"
+        == "Staging listens on 5433. [mem_0f3a5c1e0000, MEMORY.md:12] Before it was 5432. [mem_77c0de9a1b2c]"
     )
     assert [one.id for one in found.citations] == [
         "mem_0f3a5c1e0000",
@@ -98,6 +98,7 @@ def test_an_answer_keeps_the_sentences_that_their_sources_bear_out_with_what_the
     ("sentence", "reason"),
     [
         ("Ports matter a great deal.", "it cites nothing"),
+        ("Lunch was good [mem_0f3a5c1e0000].", "its sources say nothing of it"),
         ("It is 5433 [mem_999999999999].", "it cites mem_999999999999, which it was not given"),
         ("It is 6543 on leith-1 [mem_0f3a5c1e0000].", "its sources do not name 6543"),
         (
@@ -110,7 +111,7 @@ def test_a_sentence_without_sources_or_with_wrong_ones_is_dropped_and_said(
     sentence: str, reason: str
 ):
     found = ask(f"Staging listens on 5433 since 2026-08-03 [mem_0f3a5c1e0000]. {sentence}")
-    assert found.text == "Staging listens on 5433 since 2026-08-03 [mem_0f3a5c1e0000]"
+    assert found.text == "Staging listens on 5433 since 2026-08-03. [mem_0f3a5c1e0000]"
     assert [one.reason for one in found.dropped] == [reason]
     assert "1 of 2 sentences of scripted-1 were dropped." in found.notes
 
@@ -143,7 +144,7 @@ def test_a_refused_or_cut_answer_says_what_it_can(stop: str):
         "Staging listens on 5433 [mem_0f3a5c1e0000]. And then the", stop_reasons=[stop]
     )
     found = answered(QUESTION, SOURCES, is_known=True, model=model)
-    assert found.text == "Staging listens on 5433 [mem_0f3a5c1e0000]"
+    assert found.text == "Staging listens on 5433. [mem_0f3a5c1e0000]"
     refused = answered(
         QUESTION, SOURCES, is_known=True, model=ScriptedModel("", stop_reasons=[stop])
     )
@@ -202,21 +203,26 @@ def test_sources_are_quoted_material():
 @pytest.mark.parametrize(
     ("answer", "read"),
     [
-        ("Ann is in [mem_1].", [("Ann is in", ["mem_1"])]),
+        ("Ann is in [mem_1]", [("Ann is in", ["mem_1"])]),
+        ("Ann is in [mem_1]. and not out", [("Ann is in.", ["mem_1"]), ("and not out", [])]),
+        (
+            '"Ann is in." [mem_1] Cid [mem_2] Dan',
+            [('"Ann is in."', ["mem_1"]), ("Cid", ["mem_2"]), ("Dan", [])],
+        ),
         (
             "Ann is in. [mem_1] Cid is out. [mem_2]",
             [("Ann is in.", ["mem_1"]), ("Cid is out.", ["mem_2"])],
         ),
-        ("Ann is in. Cid is out [mem_1].", [("Ann is in.", []), ("Cid is out", ["mem_1"])]),
-        ("Ann [mem_1] and Bob [mem_2].", [("Ann and Bob", ["mem_1", "mem_2"])]),
+        ("Ann is in. Cid is out [mem_1].", [("Ann is in.", []), ("Cid is out.", ["mem_1"])]),
+        ("Ann [mem_1] and Bob [mem_2].", [("Ann and Bob.", ["mem_1", "mem_2"])]),
         ("Ann [mem_1] is in. Dan is up.", [("Ann is in.", ["mem_1"]), ("Dan is up.", [])]),
-        ("Ann is in [mem_1][mem_2].", [("Ann is in", ["mem_1", "mem_2"])]),
-        ("Ann is in [mem_1; MEMORY.md:3, mem_1].", [("Ann is in", ["mem_1", "MEMORY.md:3"])]),
+        ("Ann is in [mem_1][mem_2].", [("Ann is in.", ["mem_1", "mem_2"])]),
+        ("Ann is in [mem_1; MEMORY.md:3, mem_1].", [("Ann is in.", ["mem_1", "MEMORY.md:3"])]),
         (
             "- Ann is in [mem_1]\n2. Cid is out [msg_2]",
             [("Ann is in", ["mem_1"]), ("Cid is out", ["msg_2"])],
         ),
-        ("Use `a[0]` [see below] there [mem_1].", [("Use `a[0]` [see below] there", ["mem_1"])]),
+        ("Use `a[0]` [see below] there [mem_1].", [("Use `a[0]` [see below] there.", ["mem_1"])]),
         ("Nothing cited here", [("Nothing cited here", [])]),
         ("", []),
         ("[mem_1]", []),
@@ -247,21 +253,35 @@ def test_any_answer_is_read_and_whatever_is_kept_cites_what_was_given(answer: st
 # Without a model
 
 
-def test_without_a_model_memories_and_whole_sentences_are_quoted_in_recalls_order_with_speaker_and_date():
-    said = replace(
-        SAID,
-        said_by="Mira",
-        text="… We had lunch. I moved the staging database\nto port 5433. Which port was it? …",
-    )
+def test_without_a_model_whole_statements_are_quoted_best_first_with_speaker_and_date():
+    text = "… We had lunch. I moved the staging database\nto port 5433. Which port was it? …"
+    said = replace(SAID, said_by="Mira", text=text, score=1.0, event_at=AT + timedelta(days=1))
     fact = replace(NEW, said_by="assistant")
-    found = answered(QUESTION, [fact, said, LINE], is_known=True)
-    assert found.is_extractive
+    found = answered(QUESTION, [fact, said, replace(LINE, score=1.0), OLD], is_known=True)
+    assert (found.is_extractive, found.cost.model_calls) == (True, 0)
     assert found.text.splitlines() == [
         f"assistant, 2026-08-03: {NEW.text} [mem_0f3a5c1e0000]",
-        "Mira, 2026-08-03: I moved the staging database to port 5433. [msg_aecc3f1f9e93]",
         f"{LINE.text} [MEMORY.md:12]",
+        "Mira, 2026-08-04: I moved the staging database to port 5433. [msg_aecc3f1f9e93]",
     ]
-    assert found.cost.model_calls == 0
+
+
+def test_of_statements_that_say_the_same_the_newest_stands_once():
+    earlier = source("msg_1", "The staging database uses port 5432.", "message")
+    later = source("msg_2", "The staging database uses port 5433 now.", "message", 0.9)
+    later = replace(later, event_at=AT + timedelta(days=1))
+    found = answered(QUESTION, [earlier, later], is_known=True)
+    assert found.text == "The staging database uses port 5433 now. [msg_2]"
+
+
+def test_a_message_of_an_assistant_is_quoted_from_its_whole_text_items_behind_their_introduction():
+    whole = "No. Only production does.\n\nThe staging database uses:\n\n- port 5433\n- leith-1\n\n```\nport = 5434  # of the staging database\n```\n| port | 5435 |\n"
+    message = replace(source("msg_1", "… production does …", "message"), whole=whole)
+    found = answered(QUESTION, [message], is_known=True)
+    assert found.text.splitlines() == [
+        "The staging database uses: port 5433 [msg_1]",
+        "No. Only production does. [msg_1]",
+    ]
 
 
 def test_half_a_sentence_a_question_a_command_and_a_masked_secret_are_never_quoted():
@@ -283,7 +303,7 @@ def test_a_to_do_a_plan_and_words_that_only_introduce_are_no_answer_and_a_reason
     todo = "Switch the staging database to port 5433. I'll move the staging database port. The staging database port:"
     sources = [source("mem_1", "The staging database moved to port 5433."), source("msg_1", todo, "message"), source("msg_2", "Port 5432 was taken. Reason: staging shares its host.", "message")]  # fmt: skip
     found = answered("why did staging leave port 5432", sources, is_known=True)
-    assert found.text.splitlines() == ["Reason: staging shares its host. [msg_2]", "The staging database moved to port 5433. [mem_1]", "Port 5432 was taken. [msg_2]"]  # fmt: skip
+    assert found.text.splitlines() == ["Reason: staging shares its host. [msg_2]"]
     asked = [source("msg_1", "What is it? Change the port, then tell me.", "message")]
     assert answered(QUESTION, asked, is_known=True).text == NOT_IN_MEMORY
 
@@ -291,7 +311,7 @@ def test_a_to_do_a_plan_and_words_that_only_introduce_are_no_answer_and_a_reason
 def test_where_recall_is_sure_the_answer_is_its_first_result_whatever_words_it_shares():
     lunch = source("msg_1", "Lunch was good. We had soup.", "message")
     found = answered(QUESTION, [lunch], is_known=True)
-    assert (found.is_known, found.text) == (True, "Lunch was good. [msg_1]")
+    assert (found.is_known, found.text) == (True, "Lunch was good. [msg_1]\nWe had soup. [msg_1]")
 
 
 # Sources
