@@ -67,13 +67,13 @@ MASKED = "*" * 3
 NOT_IN_MEMORY = "Not in memory."
 
 _NOTHING = re.compile(r"\W*not in memory\b", re.I)
-_ID = re.compile(r"(?:m[es][mg]_|MEMORY\.md:)[\w-]+")
+_ID = re.compile(r"[mM][eEs][mMg](?:ORY\.md)?[_:][\w-]+")
 _GROUP = re.compile(rf"\s*\[(?>{_ID.pattern}[,;\s]*)+\]")
 _END = r"""([.!?…]+["'”’)`*]*)?"""
 _CITED = re.compile(rf"{_END}((?:{_GROUP.pattern})+){_END}(?=(\s+[A-Z])?)")
 """Citations with the end of their sentence on either side, and the beginning of the next one."""
 
-_LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)]|#{1,4})\s+")
+_LIST_MARK = re.compile(r"^\s*(?:[-*•#]{1,4}|\d{1,2}[.)])\s+")
 
 
 @dataclass(frozen=True)
@@ -338,8 +338,9 @@ def _distinct(quotes: Iterable[AnswerSource]) -> list[AnswerSource]:
 
 
 def _statements(source: AnswerSource) -> Iterator[str]:
-    """Yields what the source states: a short memory as it is, else its whole sentences in prose and
-    lists, short ones ("No.") together with the next, items behind the line that introduces them.
+    """Yields what the source states: a short memory as it is, else its whole sentences outside of
+    tables and code, short ones ("No.") together with the next, items behind the line that
+    introduces them.
     """
     if source.kind != MESSAGE and len(source.text) <= CHARS_A_SENTENCE:
         yield plain(source.text)
@@ -351,7 +352,7 @@ def _statements(source: AnswerSource) -> Iterator[str]:
         lead = f"{sentence.lead}: " if sentence.lead and sentence.place == "bullet" else ""
         is_opening = len(text.split()) <= SHORT and not lead
         opening = f"{text} " if is_opening else ""
-        is_quotable = sentence.place in ("prose", "bullet") and len(lead + text) <= CHARS_A_SENTENCE
+        is_quotable = sentence.place != "table" and len(lead + text) <= CHARS_A_SENTENCE
         if is_quotable and not is_opening and _states(text):
             yield lead + text
     if specifics_in(opening):
