@@ -12,6 +12,7 @@ from difflib import SequenceMatcher
 import polars as pl
 
 from memory_assets.schema.protocols import Row
+from memory_assets.stages.recall.replaced import replaces
 from memory_assets.stages.triage.wording import general_line
 from memory_assets.text.words import STOP, stem
 
@@ -48,13 +49,17 @@ def active_lessons(lessons: pl.DataFrame, owner: str, hidden: Collection[str] = 
 
 
 def _replaces(later: Row, earlier: Row) -> bool:
-    """Returns whether the later lesson repeats or reverses the earlier one of the same project."""
+    """Returns whether the later lesson repeats, reverses or replaces the earlier one of the same
+    project.
+    """
     if later["project"] != earlier["project"]:
         return False
     if later["text"].lower() == earlier["text"].lower():
         return True
     reverses = later["wanted"] == earlier["unwanted"] or later["unwanted"] == earlier["wanted"]
-    return reverses and bool(later["wanted"] and earlier["wanted"])
+    if reverses and later["wanted"] and earlier["wanted"]:
+        return True
+    return replaces(later["text"], earlier["text"], later["project"])
 
 
 def lesson_lines(lessons: Sequence[Row], memory_lines: Sequence[str]) -> list[str]:

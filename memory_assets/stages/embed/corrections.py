@@ -46,6 +46,14 @@ def corrects(newer: str, older: str) -> bool:
     return any(_corrects(strip_opening(clause), main) for clause in clauses(newer))
 
 
+def may_correct(newer: str, older: str) -> bool:
+    """Returns whether the newer statement states a change and shares the older one's subject, so
+    that only a reader can decide whether it corrects it.
+    """
+    shared = (read_statement(newer).core & read_statement(older).core) - _GENERAL
+    return len(shared) >= FEWEST and (turns(newer) or ends(newer))
+
+
 def adds(statement: ComparedStatement) -> bool:
     """Returns whether the statement adds something to what holds."""
     return not _ADDS.isdisjoint(statement.plain)

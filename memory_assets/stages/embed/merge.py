@@ -5,9 +5,10 @@ pair is the later by event time. Only pairs with an observation that was not com
 examined, within one project, or within what one person says of their own. A conflict also needs the
 same scope, and the same category unless the newer one states the change: that one is also compared
 with every older fact that has the name which is gone, or back, however far apart the two are in
-meaning. Narratives merge only with the same text. A near pair of one scope that is neither is in
-doubt: a model may decide it (`pair_questions`), without one nothing follows. `memories` and
-`evidence` decide what an edge does to a memory.
+meaning. Narratives merge only with the same text. A pair of one scope that is neither is in doubt
+if it is near, or if the newer one states a change of the same subject: a model may decide it
+(`pair_questions`), without one nothing follows. `memories` and `evidence` decide what an edge does
+to a memory.
 """
 
 import re
@@ -25,6 +26,7 @@ from memory_assets.schema.protocols import Row
 from memory_assets.schema.vocabulary import CONFLICT, DOUBTFUL, SAME
 from memory_assets.stages.embed.claims import NEAR, same_claim
 from memory_assets.stages.embed.conflicts import CONSIDERED_FROM, STATED, find_conflict
+from memory_assets.stages.embed.corrections import may_correct
 from memory_assets.stages.embed.encode import matrix_of
 
 BLOCK_ROWS = 2_000
@@ -141,7 +143,8 @@ def _judge(newer: Row, older: Row, cosine: float) -> dict[str, str] | None:
     why = same_claim(newer["text"], older["text"], cosine)
     if why:
         return {"relation": SAME, "reason": why}
-    is_doubtful = cosine >= NEAR and newer["scope"] == older["scope"]
+    is_doubtful = cosine >= NEAR or may_correct(newer["text"], older["text"])
+    is_doubtful = is_doubtful and newer["scope"] == older["scope"]
     return {"relation": DOUBTFUL, "reason": "near"} if is_doubtful else None
 
 

@@ -64,9 +64,11 @@ def _newest(result: Recalled, results: Sequence[Recalled]) -> Recalled | None:
 
 
 def _replaces(newer: Recalled, older: Recalled) -> bool:
-    """Returns whether the owner replaced the older result; of two memories, a merge decides it."""
-    is_message = MESSAGE in (newer.kind, older.kind)
-    if not is_message or newer.event_at <= older.event_at or newer.project != older.project:
+    """Returns whether the owner replaced the older result; of two facts, a merge decides it, and no
+    summary replaces anything.
+    """
+    is_settled = newer.kind == "narrative" or newer.kind == older.kind == "fact"
+    if is_settled or newer.event_at <= older.event_at or newer.project != older.project:
         return False
     pairs = product(_sentences(newer, newer.person or "owner"), _sentences(older))
     return any(replaces(statement, sentence, older.project) for statement, sentence in pairs)

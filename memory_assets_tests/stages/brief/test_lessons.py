@@ -40,6 +40,15 @@ def test_a_later_contrary_takes_a_lesson_back_in_its_project_alone():
     assert texts(UV, {**PIP, "project": "harbor"}) == ["Use pip, not uv.", "Use uv, not pip."]
 
 
+def test_a_lesson_that_a_later_one_ends_is_not_told_and_another_one_is():
+    squash, tabs = (
+        lesson(1, "Always squash commits before merging."),
+        lesson(2, "Use tabs in Makefiles."),
+    )
+    ended = lesson(3, "Stop squashing commits before merging.")
+    assert texts(squash, tabs, ended) == [ended["text"], tabs["text"]]
+
+
 def test_the_briefing_tells_lessons_after_the_rules_and_before_the_rest_unless_memory_md_does():
     memory_md = (
         "# MEMORY.md\n\n## Projects\n\n- Harbor.\n\n## Hard Rules\n\n- Never commit to main\n"

@@ -192,3 +192,23 @@ def test_only_memories_that_were_not_compared_yet_are_compared_with_the_others(
         memory("1", "Staging listens on port 5432.", **changes),
     ]
     assert find_conflicts_of(new, [*rows, memory("2", "Staging listens on port 5433.")]) == expected
+
+
+@pytest.mark.parametrize(
+    ("newer", "relations"),
+    [
+        (
+            "The nightly reports of the importer are read by nobody since May, Tuva says.",
+            [DOUBTFUL],
+        ),
+        ("The nightly reports of the importer are read by everybody.", []),
+        ("The badge of the site is green now.", []),
+    ],
+)
+def test_a_far_pair_is_in_doubt_if_the_newer_one_states_a_change_of_the_same_subject(
+    newer: str, relations: list[str]
+):
+    found = edges(
+        [said("1", "Mail the nightly reports of the importer.", "a"), said("2", newer, "c")]
+    )
+    assert found["relation"].to_list() == relations

@@ -50,5 +50,8 @@ def test_a_later_statement_that_the_question_does_not_find_stands_above_what_it_
 def test_only_a_later_statement_of_the_owner_in_the_same_project_replaces_and_of_two_memories_a_merge_decides():
     old, memory = said(1, OLD), said(1, OLD, kind="fact")
     pairs = [(old, said(2, NEW, said_by="assistant")), (old, said(2, NEW, project="blog")), (old, said(2, OLD)), (memory, said(2, NEW, kind="fact"))]  # fmt: skip
-    for pair in pairs:
+    for pair in [*pairs, (old, said(2, NEW, kind="narrative"))]:
         assert present_first(pair) == [*pair]
+    assert present_first(
+        [said(1, OLD, kind="narrative"), said(2, NEW, kind="fact")], keeps_replaced=False
+    ) == [said(2, NEW, kind="fact")]
