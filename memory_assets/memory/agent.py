@@ -234,8 +234,9 @@ class MemoryAgent(ReviewVerbs, HealthVerbs):
         line = line_before(self.store, memories, request, self.settings.clock(), **where)
         if line is None or monotonic() > until:
             return ""
-        add_ids(str(self.store.root), session, [line.id])
-        return line.text
+        id, text = line
+        add_ids(str(self.store.root), session, [id])
+        return text
 
     @despite_damage
     def answer(

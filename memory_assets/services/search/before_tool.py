@@ -5,7 +5,6 @@ from what is in memory. Failures are read beside and are used as they were last 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import chain
 from pathlib import Path
@@ -43,14 +42,6 @@ _recent: dict[Path, tuple[object, list[PastFailure]]] = {}
 _reading: dict[Path, Thread] = {}
 
 
-@dataclass(frozen=True)
-class SureLine:
-    """A line about a file or a command, and the id of the memory or message behind it."""
-
-    id: str
-    text: str
-
-
 def request_of(tool: str, arguments: Any) -> RecallRequest | None:
     """Returns the request about what the call runs or writes; None where it only looks."""
     command = shell_command(arguments)
@@ -68,8 +59,10 @@ def line_before(
     *,
     session: str,
     folder: str,
-) -> SureLine | None:
-    """Returns the first line that fits and that the session was not told."""
+) -> tuple[str, str] | None:
+    """Returns the first line that fits and that the session was not told, behind the id of the
+    memory or message that it is from.
+    """
     lookup = lookup_of(store, request, now, folder=folder)
     shown_ids = read_shown_ids(str(store.root), session)
     briefing = read_briefing(str(store.root), folder, session)
@@ -79,7 +72,7 @@ def line_before(
         line = f"Memory: {text} ({on:%Y-%m-%d})"
         is_new = id not in shown_ids and text not in briefing
         if is_new and count_tokens(line) <= MOST_TOKENS:
-            return SureLine(id, line)
+            return id, line
     return None
 
 

@@ -165,7 +165,7 @@ class ErrorSubject:
     @classmethod
     def of(cls, text: str) -> "ErrorSubject":
         """Returns the error that the output, or its one line, states."""
-        lines = text.strip().splitlines() or [""]
+        lines = text.split("\n")
         return cls(telling_line(text) or lines[-1].strip())
 
     @property
@@ -186,11 +186,11 @@ class ErrorSubject:
     def is_named_in(self, text: str, *, is_rule: bool = False) -> bool:
         """Returns whether the text has the line, or a telling part of it."""
         shape = shape_of(text)
-        return any(part in shape for part in self._parts)
+        return any(part in shape for part in self._parts if part)
 
     def is_whole_in(self, text: str) -> bool:
-        """Returns whether the text has the line."""
-        return self._shape in shape_of(text)
+        """Returns whether the text has the line; no text has an empty one."""
+        return bool(self._shape) and self._shape in shape_of(text)
 
     def is_of(self, call: ToolCall) -> bool:
         """Returns whether the output has the line."""

@@ -44,6 +44,7 @@ def call(place: int, command: str, output: str = "", *, is_failed: bool = False)
         (CommandSubject("gh pr create"), "`gh pr view` shows checks.", True, False),
         (ErrorSubject.of("E: port 5433 failed: glaze server gone away"),
          "“glaze server gone away” means that the kiln is off.", False, True),
+        (ErrorSubject.of(" \n "), "Anything.", False, False),
         (ErrorSubject.of("KeyError: 'x'"), "A KeyError was raised.", False, False),
     ],
 )  # fmt: skip
