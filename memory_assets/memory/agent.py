@@ -133,8 +133,6 @@ class MemoryAgent(ReviewVerbs, HealthVerbs):
         request = self._resolved(request)
         store = self.store
         from memory_assets.services.search.answers import dependencies_of
-        from memory_assets.services.search.candidate_list import further_candidates
-        from memory_assets.services.search.session_list import with_harness
         from memory_assets.stages.recall.answering import answer
         from memory_assets.stages.recall.log import payload_of
         from memory_assets.stages.recall.results import Asker
@@ -149,15 +147,31 @@ class MemoryAgent(ReviewVerbs, HealthVerbs):
         else:
             dependencies = dependencies_of(store, readable, request.project)
             recalled = answer(request, readable.corpus, who, dependencies)
+        recalled = self._listed(recalled, request, readable)
         if not request.probe:
             memories = [result for result in recalled.results if result.kind in MEMORY_KINDS]
             ids = [memory.memory_id for memory in memories]
             payload = payload_of(recalled, is_budget=request.budget)
             self._log_recall(recalled.question, ids, payload, session)
-        results = with_harness(store.tables, recalled.results)
-        notes = (*recalled.notes, *readable.missing)
+        return replace(recalled, notes=(*recalled.notes, *readable.missing))
+
+    def _listed(
+        self, recalled: "types.Answer", request: RecallRequest, readable: "Readable"
+    ) -> "types.Answer":
+        """Returns the answer with further candidates, or with sessions in place of results."""
+        from memory_assets.services.search.candidate_list import further_candidates
+        from memory_assets.services.search.session_list import list_sessions, with_harness
+
+        tables = self.store.tables
+        if request.by is not None:
+            shown = replace(recalled, results=(), left_out=())
+            limit = request.limit or requests.MOST
+            listed = further_candidates(shown, readable.corpus, len(recalled.candidates))
+            sessions = list_sessions(listed, tables, limit, self.reads_messages_of)
+            return replace(shown, sessions=sessions, candidates=())
         further = further_candidates(recalled, readable.corpus)
-        return replace(recalled, results=results, candidates=further, notes=notes)
+        results = with_harness(tables, recalled.results)
+        return replace(recalled, results=results, candidates=further)
 
     @despite_damage
     def open(

@@ -257,6 +257,9 @@ class RecallRequest(AnswerRequest):
         le=MOST_PAGES,
     )
     candidates: bool = parameter("Also list up to 25 further candidates in a line each.", False)
+    by: Literal["session"] | None = parameter(
+        "List the sessions in which the answer may be, in place of results.", None
+    )
     corpus: tuple[CorpusName, ...] = parameter("Search these instead of the profile's corpora.", ())
     own_session: str | None = parameter(
         "Id of the session you are in: its own messages are left out.", None
@@ -268,6 +271,11 @@ class RecallRequest(AnswerRequest):
     file: str | None = parameter("What is known of this file; instead of a question.", None)
     command: str | None = parameter("What is known of this command line.", None)
     error: str | None = parameter("What is known of this error, as it was printed.", None)
+
+    @property
+    def lists_candidates(self) -> bool:
+        """Whether candidates are listed, or the sessions that have them."""
+        return self.candidates or self.by is not None
 
     @property
     def is_lookup(self) -> bool:

@@ -32,10 +32,8 @@ def render_recalled(answer: "types.Answer") -> Parts:
 
     Also says if a part of the memory could not be searched.
     """
-    if not answer.results:
-        yield _nothing(answer)
-    elif not answer.is_known:
-        yield warning("Not in memory. The nearest memories:")
+    yield from _headline(answer)
+    yield from _sessions(answer)
     results = list(_results(answer))
     yield from results
     if answer.candidates:
@@ -49,10 +47,26 @@ def render_recalled(answer: "types.Answer") -> Parts:
         yield warning(f"degraded: {answer.degraded}")
 
 
-def _nothing(answer: "types.Answer") -> str:
-    if answer.profile == LOOKUP:
-        return f"Nothing is known of {answer.question}."
-    return "No memory answers this question." if answer.page == 1 else "No more results."
+def _headline(answer: "types.Answer") -> Parts:
+    """Renders that there are no results, or unlikely ones."""
+    if answer.sessions or answer.results:
+        if not answer.is_known:
+            nearest = "sessions" if answer.sessions else "memories"
+            yield warning(f"Not in memory. The nearest {nearest}:")
+    elif answer.profile == LOOKUP:
+        yield f"Nothing is known of {answer.question}."
+    else:
+        yield "No memory answers this question." if answer.page == 1 else "No more results."
+
+
+def _sessions(answer: "types.Answer") -> Parts:
+    """Renders the sessions, the most likely first: title, date, and what was said in them."""
+    for number, match in enumerate(answer.sessions, start=1):
+        yield bold(f"{number}. {match.title or 'Untitled'}")
+        for item in match.matches:
+            yield f"   {item.said_by}: {item.text} ({item.id})"
+        about = (f"{match.started_at:%Y-%m-%d}", match.project, match.harness)
+        yield dim(f"   {', '.join(filter(None, about))}, session {match.session}")
 
 
 def _results(answer: "types.Answer") -> Parts:

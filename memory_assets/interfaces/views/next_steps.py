@@ -26,6 +26,8 @@ def _after_recall(answer: "types.Answer") -> str:
     question = _words(answer.question)
     if answer.profile == LOOKUP and not answer.results:
         return ""
+    if answer.sessions:
+        return f"`memory recall {question} --session {answer.sessions[0].session}` searches inside."
     if not answer.results:
         why = f"`memory explain {question}` says why nothing is remembered"
         return f"{why}; `memory remember` saves it."

@@ -18,13 +18,15 @@ from memory_assets.stages.recall.retrievers import Corpus
 MESSAGE_ID = "msg_"
 
 
-def further_candidates(answer: Answer, corpus: Corpus) -> tuple[ListedCandidate, ...]:
+def further_candidates(
+    answer: Answer, corpus: Corpus, most: int = MOST_CANDIDATES
+) -> tuple[ListedCandidate, ...]:
     """Returns the candidates that no result shows, with short ids."""
     halves = filter(None, (result.other_half for result in answer.results))
     shown = {result.memory_id for result in answer.results}
     shown.update(half.message_id for half in halves)
     further = [candidate for candidate in answer.candidates if candidate.id not in shown]
-    return tuple(_with_short_id(item, corpus) for item in further[:MOST_CANDIDATES])
+    return tuple(_with_short_id(item, corpus) for item in further[:most])
 
 
 def _with_short_id(candidate: ListedCandidate, corpus: Corpus) -> ListedCandidate:

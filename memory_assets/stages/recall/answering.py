@@ -58,7 +58,8 @@ def answer(
     question, budget, corpora = request.question, request.budget, request.corpus or None
     chosen = _profile_of(request)
     found = None
-    if dependencies.read_summaries is not None and corpora is None and not chosen.is_wide:
+    is_listing = corpora is not None or request.by is not None
+    if dependencies.read_summaries is not None and not is_listing and not chosen.is_wide:
         how = (request, chosen, dependencies.read_summaries)
         found = _from_summaries(question, corpus, asker, *how)
     if found is None:
@@ -118,7 +119,7 @@ def _answer(
         profile=profile,
         limit=limit,
         page=request.page,
-        lists_candidates=request.candidates,
+        lists_candidates=request.lists_candidates,
         corpora=request.corpus,
         filters=request,
         context=query.context,

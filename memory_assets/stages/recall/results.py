@@ -240,6 +240,20 @@ class ListedCandidate:
 
 
 @dataclass(frozen=True)
+class SessionMatch:
+    """A session in which the answer may be."""
+
+    session: str
+    title: str
+    """Its name, or the beginning of its first request."""
+    started_at: datetime
+    project: str
+    harness: str
+    matches: tuple[ListedCandidate, ...]
+    """Why it matches: what was said in it, best first."""
+
+
+@dataclass(frozen=True)
 class LeftOut:
     """A candidate that was not returned, and why."""
 
@@ -297,6 +311,8 @@ class Answer:
     page: int = 1
     candidates: tuple[ListedCandidate, ...] = ()
     """Further candidates, if the request asks for them, best first; also unlikely ones."""
+    sessions: tuple[SessionMatch, ...] = ()
+    """The sessions of the candidates, if the request asks for them in place of results."""
 
     def render(self) -> str:
         """Returns the block that is put in front of a prompt; the small one of `lean` has memories
