@@ -48,7 +48,12 @@ def main() -> int:
         for words in WARMING:
             app.main(words)
     folder = Path(find_store(), sockets.SERVICE)
-    with sockets.listen(str(folder)) as listener:
+    try:
+        listener = sockets.listen(str(folder))
+    except OSError as error:  # not every file system has sockets
+        print(f"memory: recalls of other processes are not answered: {error}", file=sys.stderr)
+        return 0
+    with listener:
         while sys.stdin not in select.select([listener, sys.stdin], [], [])[0]:
             connection, _ = listener.accept()
             with connection, contextlib.suppress(OSError, ValueError):

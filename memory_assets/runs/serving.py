@@ -148,9 +148,11 @@ class AnsweringService:
         self._started_at = -RESTART_SECONDS
 
     def keep(self) -> None:
-        """Starts the process where it does not run and this system has sockets for it."""
-        is_running = self._process is not None and self._process.poll() is None
-        if is_running or not HAS_SOCKETS:
+        """Starts the process where it does not run, unless it ended by itself or this system has no
+        sockets.
+        """
+        is_wanted = self._process is None or self._process.poll()
+        if not is_wanted or not HAS_SOCKETS:
             return
         if time.monotonic() < self._started_at + RESTART_SECONDS:
             return
@@ -170,6 +172,7 @@ class AnsweringService:
         with suppress(subprocess.TimeoutExpired):
             self._process.communicate(timeout=END_SECONDS)  # closes its stdin
         self._process.kill()
+        self._process.wait()
 
 
 class DagsterUi:

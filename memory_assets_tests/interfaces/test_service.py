@@ -183,3 +183,13 @@ def test_a_model_is_asked_by_the_process_of_the_caller(monkeypatch: pytest.Monke
     assert not served._is_answered({**request, "words": [*RECALL, "--answer"]})
     monkeypatch.setenv("MEMORY_MODEL", "claude-haiku-4-5")
     assert not served._is_answered(request)
+
+
+def test_where_no_socket_can_be_made_the_service_ends_and_says_why(
+    capsys: pytest.CaptureFixture[str],
+):
+    folder = Path(find_store(), SERVICE)
+    folder.write_text("in the way")
+    assert served.main() == 0
+    assert "recalls of other processes are not answered" in capsys.readouterr().err
+    assert ask_service.run_by_service(RECALL) is None

@@ -129,3 +129,21 @@ def test_a_signal_during_a_build_interrupts_it_and_ends_the_ui(tmp_path: Path, n
         assert not is_running(int(running.read_text()))
     finally:
         command.kill()
+
+
+@pytest.mark.skipif(not serving.HAS_SOCKETS, reason="this system has no sockets for it")
+def test_a_killed_service_is_started_again_and_ends_with_the_ui(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(serving, "RESTART_SECONDS", 0.0)
+    service = serving.AnsweringService({})
+    service.keep()
+    first = service._process
+    service.keep()
+    assert first is not None
+    assert service._process is first
+    first.kill()
+    first.wait(PATIENCE)
+    service.keep()
+    assert service._process is not None
+    assert service._process is not first
+    service.stop()
+    assert not is_running(service._process.pid)
