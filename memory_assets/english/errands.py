@@ -25,7 +25,7 @@ _CONTENT = re.compile(
 )
 """What is to be written, or what a new thing does: "Add a hook that runs before every commit"."""
 
-_PLANNED = re.compile(r"(?i)^(?:switch|mention)\b|\b(?:i['’]ll|let me)\b")
+_PLANNED = re.compile(r"(?i)^(?:switch|mention)\b|\b(?:i['’]ll|let me|i['’]m going to)\b")
 
 
 def without_content(words: str) -> str:

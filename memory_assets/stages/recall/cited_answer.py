@@ -22,6 +22,7 @@ from memory_assets.schema.records import MEMORY_MD
 from memory_assets.stages.distill.model.material import fenced, read_prompt
 from memory_assets.stages.recall.query import AnswerDependencies, ask_in_time
 from memory_assets.stages.recall.results import MESSAGE, Cost, Recalled, cost_of_call, one_line
+from memory_assets.stages.recall.speakers import PASTED
 from memory_assets.stages.recall.wording import exact_names
 from memory_assets.text.excerpts import CUT, whole_sentences
 from memory_assets.text.sentences import plain, split_message, split_sentences
@@ -73,7 +74,7 @@ _END = r"""([.!?…]+["'”’)`*]*)?"""
 _CITED = re.compile(rf"{_END}((?:{_GROUP.pattern})+){_END}(?=(\s+[A-Z])?)")
 """Citations with the end of their sentence on either side, and the beginning of the next one."""
 
-_LIST_MARK = re.compile(r"^\s*(?:[-*•#]{1,4}|\d{1,2}[.)])\s+")
+_LIST_MARK = re.compile(r"^\s*[-*•#\d]{1,4}[.)]?(?<=[-*•#.)])\s+")
 
 
 @dataclass(frozen=True)
@@ -213,7 +214,6 @@ def sources_of(result: Recalled) -> Iterator[AnswerSource]:
         lines=(half.line,),
         said_by=half.said_by,
         text=half.text,
-        score=0.0 if half.said_by.startswith("pasted") else result.score,
     )
 
 
@@ -311,7 +311,8 @@ def _worth(text: str, source: AnswerSource, question: str) -> float:
     """Returns the score of the source, raised by the share of the question's terms in the
     statement, by the part of it that recall shows, and for a reason where one is asked for.
 
-    Recall has judged all words of a memory.
+    Recall has judged all words of a memory. What others wrote is quoted only where nobody else
+    says anything.
     """
     words = set(text_terms(text))
     terms = set(query_terms(question)) if source.kind == MESSAGE else words
@@ -319,7 +320,8 @@ def _worth(text: str, source: AnswerSource, question: str) -> float:
     shown = len(words.intersection(text_terms(source.text))) / max(len(words), 1)
     asks_why = about > 0 and "why" in question.lower().split()
     reason = REASON if asks_why and gives_reason(text) else 0.0
-    return source.score * (1 + ABOUT * about + SHOWN * shown + reason)
+    score = 0.0 if source.said_by.startswith(PASTED) else source.score
+    return score * (1 + ABOUT * about + SHOWN * shown + reason)
 
 
 def _distinct(quotes: Iterable[AnswerSource]) -> list[AnswerSource]:
@@ -350,7 +352,7 @@ def _statements(source: AnswerSource) -> Iterator[str]:
         words = sentence.text
         text = f"{opening}{words if words.endswith('?') else words.rpartition('? ')[2]}"
         lead = f"{sentence.lead}: " if sentence.lead and sentence.place == "bullet" else ""
-        is_opening = len(text.split()) <= SHORT and not lead
+        is_opening = len(text.split()) <= SHORT and not lead and text[-1:] not in UNFINISHED
         opening = f"{text} " if is_opening else ""
         is_quotable = sentence.place != "table" and len(lead + text) <= CHARS_A_SENTENCE
         if is_quotable and not is_opening and _states(text):
@@ -382,9 +384,8 @@ def parse_sentences(text: str) -> Iterator[CitedSentence]:
 
 def _in_front(cited: re.Match[str]) -> str:
     """Returns the citations in front of the end of their sentence, and a line break behind it."""
-    before, citations, behind, has_next = cited.groups(default="")
-    end = f"{before}{behind}"
-    return f"{citations}{end}\n" if end or has_next else citations
+    end = f"{cited[1] or ''}{cited[3] or ''}"
+    return f"{cited[2]}{end}\n" if end or cited[4] else cited[2]
 
 
 def _citations(

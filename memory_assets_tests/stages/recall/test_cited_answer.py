@@ -284,6 +284,15 @@ def test_a_message_of_an_assistant_is_quoted_from_its_whole_text_items_behind_th
     ]
 
 
+def test_what_others_wrote_is_quoted_only_where_nobody_else_says_anything():
+    pasted = source("msg_1", "The staging database uses port 5432.", "message")
+    pasted = replace(pasted, said_by="pasted by Mira")
+    found = answered(QUESTION, [pasted, replace(SAID, said_by="Mira")], is_known=True)
+    assert "pasted" not in found.text
+    alone = answered(QUESTION, [pasted], is_known=True)
+    assert alone.text == f"pasted by Mira, 2026-08-03: {pasted.text} [msg_1]"
+
+
 def test_half_a_sentence_a_question_a_command_and_a_masked_secret_are_never_quoted():
     cut = source(
         "msg_1",
@@ -300,7 +309,7 @@ def test_half_a_sentence_a_question_a_command_and_a_masked_secret_are_never_quot
 
 
 def test_a_to_do_a_plan_and_words_that_only_introduce_are_no_answer_and_a_reason_that_was_asked_for_comes_first():
-    todo = "Switch the staging database to port 5433. I'll move the staging database port. The staging database port:"
+    todo = "Switch the staging database to port 5433. I'll move the staging database port. Let me check the staging database port. The staging database port:"
     sources = [source("mem_1", "The staging database moved to port 5433."), source("msg_1", todo, "message"), source("msg_2", "Port 5432 was taken. Reason: staging shares its host.", "message")]  # fmt: skip
     found = answered("why did staging leave port 5432", sources, is_known=True)
     assert found.text.splitlines() == ["Reason: staging shares its host. [msg_2]"]
