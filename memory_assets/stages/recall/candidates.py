@@ -50,8 +50,11 @@ from memory_assets.text.terms import query_terms
 MESSAGE_FACTOR = 0.8
 """Weight of a message beside a distilled memory of the same fit."""
 
-MOST_LATER, MOST_TERMS = 20, 40
-"""Later statements that are looked at, and words of the results by which they are found."""
+MOST_LATER = 20
+"""Texts that share the results' words, among which later statements are looked for."""
+
+MOST_TERMS = 40
+"""Words of the results by which these are found."""
 
 WIDE_FLOOR = 0.2
 """Least relevance of a message in a wide profile."""
