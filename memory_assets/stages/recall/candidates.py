@@ -35,7 +35,7 @@ from memory_assets.stages.recall.parsed_question import (
 )
 from memory_assets.stages.recall.profiles import Profile
 from memory_assets.stages.recall.ranking import Found
-from memory_assets.stages.recall.relevance import judge_memories, judge_messages
+from memory_assets.stages.recall.relevance import FEW, judge_memories, judge_messages
 from memory_assets.stages.recall.results import (
     MESSAGE,
     Asker,
@@ -111,14 +111,28 @@ def _judged(question: Asked, hits: MemoryHits, rows: Mapping[str, Row]) -> list[
     is_filtered = question.filters.are_narrow
     how = (question.parsed, hits.rows, texts, hits.vector)
     candidates: list[Found] = []
-    for judgement in judge_memories(*how, is_filtered=is_filtered):
+    for judgement in judge_memories(
+        *how, is_filtered=is_filtered, small_projects=_small_projects(question)
+    ):
         row = rows[judgement.id]
         factors = question.sources.corpus.factors
         weights = weights_of(row, question.asker, question.text, factors)
         score = hits.fused[judgement.id] * math.prod(weights.values())
         judged = (judgement.id, row, score, judgement.relevance, judgement.reason)
-        candidates.append(Found(*judged, hits.retrievers_of(judgement.id), weights))
+        retrievers = hits.retrievers_of(judgement.id)
+        candidates.append(Found(*judged, retrievers, weights, shared=judgement.shared))
     return candidates
+
+
+def _small_projects(question: Asked) -> list[str]:
+    """Returns the projects asked about that have few memories."""
+    memories = question.memories
+    passes = condition(question.filters, memories.columns)
+    sizes = {
+        project: fulfilling(memories, passes & (pl.col("project") == project)).sum()
+        for project in question.parsed.scope.projects
+    }
+    return [project for project, size in sizes.items() if size <= FEW]
 
 
 def _with_successors(question: Asked, candidates: list[Found], passes: pl.Expr) -> list[Found]:
@@ -233,7 +247,7 @@ def find_message_candidates(question: Asked) -> list[Found]:
         is_near_enough = question.profile.is_wide and judgement.relevance >= WIDE_FLOOR
         reason = "" if is_near_enough else judgement.reason
         judged = (row["message_id"], row, score, judgement.relevance, reason)
-        candidates.append(Found(*judged, hit.retrievers, place=hit.row))
+        candidates.append(Found(*judged, hit.retrievers, place=hit.row, shared=judgement.shared))
     return candidates
 
 

@@ -13,7 +13,7 @@ stays a candidate, and is left out beside what this project has (`relevance`).
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -286,8 +286,27 @@ class ParsedQuestion:
     since: datetime | None = None
     until: datetime | None = None
     """The time that the question names, if it names one."""
-    unknown_names: tuple[str, ...] = ()
-    """Names in the question that occur in no text."""
+    names: tuple[str, ...] = ()
+    """Names of things and of code in the question."""
+
+    @property
+    def unknown_names(self) -> tuple[str, ...]:
+        """The names that occur in no text."""
+        known = {term.term for term in self.terms if term.is_covered or not term.weight}
+        return tuple(name for name in self.names if not _is_among(name, known))
+
+    @property
+    def terms_of_names(self) -> list[list[QueryTerm]]:
+        """The terms of each name; of projects and persons, which weigh nothing, none."""
+        own = {term.term: term for term in self.terms if term.weight and not term.is_context}
+        names = [[own[term] for term in query_terms(name) if term in own] for name in self.names]
+        return [terms for terms in names if terms]
+
+    @property
+    def other_terms(self) -> list[QueryTerm]:
+        """The terms of the question that belong to no name."""
+        of_names = {term for name in self.names for term in query_terms(name)}
+        return [term for term in self.terms if term.term not in of_names and not term.is_context]
 
     @property
     def uncovered_share(self) -> float:
@@ -302,11 +321,7 @@ class ParsedQuestion:
         terms = tuple(
             replace(term, is_covered=term.is_covered or term.term in known) for term in self.terms
         )
-        return replace(
-            self,
-            terms=terms,
-            unknown_names=tuple(n for n in self.unknown_names if not _is_among(n, known)),
-        )
+        return replace(self, terms=terms)
 
 
 def parse_question(
@@ -335,24 +350,18 @@ def parse_question(
         < ENOUGH_WORDS
     ):
         text = " ".join([text, *context.split()])
-    return ParsedQuestion(
-        text, scope, terms, timed.since, timed.until, _unknown_names(timed.text, terms)
-    )
+    return ParsedQuestion(text, scope, terms, timed.since, timed.until, tuple(_names(timed.text)))
 
 
-def _unknown_names(question: str, terms: Sequence[QueryTerm]) -> tuple[str, ...]:
-    """Returns the names in the question, of things and of code, that occur in no text."""
-    known = {term.term for term in terms if term.is_covered or not term.weight}
-    found, is_first = list[str](), True
+def _names(question: str) -> Iterator[str]:
+    """Yields the names in the question, of things and of code."""
+    is_first = True
     for typed in question.split():
         word = typed.strip(".,;:!?()\"'`")
-        is_name = bool(_CODE.search(word)) or (
-            not is_first and word[:1].isupper() and not word.isupper()
-        )
-        if is_name and query_terms(word) and not _is_among(word, known):
-            found.append(word)
+        is_capital = not is_first and word[:1].isupper() and not word.isupper()
+        if (is_capital or _CODE.search(word)) and query_terms(word):
+            yield word
         is_first = typed.endswith((".", "!", "?"))
-    return tuple(found)
 
 
 def _is_among(name: str, terms: Collection[str]) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 
 from memory_assets.schema.protocols import Row
 from memory_assets.stages.recall.folding import says_same
-from memory_assets.stages.recall.relevance import FLOOR, KEPT, YIELDS
+from memory_assets.stages.recall.relevance import FLOOR, KEPT, NOTHING, YIELDS, Shared
 from memory_assets.stages.recall.results import (
     MESSAGE,
     LeftOut,
@@ -47,6 +47,7 @@ class Found:
     weights: Mapping[str, float] = field(default_factory=dict)
     place: int = -1
     """Of the passage in the texts of messages; -1 of a memory."""
+    shared: Shared = NOTHING
 
     @property
     def is_message(self) -> bool:

@@ -1,5 +1,4 @@
-"""Measures how relevant each candidate is to the question, which candidates belong, and whether the
-answer is known at all.
+"""Measures how relevant each candidate is to the question, and which candidates belong.
 
 A candidate's relevance, from 0 up, comes from its nearness to the question and the share of the
 question's terms that it covers; it is less for another project, for a near miss of an exact term,
@@ -7,14 +6,10 @@ or outside the time asked about. A candidate belongs when it is relevant by itse
 behind the best; with few candidates left by filters, less will do.
 
 The numbers come from two thirds of a suite of must-return and must-not-return questions over fifty
-facts (`leaving_out.toml`). Those of `answerability` are a logistic regression, both answers and
-both memories weighing the same, on two thirds of 600 questions about the transcripts of twelve
-projects and about these facts (`unknown.toml` has those without an answer); the threshold loses at
-most three in a hundred answerable ones. `make bench ROWS=honesty` measures it.
+facts (`leaving_out.toml`).
 """
 
-import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,8 +60,8 @@ its cosine.
 FEW = 10
 KIND_FLOOR = 0.15
 KIND_KEPT = 0.5
-"""`FLOOR` and `KEPT` where filters leave so few candidates: the filters select most of what
-belongs.
+"""`FLOOR` and `KEPT` where filters, or a small project, leave so few candidates: these select most
+of what belongs.
 """
 
 OUT_OF_TIME = 0.6
@@ -74,17 +69,6 @@ OUT_OF_TIME = 0.6
 
 UNKNOWN_NAME_DOUBT = 0.25
 """Added to the floor when the question contains a name that occurs nowhere."""
-
-RELEVANCE = 8.7
-UNCOVERED = -5.5
-UNKNOWN_NAME = -5.5
-CONSTANT = -4.4
-KNOWN = 0.18
-"""Probability below which the answer is "not in memory"."""
-
-SMALL = math.log(1_000)
-LARGE = math.log(12_000)
-"""Number of texts from which uncovered words begin to count, and from which they count in full."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +81,24 @@ class Signals:
     names_exact: np.ndarray | None = None
     """Whether each has the exact term; None where the question has none."""
     is_person_named: bool = False
+    names: Sequence[np.ndarray] = ()
+    """Of each name in the question, whether each has it."""
+    rest: np.ndarray | None = None
+    """How much each covers of the other words; None where that is all of them."""
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What a candidate has in common with the question."""
+
+    cosine: float = 0.0
+    names: tuple[bool, ...] = ()
+    """Of each name in the question, whether the candidate has it."""
+    rest: float = 1.0
+    """How much it covers of the words that are no names."""
+
+
+NOTHING = Shared()
 
 
 @dataclass(frozen=True)
@@ -107,6 +109,7 @@ class Judgement:
     relevance: float
     reason: str = ""
     """Why it is left out; empty where it belongs."""
+    shared: Shared = NOTHING
 
 
 def judge_memories(
@@ -116,16 +119,19 @@ def judge_memories(
     cosines: Mapping[str, float],
     *,
     is_filtered: bool = False,
+    small_projects: Collection[str] = (),
 ) -> list[Judgement]:
     """Returns the candidates, the most relevant first; `is_filtered` says that explicit filters
-    chose them.
+    chose them, `small_projects` which of the projects asked about have few.
     """
     scope = question.scope
     marks = rows.select("id", out=is_out(scope), away=is_away(scope))
     out = marks["out"].to_numpy()
     signals = _signals(question, rows["id"], marks["away"].to_numpy(), texts, cosines)
-    filtered_to = int((~out).sum()) if is_filtered else None
-    judgements = _judge(question, rows, signals, out, filtered_to=filtered_to)
+    few = rows["project"].is_in(list(small_projects)).to_numpy()
+    if is_filtered and (~out).sum() <= FEW:
+        few = ~out
+    judgements = _judge(question, rows, signals, out, few=few)
     return sorted(judgements, key=lambda judged: (-judged.relevance, judged.id))
 
 
@@ -158,17 +164,23 @@ def _judge(
     signals: Signals,
     out: np.ndarray,
     *,
-    filtered_to: int | None = None,
+    few: np.ndarray | None = None,
     share: float = KEPT,
 ) -> list[Judgement]:
     """Returns the relevance of the rows; `out` says which are another person's."""
     in_time = _in_time(question, rows["event_at"])
     relevant = np.where(out, 0.0, relevance(signals) * in_time)
     doubt = UNKNOWN_NAME_DOUBT if question.unknown_names else 0.0
-    belong = belongs(signals, relevant, filtered_to=filtered_to, share=share, doubt=doubt)
+    belong = belongs(signals, relevant, few=few, share=share, doubt=doubt)
     reasons = np.where(belong, "", np.where(out, "another person's", "not relevant"))
-    columns = (rows["id"], relevant.tolist(), reasons.tolist())
+    columns = (rows["id"], relevant.tolist(), reasons.tolist(), _shared(signals))
     return [Judgement(*values) for values in zip(*columns, strict=True)]
+
+
+def _shared(signals: Signals) -> Iterable[Shared]:
+    rest = signals.coverage if signals.rest is None else signals.rest
+    names = np.array(signals.names, dtype=bool).reshape(len(signals.names), len(rest)).T.tolist()
+    return map(Shared, signals.cosine.tolist(), map(tuple, names), rest.tolist())
 
 
 def _signals(
@@ -185,8 +197,10 @@ def _signals(
     rows = np.array([_row_of(id, texts) for id in ids], dtype=int)
     exact = [term for term in question.terms if term.is_exact]
     shares = coverage(question.terms, texts, rows)
-    names = covers_any(exact, texts, rows) if exact else None
-    return Signals(cosine, shares, away, names, question.scope.is_person_named)
+    has_exact = covers_any(exact, texts, rows) if exact else None
+    names = [covers_any(terms, texts, rows) for terms in question.terms_of_names]
+    rest = coverage(question.other_terms, texts, rows) if names else None
+    return Signals(cosine, shares, away, has_exact, question.scope.is_person_named, names, rest)
 
 
 def _row_of(id: str, texts: Texts) -> int:
@@ -218,24 +232,23 @@ def belongs(
     signals: Signals,
     relevant: np.ndarray,
     *,
-    filtered_to: int | None = None,
+    few: np.ndarray | None = None,
     share: float = KEPT,
     doubt: float = 0.0,
 ) -> np.ndarray:
     """Returns which candidates belong, given their relevance, which is 0 for those that cannot.
 
-    `filtered_to` is how many candidates explicit filters left; `share` is the part of the best
-    relevance that belongs beside it; `doubt` raises the floor.
+    `few` says which are among few that filters or a small project leave; `share` is the part of the
+    best relevance that belongs beside it; `doubt` raises the floor.
     """
     if not len(relevant):
         return np.zeros(0, dtype=bool)
-    floor = FLOOR + doubt
-    if filtered_to is not None and filtered_to <= FEW:
-        floor = KIND_FLOOR
-        share = KIND_KEPT
-    counts = _counted(signals.is_away, relevant, floor)
+    is_few = np.zeros(len(relevant), dtype=bool) if few is None else few
+    floors = np.where(is_few, KIND_FLOOR, FLOOR + doubt)
+    shares = np.where(is_few, KIND_KEPT, share)
+    counts = _counted(signals.is_away, relevant, floors.min())
     says = np.where(counts > 0, signals.coverage, 0.0)
-    is_relevant = (counts >= floor) & (counts >= share * counts.max())
+    is_relevant = (counts >= floors) & (counts >= shares * counts.max())
     says_as_much = (says >= SAYS + doubt) & (says >= SAYS_AS_MUCH * says.max())
     return (counts > 0) & (is_relevant | (says_as_much & ~signals.is_away))
 
@@ -248,18 +261,3 @@ def _counted(is_away: np.ndarray, relevant: np.ndarray, floor: float) -> np.ndar
     yields = (at_home >= floor) & (relevant * YIELDS < at_home)
     elsewhere = np.where((relevant < FAR_FLOOR) | yields, 0.0, relevant * ELSEWHERE)
     return np.where(is_away, elsewhere, relevant)
-
-
-def answerability(
-    relevance: float, uncovered: float, texts: int, *, names_unknown: bool = False
-) -> float:
-    """Returns the probability that the answer is among so many texts.
-
-    `relevance` is that of the best candidate, `uncovered` the share of the question's terms that no
-    text covers. Uncovered words say more in a large memory: in a small one most words do not occur.
-    """
-    size = min(max((math.log(max(texts, 1)) - SMALL) / (LARGE - SMALL), 0.0), 1.0)
-    odds = RELEVANCE * relevance + UNCOVERED * uncovered * size
-    odds += UNKNOWN_NAME * names_unknown
-    odds += CONSTANT
-    return 1.0 / (1.0 + math.exp(-odds))

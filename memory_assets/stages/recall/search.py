@@ -13,6 +13,7 @@ from time import perf_counter
 
 from memory_assets.english.aliases import expand, words_in
 from memory_assets.schema.requests import Filters
+from memory_assets.stages.recall.answerability import KNOWN, answerability, evidence_of
 from memory_assets.stages.recall.candidates import (
     Asked,
     find_later_statements,
@@ -34,14 +35,12 @@ from memory_assets.stages.recall.ranking import (
     NOT_RELEVANT,
     Found,
     at_home,
-    best_relevance,
     distinct,
     left_out,
     linked,
     one_an_exchange,
     rank,
 )
-from memory_assets.stages.recall.relevance import KNOWN, answerability
 from memory_assets.stages.recall.replaced import present_first
 from memory_assets.stages.recall.results import (
     MESSAGE,
@@ -200,11 +199,11 @@ def _needs_messages(question: Asked, memories: Sequence[Found]) -> bool:
 
 
 def _judge(question: Asked, candidates: list[Found]) -> Judged:
-    likelihood = _likelihood(question, candidates)
     if question.corpora:
-        return Judged(likelihood, candidates, candidates)
+        return Judged(_likelihood(question, candidates), candidates, candidates)
     home = question.parsed.scope.projects
     together = list(linked(at_home(candidates, home, is_wide=question.profile.is_wide)))
+    likelihood = _likelihood(question, together)
     belonging = [candidate for candidate in together if not candidate.reason]
     return Judged(likelihood, together, belonging if likelihood >= KNOWN else ())
 
@@ -217,11 +216,7 @@ def _likelihood(question: Asked, candidates: Sequence[Found]) -> float:
     opened = [question.sources.texts(name) for name in ("memories", "messages")]
     texts = [part for part in opened if part is not None]
     parsed = question.parsed.covered_by(texts)
-    best = best_relevance(candidates)
-    size = sum(map(len, texts))
-    names_unknown = bool(parsed.unknown_names)
-    uncovered = parsed.uncovered_share
-    return answerability(best, uncovered, size, names_unknown=names_unknown)
+    return answerability(evidence_of(parsed, candidates), sum(map(len, texts)))
 
 
 def _listed(question: Asked, judged: Judged) -> list[ListedCandidate]:

@@ -1,4 +1,4 @@
-"""How relevant a candidate is, where the list of results ends, and whether the answer is in memory at all."""
+"""How relevant a candidate is, and where the list of results ends."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -14,10 +14,8 @@ from memory_assets.schema.protocols import Texts
 from memory_assets.schema.requests import Filters
 from memory_assets.stages.recall.parsed_question import KnownNames, ParsedQuestion, parse_question
 from memory_assets.stages.recall.relevance import (
-    KNOWN,
     WORDS,
     Signals,
-    answerability,
     belongs,
     judge_memories,
     relevance,
@@ -54,6 +52,12 @@ def test_what_is_far_behind_the_best_stays_out():
 def test_another_project_yields_to_this_one_and_answers_where_this_one_does_not():
     assert kept(signals([0.5, 0.6], away=[False, True])) == [True, False]
     assert kept(signals([0.1, 0.6], away=[False, True])) == [False, True]
+
+
+def test_of_few_less_will_do():
+    found = signals([0.25, 0.15])
+    assert kept(found) == [False, False]
+    assert kept(found, few=np.array([True, False])) == [True, False]
 
 
 def test_who_names_the_number_leaves_its_twins_behind():
@@ -139,22 +143,3 @@ def test_what_was_said_in_the_time_named_comes_before_what_was_not(texts: Texts)
         read("What was said since 2026-09-01?", texts), memories(), texts, cosines
     )
     assert judged[0].id == "port"
-
-
-# Whether the answer is known
-
-SHARE, TEXTS = st.floats(0, 1), st.integers(0, 10**6)
-
-
-@given(st.floats(0, 1.5), SHARE, TEXTS)
-def test_more_relevance_makes_it_likelier_and_an_unknown_name_less_likely(
-    relevance: float, uncovered: float, texts: int
-):
-    likely = answerability(relevance, uncovered, texts)
-    assert answerability(relevance + 0.1, uncovered, texts) > likely
-    assert answerability(relevance, uncovered, texts, names_unknown=True) < likely
-
-
-def test_uncovered_words_say_little_in_a_small_memory_and_much_in_a_large_one():
-    assert answerability(0.5, 0.8, 50) > 0.4
-    assert answerability(0.5, 0.8, 50_000) < KNOWN

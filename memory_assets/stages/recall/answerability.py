@@ -1,0 +1,115 @@
+"""Judges how likely the answer to a question is among its candidates.
+
+A memory says one thing: the most relevant one counts. Of the passages of a large memory many share
+something with any question, so there the mean nearness of the five best counts. An answer is less
+likely where nothing covers words of the question, where the best candidates lack one of its names,
+and where they share nothing else with it: what is known of a thing does not answer every question
+about it.
+
+The weights are a logistic regression, both answers and both memories weighing the same, on two
+thirds of the questions about the transcripts of twelve projects and about the fifty facts of
+`leaving_out.toml`; `unknown.toml` has those without an answer. `fit_answerability.py` beside the
+benchmarks computes them, and `make bench ROWS=honesty` measures them.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from memory_assets.stages.recall.parsed_question import ParsedQuestion
+from memory_assets.stages.recall.ranking import Found, best_relevance, rank
+
+KNOWN = 0.25
+"""Likelihood below which nothing is known about the question."""
+
+BEST = 5
+"""Candidates whose nearness and names count: about as many as are shown."""
+
+RELEVANCE = 10.2
+NEARNESS = 1.6
+"""Weight of the nearness of the best candidates beside a relevance of one."""
+
+UNCOVERED = -8.3
+MISSED_NAME = -3.6
+UNKNOWN_NAME = -4.6
+NAME_ALONE = -4.7
+CONSTANT = -4.3
+
+SIZE = -1.1
+"""Of a large memory, which has something near to any question."""
+
+SMALL = math.log(1_000)
+LARGE = math.log(12_000)
+"""Number of texts from which a memory begins to count as large, and from which it does in full."""
+
+NAME_SHARE = 0.5
+LEAST_REST = 0.15
+"""A candidate shares a name alone if it covers less than this of the other words, where the names
+weigh at most half of these.
+"""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What speaks for and against an answer among the candidates."""
+
+    memory: float
+    """Relevance of the best memory."""
+    best: float
+    """Relevance of the best candidate."""
+    nearness: float
+    """Mean cosine of the best candidates."""
+    uncovered: float
+    """Share of the question's words that no text covers."""
+    is_name_unknown: bool = False
+    """Whether no text has one of the question's names."""
+    is_name_missed: bool = False
+    """Whether none of the best candidates has one of the question's names."""
+    is_name_alone: bool = False
+    """Whether the best candidates share nothing else with the question."""
+
+
+def evidence_of(question: ParsedQuestion, candidates: Sequence[Found]) -> Evidence:
+    """Returns what the candidates say; the question has the terms that any text covers marked."""
+    best = [candidate.shared for candidate in sorted(candidates, key=rank)[:BEST]]
+    nearness = float(np.mean([shared.cosine for shared in best])) if best else 0.0
+    with_names = [shared for shared in best if any(shared.names)]
+    names = [shared.names for shared in best if shared.names]
+    rest = max((shared.rest for shared in with_names), default=1.0)
+    return Evidence(
+        best_relevance(match for match in candidates if not match.is_message),
+        best_relevance(candidates),
+        nearness,
+        question.uncovered_share,
+        is_name_unknown=bool(question.unknown_names),
+        is_name_missed=bool(names) and not np.any(names, axis=0).all(),
+        is_name_alone=rest < LEAST_REST and _asks_more_than_names(question),
+    )
+
+
+def _asks_more_than_names(question: ParsedQuestion) -> bool:
+    """Returns whether the words that are no names weigh at least twice as much as the names."""
+    names = sum(max(term.weight for term in terms) for terms in question.terms_of_names)
+    others = sum(term.weight for term in question.other_terms)
+    return names <= NAME_SHARE * others
+
+
+def answerability(evidence: Evidence, texts: int) -> float:
+    """Returns the probability that the answer is among so many texts.
+
+    Uncovered words and missed names say more in a large memory: in a small one most do not occur.
+    """
+    size = size_of(texts)
+    best = size * NEARNESS * evidence.nearness + (1 - size) * evidence.best
+    odds = CONSTANT + RELEVANCE * max(evidence.memory, best)
+    odds += size * (SIZE + UNCOVERED * evidence.uncovered + MISSED_NAME * evidence.is_name_missed)
+    odds += (1 - size) * UNKNOWN_NAME * evidence.is_name_unknown
+    odds += NAME_ALONE * evidence.is_name_alone
+    return 1.0 / (1.0 + math.exp(-odds))
+
+
+def size_of(texts: int) -> float:
+    """Returns how large a memory of so many texts is: 0 a small one, 1 a large one."""
+    return min(max((math.log(max(texts, 1)) - SMALL) / (LARGE - SMALL), 0.0), 1.0)
