@@ -96,19 +96,19 @@ def ask(
     """Returns the answer when nothing is refused, and the question with its signals."""
     with refusing_nothing() as seen:
         answer = agent.recall(question, limit=LIMIT, probe=True, **(options or {}))
-    evidence, texts, likelihood = seen[-1]
+    signals, texts, likelihood = seen[-1]
     return answer, Asked(
-        half or half_of(question), is_answerable, likelihood, signals_of(evidence, texts)
+        half or half_of(question), is_answerable, likelihood, signals_of(signals, texts)
     )
 
 
 @contextmanager
-def refusing_nothing() -> Iterator[list[tuple[judged.Evidence, int, float]]]:
+def refusing_nothing() -> Iterator[list[tuple[judged.AnswerSignals, int, float]]]:
     """Gives what is judged meanwhile."""
-    seen: list[tuple[judged.Evidence, int, float]] = []
+    seen: list[tuple[judged.AnswerSignals, int, float]] = []
 
-    def judge(evidence: judged.Evidence, texts: int) -> float:
-        seen.append((evidence, texts, judged.answerability(evidence, texts)))
+    def judge(signals: judged.AnswerSignals, texts: int) -> float:
+        seen.append((signals, texts, judged.answerability(signals, texts)))
         return 1.0
 
     original: Callable[..., float] = search.answerability
@@ -119,16 +119,16 @@ def refusing_nothing() -> Iterator[list[tuple[judged.Evidence, int, float]]]:
         search.answerability = original
 
 
-def signals_of(evidence: judged.Evidence, texts: int) -> list[float]:
+def signals_of(signals: judged.AnswerSignals, texts: int) -> list[float]:
     """Returns what the weights of NAMES belong to."""
     size = judged.size_of(texts)
-    best = size * judged.NEARNESS * evidence.nearness + (1 - size) * evidence.best
+    best = size * judged.NEARNESS * signals.nearness + (1 - size) * signals.best
     doubts = (
-        size * evidence.uncovered,
-        size * evidence.is_name_missed,
-        (1 - size) * evidence.is_name_unknown,
+        size * signals.uncovered,
+        size * signals.is_name_missed,
+        (1 - size) * signals.is_name_unknown,
     )
-    return [max(evidence.memory, best), *doubts, float(evidence.is_name_alone)]
+    return [max(signals.memory, best), *doubts, float(signals.is_name_alone)]
 
 
 def weights_of(memories: Mapping[str, Sequence[Asked]]) -> np.ndarray:

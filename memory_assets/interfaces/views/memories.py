@@ -53,10 +53,8 @@ def _headline(answer: "types.Answer") -> Parts:
         if not answer.is_known:
             nearest = "sessions" if answer.sessions else "memories"
             yield warning(f"Not in memory. The nearest {nearest}:")
-    elif answer.profile == LOOKUP:
-        yield f"Nothing is known of {answer.question}."
     else:
-        yield "No memory answers this question." if answer.page == 1 else "No more results."
+        yield from _nothing(answer)
 
 
 def _sessions(answer: "types.Answer") -> Parts:
@@ -67,6 +65,21 @@ def _sessions(answer: "types.Answer") -> Parts:
             yield f"   {item.said_by}: {item.text} ({item.id})"
         about = (f"{match.started_at:%Y-%m-%d}", match.project, match.harness)
         yield dim(f"   {', '.join(filter(None, about))}, session {match.session}")
+
+
+def _nothing(answer: "types.Answer") -> Parts:
+    """Says that nothing is known, and in a line what is nearest to the question."""
+    if answer.profile == LOOKUP:
+        yield f"Nothing is known of {answer.question}."
+    else:
+        yield "Nothing is known about this." if answer.page == 1 else "No more results."
+    nearest = answer.nearest
+    if nearest:
+        from memory_assets.text.excerpts import cut_to_match
+        from memory_assets.text.terms import query_terms
+
+        words = cut_to_match(nearest.text, query_terms(answer.question), WORDS_BESIDE)
+        yield dim(f"Nearest, but no answer: {words} ({_facts(nearest)})")
 
 
 def _results(answer: "types.Answer") -> Parts:

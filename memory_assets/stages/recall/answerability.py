@@ -20,6 +20,7 @@ import numpy as np
 
 from memory_assets.stages.recall.parsed_question import ParsedQuestion
 from memory_assets.stages.recall.ranking import Found, best_relevance, rank
+from memory_assets.stages.recall.relevance import Shared
 
 KNOWN = 0.25
 """Likelihood below which nothing is known about the question."""
@@ -38,7 +39,9 @@ NAME_ALONE = -4.7
 CONSTANT = -4.3
 
 SIZE = -1.1
-"""Of a large memory, which has something near to any question."""
+"""Of a large memory, which has something near to any question; not fitted, but chosen so that one
+threshold suits both.
+"""
 
 SMALL = math.log(1_000)
 LARGE = math.log(12_000)
@@ -52,7 +55,7 @@ weigh at most half of these.
 
 
 @dataclass(frozen=True)
-class Evidence:
+class AnswerSignals:
     """What speaks for and against an answer among the candidates."""
 
     memory: float
@@ -71,22 +74,29 @@ class Evidence:
     """Whether the best candidates share nothing else with the question."""
 
 
-def evidence_of(question: ParsedQuestion, candidates: Sequence[Found]) -> Evidence:
+def signals_among(question: ParsedQuestion, candidates: Sequence[Found]) -> AnswerSignals:
     """Returns what the candidates say; the question has the terms that any text covers marked."""
     best = [candidate.shared for candidate in sorted(candidates, key=rank)[:BEST]]
     nearness = float(np.mean([shared.cosine for shared in best])) if best else 0.0
-    with_names = [shared for shared in best if any(shared.names)]
-    names = [shared.names for shared in best if shared.names]
-    rest = max((shared.rest for shared in with_names), default=1.0)
-    return Evidence(
+    return AnswerSignals(
         best_relevance(match for match in candidates if not match.is_message),
         best_relevance(candidates),
         nearness,
         question.uncovered_share,
         is_name_unknown=bool(question.unknown_names),
-        is_name_missed=bool(names) and not np.any(names, axis=0).all(),
-        is_name_alone=rest < LEAST_REST and _asks_more_than_names(question),
+        is_name_missed=_is_name_missed(best),
+        is_name_alone=_is_name_alone(best) and _asks_more_than_names(question),
     )
+
+
+def _is_name_missed(best: Sequence[Shared]) -> bool:
+    names = [shared.names for shared in best if shared.names]
+    return bool(names) and not np.any(names, axis=0).all()
+
+
+def _is_name_alone(best: Sequence[Shared]) -> bool:
+    with_name = (shared.rest for shared in best if any(shared.names))
+    return max(with_name, default=1.0) < LEAST_REST
 
 
 def _asks_more_than_names(question: ParsedQuestion) -> bool:
@@ -96,17 +106,17 @@ def _asks_more_than_names(question: ParsedQuestion) -> bool:
     return names <= NAME_SHARE * others
 
 
-def answerability(evidence: Evidence, texts: int) -> float:
+def answerability(signals: AnswerSignals, texts: int) -> float:
     """Returns the probability that the answer is among so many texts.
 
     Uncovered words and missed names say more in a large memory: in a small one most do not occur.
     """
     size = size_of(texts)
-    best = size * NEARNESS * evidence.nearness + (1 - size) * evidence.best
-    odds = CONSTANT + RELEVANCE * max(evidence.memory, best)
-    odds += size * (SIZE + UNCOVERED * evidence.uncovered + MISSED_NAME * evidence.is_name_missed)
-    odds += (1 - size) * UNKNOWN_NAME * evidence.is_name_unknown
-    odds += NAME_ALONE * evidence.is_name_alone
+    best = size * NEARNESS * signals.nearness + (1 - size) * signals.best
+    odds = CONSTANT + RELEVANCE * max(signals.memory, best)
+    odds += size * (SIZE + UNCOVERED * signals.uncovered + MISSED_NAME * signals.is_name_missed)
+    odds += (1 - size) * UNKNOWN_NAME * signals.is_name_unknown
+    odds += NAME_ALONE * signals.is_name_alone
     return 1.0 / (1.0 + math.exp(-odds))
 
 

@@ -99,6 +99,7 @@ def merge_answers(
         notes=tuple(dict.fromkeys(notes)),
         uses=(*whole.uses, "needs"),
         cost=sum((answer.cost for answer in answers), Cost()),
+        nearest=None if results else whole.nearest,
         is_known=bool(results) and any(answer.is_known for answer in answers),
         likelihood=max(answer.likelihood for answer in answers),
         tier=MESSAGES if is_of_messages else MEMORIES,

@@ -48,6 +48,8 @@ class Found:
     place: int = -1
     """Of the passage in the texts of messages; -1 of a memory."""
     shared: Shared = NOTHING
+    link: str = ""
+    """The name that a better result shares with it, where that brought it in."""
 
     @property
     def is_message(self) -> bool:
@@ -58,7 +60,9 @@ class Found:
         """Returns it as a result."""
         how = {"score": self.score, "arms": self.retrievers}
         if not self.is_message:
-            return result_of(self.row, now, weights=self.weights, **how)
+            result = result_of(self.row, now, weights=self.weights, **how)
+            tags = (f"linked:{self.link}",) if self.link else ()
+            return replace(result, tags=(*result.tags, *tags))
         text = around(self.row["whole"], self.row["char_from"], self.row["char_to"])
         return message_result(self.row, now, text=text, **how)
 

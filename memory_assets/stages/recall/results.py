@@ -142,7 +142,7 @@ class Recalled:
     """Factor → what the fused score was multiplied with."""
     tags: tuple[str, ...] = ()
     """uncertain, unconfirmed (inferred, and no other source says so), a state that is not active,
-    `conflict:mem_…`.
+    `conflict:mem_…`, `linked:NAME` (a better result shares that name).
     """
 
 
@@ -304,6 +304,8 @@ class Answer:
     cost: Cost = Cost()
     is_known: bool = True
     """False: the answer is not in memory."""
+    nearest: Recalled | None = None
+    """Where nothing is known, what is nearest to the question; it is no answer."""
     likelihood: float = 1.0
     """How likely the answer is among what was searched."""
     tier: int = 2

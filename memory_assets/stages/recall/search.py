@@ -9,11 +9,12 @@ are shown within the profile's limits.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from operator import attrgetter
 from time import perf_counter
 
 from memory_assets.english.aliases import expand, words_in
 from memory_assets.schema.requests import Filters
-from memory_assets.stages.recall.answerability import KNOWN, answerability, evidence_of
+from memory_assets.stages.recall.answerability import KNOWN, answerability, signals_among
 from memory_assets.stages.recall.candidates import (
     Asked,
     find_later_statements,
@@ -22,6 +23,7 @@ from memory_assets.stages.recall.candidates import (
     read_exchanges,
 )
 from memory_assets.stages.recall.folding import fold_messages
+from memory_assets.stages.recall.linked_memories import with_linked
 from memory_assets.stages.recall.lookups import rows_of
 from memory_assets.stages.recall.parsed_question import (
     KnownNames,
@@ -69,6 +71,9 @@ READ = 2
 
 MOST_LISTED = 50
 """Candidates that are listed, those that are also results included."""
+
+LEAST_NEAR = 0.2
+"""Relevance of what is offered where nothing is known; another person's memories have none."""
 
 Rerank = Callable[[Sequence[Recalled]], list[Recalled]]
 
@@ -145,8 +150,10 @@ def _terms_of(text: str, whole: str, corpus: Corpus) -> dict[str, float]:
 
 def _answer(question: Asked, rerank: Rerank) -> Answer:
     judged = _judge(question, _find_candidates(question))
-    belonging = {candidate.id: candidate for candidate in judged.belonging}
-    ranked = sorted(belonging.values(), key=rank)
+    ranked = sorted(judged.belonging, key=rank)
+    if question.profile.messages == "beside" and not question.corpora:
+        ranked = with_linked(question, ranked)
+    belonging = {candidate.id: candidate for candidate in ranked}
     results = [candidate.result(question.asker.now) for candidate in ranked]
     replacements = _replacements(question, results)
     ordered = distinct(in_order(results, replacements))
@@ -168,6 +175,7 @@ def _answer(question: Asked, rerank: Rerank) -> Answer:
         notes=tuple(dict.fromkeys(sources.notes)),
         cost=Cost(embeddings=sources.embeddings, index_queries=sources.queries),
         is_known=judged.likelihood >= KNOWN and bool(handed_out),
+        nearest=None if handed_out else _nearest(question, judged),
         likelihood=round(judged.likelihood, 4),
         tier=3 if are_messages else 2,
         page=question.page,
@@ -216,7 +224,14 @@ def _likelihood(question: Asked, candidates: Sequence[Found]) -> float:
     opened = [question.sources.texts(name) for name in ("memories", "messages")]
     texts = [part for part in opened if part is not None]
     parsed = question.parsed.covered_by(texts)
-    return answerability(evidence_of(parsed, candidates), sum(map(len, texts)))
+    return answerability(signals_among(parsed, candidates), sum(map(len, texts)))
+
+
+def _nearest(question: Asked, judged: Judged) -> Recalled | None:
+    """Returns what is nearest to a question that nothing answers, if anything is near."""
+    near = [match for match in judged.candidates if match.relevance >= LEAST_NEAR]
+    best = max(near, key=attrgetter("relevance"), default=None)
+    return best.result(question.asker.now) if best else None
 
 
 def _listed(question: Asked, judged: Judged) -> list[ListedCandidate]:

@@ -52,3 +52,12 @@ def test_five_long_results_are_two_hundred_and_fifty_words_with_each_match_insid
 
 def test_the_last_page_says_that_there_are_no_more():
     assert [str(part) for part in lines(page=3)] == ["No more results."]
+
+
+def test_what_is_nearest_to_a_question_that_nothing_answers_is_one_line():
+    nearest = replace(SAID, text=LONG, other_half=None)
+    shown = [str(part) for part in lines(nearest=nearest, is_known=False)]
+    assert shown[0] == "Nothing is known about this."
+    assert shown[1].startswith("Nearest, but no answer: Sentence 0 has")
+    assert shown[1].endswith("(2026-08-03, tidewatch, pi, msg_1)")
+    assert len(shown) == 2

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_assets.schema.requests import Filters
-from memory_assets.stages.recall.answerability import KNOWN, Evidence, answerability, evidence_of
+from memory_assets.stages.recall.answerability import KNOWN, AnswerSignals, answerability, signals_among
 from memory_assets.stages.recall.parsed_question import KnownNames, ParsedQuestion, parse_question
 from memory_assets.stages.recall.ranking import Found
 from memory_assets.stages.recall.relevance import Shared
@@ -18,7 +18,7 @@ from memory_assets_tests.factories import START, row
 from memory_assets_tests.stages.recall.recalled import indexed
 
 SHARE, TEXTS = st.floats(0, 1), st.integers(0, 10**6)
-EVIDENCE = Evidence(memory=0.5, best=0.5, nearness=0.4, uncovered=0.2)
+SIGNALS = AnswerSignals(memory=0.5, best=0.5, nearness=0.4, uncovered=0.2)
 DOUBTS = ("is_name_unknown", "is_name_missed", "is_name_alone")
 
 
@@ -26,23 +26,23 @@ DOUBTS = ("is_name_unknown", "is_name_missed", "is_name_alone")
 def test_relevance_makes_an_answer_likelier_and_what_nothing_covers_less_likely(
     relevance: float, uncovered: float, texts: int
 ):
-    evidence = Evidence(relevance, relevance, relevance, uncovered)
-    likely = answerability(evidence, texts)
-    more = replace(evidence, memory=relevance + 0.1, best=relevance + 0.1, nearness=relevance + 0.1)
+    signals = AnswerSignals(relevance, relevance, relevance, uncovered)
+    likely = answerability(signals, texts)
+    more = replace(signals, memory=relevance + 0.1, best=relevance + 0.1, nearness=relevance + 0.1)
     assert answerability(more, texts) > likely
-    assert answerability(replace(evidence, uncovered=uncovered + 0.1), texts) <= likely
+    assert answerability(replace(signals, uncovered=uncovered + 0.1), texts) <= likely
     for doubt in DOUBTS:
-        assert answerability(replace(evidence, **{doubt: True}), texts) <= likely
+        assert answerability(replace(signals, **{doubt: True}), texts) <= likely
 
 
 def test_uncovered_words_and_missed_names_say_little_in_a_small_memory_and_much_in_a_large_one():
-    doubtful = replace(EVIDENCE, memory=0.0, uncovered=0.6, is_name_missed=True)
+    doubtful = replace(SIGNALS, memory=0.0, uncovered=0.6, is_name_missed=True)
     assert answerability(doubtful, 50) > 0.4
     assert answerability(doubtful, 50_000) < KNOWN
 
 
 def test_in_a_large_memory_one_near_memory_suffices_and_one_near_passage_does_not():
-    passage = Evidence(memory=0.0, best=0.8, nearness=0.15, uncovered=0.0)
+    passage = AnswerSignals(memory=0.0, best=0.8, nearness=0.15, uncovered=0.0)
     assert answerability(passage, 50_000) < KNOWN
     assert answerability(replace(passage, memory=0.8), 50_000) > 0.5
 
@@ -77,9 +77,9 @@ def test_a_name_alone_is_no_answer_and_a_name_that_is_missing_makes_it_doubtful(
     read, question: str, names: tuple[bool, ...], rest: float, doubts: set[str]
 ):
     parsed: ParsedQuestion = read(question)
-    evidence = evidence_of(parsed, [found(names, rest)])
-    assert {doubt for doubt in DOUBTS if getattr(evidence, doubt)} == doubts
+    signals = signals_among(parsed, [found(names, rest)])
+    assert {doubt for doubt in DOUBTS if getattr(signals, doubt)} == doubts
 
 
 def test_without_candidates_nothing_is_known(read):
-    assert answerability(evidence_of(read("Who owns HarborMint?"), []), 50) < KNOWN
+    assert answerability(signals_among(read("Who owns HarborMint?"), []), 50) < KNOWN

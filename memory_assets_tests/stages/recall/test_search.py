@@ -138,6 +138,21 @@ def test_meaning_finds_what_shares_no_word_with_the_question(corpus: Corpus):
     ]
 
 
+def test_where_nothing_is_known_the_nearest_is_offered_as_no_answer(corpus: Corpus):
+    near = replace(corpus, vectors=Vectors(Hit("deploy", 0.25), Hit("port", 0.1)))  # type: ignore[arg-type]
+    answer = ask(near, "what should I cook on Sunday?")
+    assert (answer.results, answer.is_known) == ((), False)
+    assert answer.nearest and answer.nearest.memory_id == "deploy"
+    assert ask(corpus, "what should I cook on Sunday?").nearest is None
+
+
+def test_what_belongs_to_another_person_is_never_the_nearest(corpus: Corpus):
+    private = memories(deploy={"scope": "person", "person": "bo"})
+    near = replace(corpus, memories=private, vectors=Vectors(Hit("deploy", 0.3)))  # type: ignore[arg-type]
+    asker = Asker(NOW, person="ann")
+    assert search("what should I cook on Sunday?", near, asker).nearest is None
+
+
 def test_of_two_alike_the_fresher_one_comes_first(corpus: Corpus):
     aged = memories(uv={"event_at": NOW - timedelta(days=300)})
     assert ids(ask(replace(corpus, memories=aged)))[0] == "blog"
