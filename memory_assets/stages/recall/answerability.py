@@ -15,6 +15,7 @@ benchmarks computes them, and `make bench ROWS=honesty` measures them.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
 
@@ -101,9 +102,9 @@ def _is_name_alone(best: Sequence[Shared]) -> bool:
 
 def _asks_more_than_names(question: ParsedQuestion) -> bool:
     """Returns whether the words that are no names weigh at least twice as much as the names."""
-    names = sum(max(term.weight for term in terms) for terms in question.terms_of_names)
-    others = sum(term.weight for term in question.other_terms)
-    return names <= NAME_SHARE * others
+    weight = attrgetter("weight")
+    heaviest = [max(terms, key=weight) for terms in question.terms_of_names]
+    return sum(map(weight, heaviest)) <= NAME_SHARE * sum(map(weight, question.other_terms))
 
 
 def answerability(signals: AnswerSignals, texts: int) -> float:

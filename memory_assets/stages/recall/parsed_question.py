@@ -298,9 +298,9 @@ class ParsedQuestion:
     @property
     def terms_of_names(self) -> list[list[QueryTerm]]:
         """The terms of each name; of projects and persons, which weigh nothing, none."""
-        own = {term.term: term for term in self.terms if term.weight and not term.is_context}
-        names = [[own[term] for term in query_terms(name) if term in own] for name in self.names]
-        return [terms for terms in names if terms]
+        names = [frozenset(query_terms(name)) for name in self.names]
+        weighty = [term for term in self.terms if term.weight and not term.is_context]
+        return [*filter(None, (_terms_among(weighty, name) for name in names))]
 
     @property
     def other_terms(self) -> list[QueryTerm]:
@@ -322,6 +322,10 @@ class ParsedQuestion:
             replace(term, is_covered=term.is_covered or term.term in known) for term in self.terms
         )
         return replace(self, terms=terms)
+
+
+def _terms_among(terms: Iterable[QueryTerm], names: Collection[str]) -> list[QueryTerm]:
+    return [term for term in terms if term.term in names]
 
 
 def parse_question(

@@ -9,7 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_assets.schema.requests import Filters
-from memory_assets.stages.recall.answerability import KNOWN, AnswerSignals, answerability, signals_among
+from memory_assets.stages.recall.answerability import (
+    KNOWN,
+    AnswerSignals,
+    answerability,
+    signals_among,
+)
 from memory_assets.stages.recall.parsed_question import KnownNames, ParsedQuestion, parse_question
 from memory_assets.stages.recall.ranking import Found
 from memory_assets.stages.recall.relevance import Shared
