@@ -39,7 +39,7 @@ UNKNOWN_NAME = -4.6
 NAME_ALONE = -4.7
 CONSTANT = -4.3
 
-SIZE = -1.1
+SIZE = -0.8
 """Of a large memory, which has something near to any question; not fitted, but chosen so that one
 threshold suits both.
 """
