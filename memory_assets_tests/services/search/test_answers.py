@@ -3,6 +3,7 @@
 import json
 import time
 
+import polars as pl
 import pytest
 
 from memory_assets.memory import MemoryAgent
@@ -10,7 +11,7 @@ from memory_assets.stages.embed.memories import RECALLED
 from memory_assets.stages.recall.log import log_recalls
 from memory_assets.store.store import Store
 from memory_assets_tests.messages_api import KEY, serve
-from memory_assets_tests.small_store import FACT, IDS, MEMORY, index, small_store
+from memory_assets_tests.small_store import DAY, FACT, IDS, MEMORY, index, small_store
 from memory_assets_tests.stages.distill.models import ScriptedModel
 
 QUESTION = "do we use pip to install packages?"
@@ -31,6 +32,27 @@ def test_without_a_model_the_answer_quotes_memories_and_cites_where_they_were_le
     (cited,) = [citation for citation in quoted.citations if citation.id == SHORT]
     where = (cited.kind, cited.ref, cited.session, cited.lines)
     assert where == ("fact", MEMORY, "session-1", (3,))
+
+
+def test_an_assistants_message_is_quoted_from_all_of_its_text_not_only_from_what_recall_shows():
+    store = small_store()
+    between = " ".join(f"The weather of day {day} was fine." for day in range(60))
+    text = f"Wheels are installed with uv.\n\n{between}\n\nSdists are also installed with uv, from source."
+    is_long = pl.col("message_id") == IDS[3]
+    messages = store.tables.read("messages")
+    changed = messages.with_columns(text=pl.when(is_long).then(pl.lit(text)).otherwise("text"))
+    store.tables.write("messages", DAY.isoformat(), changed)
+    index(store)
+    question = "are wheels and sdists installed with uv"
+    (shown,) = [
+        result
+        for result in MemoryAgent().recall(question, probe=True).results
+        if result.memory_id == IDS[3]
+    ]
+    assert not ("Wheels" in shown.text and "Sdists" in shown.text)
+    quoted = MemoryAgent().answer(question, probe=True).text
+    assert "assistant, 2026-08-03: Wheels are installed with uv." in quoted
+    assert "assistant, 2026-08-03: Sdists are also installed with uv, from source." in quoted
 
 
 def test_with_a_model_the_answer_is_put_together_from_what_it_was_shown(store: Store):
