@@ -39,7 +39,7 @@ UNKNOWN_NAME = -4.6
 NAME_ALONE = -4.7
 CONSTANT = -4.3
 
-SIZE = -0.8
+SIZE = -1.1
 """Of a large memory, which has something near to any question; not fitted, but chosen so that one
 threshold suits both.
 """
