@@ -135,6 +135,12 @@ def ends(text: str) -> bool:
     return ending is not None and not _UNDONE.search(text[: ending.start()])
 
 
+def has_cue_of_change(text: str) -> bool:
+    """Returns whether the text has a word of a change, which is quick to tell."""
+    words = re.findall(r"\w+", text.lower())
+    return not (ENDINGS | TURNS).isdisjoint(words) or re.search(CUES, text) is not None
+
+
 def reverts(text: str) -> bool:
     """Returns whether the text begins by saying that earlier work was taken back."""
     return any(word.lower().startswith("revert") for word in text.split()[:2])

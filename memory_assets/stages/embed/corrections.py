@@ -32,7 +32,7 @@ _PLACES = frozenset(map(root, _LISTS["places"]))
 _GENERAL = frozenset(map(root, _LISTS["general"] | ENDINGS | TURNS))
 """Words of ending and resuming, which are no subject."""
 
-_RENAMING = frozenset(map(root, _LISTS["renaming"]))
+_RENAMING = frozenset({root("rename"), root("call")})
 _UNDONE_WORK = frozenset({root("commit")})
 _NOTHING = frozenset[str]()
 

@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 import polars as pl
 
-from memory_assets.english.changes import ends, turns
+from memory_assets.english.changes import has_cue_of_change
 from memory_assets.schema.protocols import Row, Texts
 from memory_assets.schema.requests import MOST_DEEP, Filters
 from memory_assets.stages.embed.merge import find_conflicts_of
@@ -42,7 +42,6 @@ from memory_assets.stages.recall.results import (
     Recalled,
     condition,
     message_result,
-    result_of,
 )
 from memory_assets.stages.recall.retrievers import Retrievers
 from memory_assets.text.terms import query_terms
@@ -51,7 +50,7 @@ MESSAGE_FACTOR = 0.8
 """Weight of a message beside a distilled memory of the same fit."""
 
 MOST_LATER = 20
-"""Texts that share the results' words, among which later statements are looked for."""
+"""Messages that share the results' words, among which later statements are looked for."""
 
 MOST_TERMS = 40
 """Words of the results by which these are found."""
@@ -269,38 +268,18 @@ def _origins(question: Asked, query: SearchQuery) -> list[Origin]:
 
 
 def find_later_statements(question: Asked, results: Sequence[Recalled]) -> list[Recalled]:
-    """Returns memories and messages that share the results' words and state a change, whether the
+    """Returns messages of owners that share the results' words and may state a change, whether the
     question finds them or not: one of them may have replaced a result.
     """
     words = query_terms(" ".join(result.text for result in results))[:MOST_TERMS]
-    terms = dict.fromkeys(words, 1.0)
     shown = {result.memory_id for result in results}
-    now = question.asker.now
-    later = [
-        result_of(row, now, score=0.0, arms=())
-        for row in _memories_with(question, terms)
-        if _states_change(row["text"])
+    return [
+        message_result(row, question.asker.now, text=row["passage"], score=0.0, arms=())
+        for row in _messages_with(question, dict.fromkeys(words, 1.0))
+        if row["author"] == "owner"
+        and row["message_id"] not in shown
+        and has_cue_of_change(row["passage"])
     ]
-    later += [
-        message_result(row, now, text=row["passage"], score=0.0, arms=())
-        for row in _messages_with(question, terms)
-        if row["author"] == "owner" and _states_change(row["passage"])
-    ]
-    return [statement for statement in later if statement.memory_id not in shown]
-
-
-def _states_change(text: str) -> bool:
-    return turns(text) or ends(text)
-
-
-def _memories_with(question: Asked, terms: Mapping[str, float]) -> Iterator[Row]:
-    texts = question.sources.texts("memories")
-    if not texts or not terms:
-        return iter(())
-    hits = best_hits(texts, texts.score(terms), MOST_LATER)
-    rows = rows_of(question.memories, [hit.id for hit in hits])
-    passes = condition(question.filters, rows.columns)
-    return rows.filter(passes, pl.col("author") == "owner").iter_rows(named=True)
 
 
 def _messages_with(question: Asked, terms: Mapping[str, float]) -> Iterator[Row]:
