@@ -22,11 +22,11 @@ from memory_assets_tests.structure import (
     stored_names,
 )
 
-CODE_LINES = 65_568
-CORE_LINES = 54_506
+CODE_LINES = 67_629
+CORE_LINES = 56_578
 """Lines of code without optional capabilities."""
-TEST_LINES = 40_000
-WORDS = 25_000
+TEST_LINES = 41_119
+WORDS = 25_300
 ALTERNATIVES = 10_082
 MASKING_ALTERNATIVES = 1_147
 """Those in patterns of bytes included."""
@@ -36,7 +36,7 @@ UNDOCUMENTED = 91
 FINISHED = (0, 0, 34, 30, 0.0004)
 """Functions with too many branches, assigning conditions, tuple assignments, nested comprehensions,
 share of vague names."""
-UNFINISHED = (20, 20, 59, 18, 0.0591)
+UNFINISHED = (18, 20, 54, 18, 0.0549)
 
 
 @pytest.fixture(scope="module")

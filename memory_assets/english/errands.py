@@ -21,7 +21,7 @@ _ERRAND = re.compile(
 )
 
 _CONTENT = re.compile(
-    r"(?i)^((?!change|make|run)[^:]*?(?::| [-–—]) |.*?\b(?:an?|fix the) [\w -]+?(?:that|which) ).+"
+    r"(?i)^((?!change|make|run)[^:]*?[:–—-] |.*?\b(?:an?|fix the) [\w -]+?(?:that|which) ).+"
 )
 """What is to be written, or what a new thing does: "Add a hook that runs before every commit"."""
 
