@@ -267,7 +267,8 @@ def _facts(result: "types.Recalled") -> str:
     said_by = f"from {result.said_by}" if is_memory and result.said_by else ""
     id = short_id(result.memory_id) if is_memory else short_message_id(result.memory_id)
     about = (f"{result.event_at:%Y-%m-%d}", said_by, result.project, result.harness)
-    return ", ".join([*filter(None, about), *result.tags, id])
+    tags = [tag.replace("linked:", "linked by ") for tag in result.tags]
+    return ", ".join([*filter(None, about), *tags, id])
 
 
 def _origin(citation: "types.Citation") -> str:

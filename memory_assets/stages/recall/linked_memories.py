@@ -7,7 +7,10 @@ it, if these are few: a name that many memories have links nothing.
 """
 
 from collections.abc import Iterator, Sequence
+from functools import reduce
 from itertools import islice
+
+import numpy as np
 
 from memory_assets.stages.distill.items import entities_of
 from memory_assets.stages.recall.candidates import Asked
@@ -62,10 +65,10 @@ def _linked_to(source: Found, question: Asked, shown: set[str]) -> Iterator[Foun
 
 
 def _rows_of_name(name: str, question: Asked) -> Sequence[int]:
-    """Returns the texts that contain the name; none where the question has it, or many do."""
+    """Returns the texts with the whole name; none where the question has it, or many have it."""
     texts = question.sources.texts("memories")
-    terms = query_terms(name)
-    if texts is None or not terms or terms[0] in question.query.terms:
+    terms = {*query_terms(name)}
+    if texts is None or not terms or terms <= {*question.query.terms}:
         return ()
-    rows = texts.postings(terms[0])[0]
+    rows = reduce(np.intersect1d, (texts.postings(term)[0] for term in terms))
     return rows.tolist() if len(rows) <= MOST_NAMED else ()

@@ -13,11 +13,12 @@ from memory_assets_tests.factories import START, frame, row
 from memory_assets_tests.stages.recall.recalled import indexed
 
 FACTS = {
-    "failure": ("The checkout fails with E_STOCK_017 in src/app.py.", {}),
+    "failure": ("The checkout fails with E_STOCK_017 in src/app.py after `ledger check`.", {}),
     "cure": ("E_STOCK_017 goes away after a restart of the worker.", {}),
     "older": ("E_STOCK_017 cannot be cured.", {"state": "superseded"}),
     "away": ("E_STOCK_017 is harmless here.", {"project": "blog"}),
     "other": ("E_STOCK_018 needs more disk.", {}),
+    "half": ("`ledger count` runs at night.", {}),
     "far": ("Deploys happen on Tuesdays.", {}),
 } | {f"app{number}": (f"src/app.py has part {number}.", {}) for number in range(MOST_NAMED)}
 
@@ -45,7 +46,7 @@ def links(answer: Answer) -> list[tuple[str, tuple[str, ...]]]:
 def test_what_shares_an_error_with_the_best_memory_follows_it_with_the_name_that_links_them(
     tmp_path: Path,
 ):
-    """Not what was replaced, what another project says, or what shares a name that many memories have."""
+    """Not what was replaced, what another project says, or what shares half a name or one that many memories have."""
     answer = ask(tmp_path, "why does the checkout fail?")
     assert links(answer) == [("failure", ()), ("cure", ("linked:E_STOCK_017",))]
 
