@@ -120,6 +120,12 @@ def matching_words(text: str, terms: Collection[str]) -> Iterator[tuple[int, int
             yield start, end
 
 
+def further_terms(terms: Collection[str], text: str) -> list[str]:
+    """Returns the terms that the text lacks: what the answer to it may add."""
+    present = set(text_terms(text))
+    return [term for term in terms if term not in present]
+
+
 def whole_sentences(shown: str) -> Iterator[str]:
     """Yields the sentences of an excerpt, each on one line, without those that were cut."""
     text = shown.removeprefix(f"{CUT} ").removesuffix(f" {CUT}")

@@ -109,13 +109,15 @@ def _tokens(lines: Iterable[object]) -> int:
 
 
 def _result(number: int, result: "types.Recalled", terms: Collection[str], room: int) -> Parts:
-    from memory_assets.text.excerpts import cut_to_match
+    from memory_assets.text.excerpts import cut_to_match, further_terms
 
     facts = _facts(result)
     half = result.other_half
     beside = ""
     if half:
-        words = cut_to_match(half.text, terms, WORDS_BESIDE)
+        is_reply = half.relation == "answered by"
+        wanted = further_terms(terms, result.text) if is_reply else terms
+        words = cut_to_match(half.text, wanted, WORDS_BESIDE)
         beside = f"{half.relation} {half.said_by}: {words}"
     speaker = f"{result.said_by}: " if result.kind == "message" else ""
     label = f"{number}. {speaker}"

@@ -20,7 +20,7 @@ from memory_assets.schema.vocabulary import Link
 from memory_assets.stages.recall.replaced import DENIED
 from memory_assets.stages.recall.results import OtherHalf, Recalled
 from memory_assets.stages.recall.speakers import author_of, said_by
-from memory_assets.text.excerpts import BESIDE, LONGEST, excerpt
+from memory_assets.text.excerpts import BESIDE, LONGEST, excerpt, further_terms
 
 LOOKED_AT = 20
 """Messages of the session on either side among which the other half is looked for."""
@@ -118,14 +118,17 @@ def _other_half(passage: Row, neighbours: Neighbours) -> Half | None:
 def _with_half(
     result: Recalled, passage: Row, relation: Link, row: Row, terms: Collection[str]
 ) -> Recalled:
+    text = excerpt(passage, terms, LONGEST - BESIDE)
+    wanted = further_terms(terms, text) if relation == "answered by" else terms
     speaker = said_by({**row, "author": author_of(row)})
-    half = OtherHalf(row["message_id"], relation, speaker, excerpt(row, terms, BESIDE), row["line"])
+    beside = excerpt(row, wanted, BESIDE)
+    half = OtherHalf(row["message_id"], relation, speaker, beside, row["line"])
     is_denied = passage["author"] == "assistant" and relation == "answered by"
     is_denied = is_denied and calls_wrong(row["whole"])
     return replace(
         result,
         tags=(*result.tags, f"{DENIED}{speaker}") if is_denied else result.tags,
-        text=excerpt(passage, terms, LONGEST - BESIDE),
+        text=text,
         lines=(*result.lines, half.line),
         other_half=half,
     )

@@ -62,7 +62,9 @@ class Session:
             else pl.DataFrame(schema=["id"])
         )
 
-    def shown(self, *lines: int, allowed: np.ndarray | None = None) -> list[Recalled]:
+    def shown(
+        self, *lines: int, allowed: np.ndarray | None = None, terms: Sequence[str] = ()
+    ) -> list[Recalled]:
         found = []
         for line in lines:
             row = self.rows[f"m{line}#0"]
@@ -70,7 +72,7 @@ class Session:
             found.append(
                 (place, row, message_result(row, START, text=row["whole"], score=1.0, arms=()))
             )
-        exchanges = show_exchanges(found, self.texts, self.read, (), allowed=allowed)
+        exchanges = show_exchanges(found, self.texts, self.read, terms, allowed=allowed)
         return [exchanges[f"m{line}"] for line in lines]
 
     def half(self, line: int, **options) -> tuple[str, str, str] | None:
@@ -178,3 +180,13 @@ def test_of_a_long_other_half_the_passage_nearest_to_the_question_is_shown(tmp_p
     ].other_half
     assert half is not None
     assert half.text.endswith("The port is 5433.")
+
+
+def test_an_answer_is_cut_to_what_it_adds_to_the_question(tmp_path: Path):
+    later = "A backup that was never restored is no backup at all, so restore one each month. " * 3
+    answer = f"`pg_dump` at three each night, to a box in another city. {later}"
+    session = Session(tmp_path, (OWNER, "What about backups?"), (ANSWER, answer))
+    _, _, words = session.half(0, terms=("backup",))
+    assert words.startswith("`pg_dump` at three")
+    _, _, words = session.half(0, terms=("backup", "month"))
+    assert "each month" in words
