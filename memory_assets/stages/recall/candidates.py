@@ -161,7 +161,7 @@ def _with_successors(question: Asked, candidates: list[Found], passes: pl.Expr) 
 def _is_better(candidate: Found, other: Found | None) -> bool:
     if candidate.reason:
         return False
-    return other is None or bool(other.reason) or other.score < candidate.score
+    return other is None or bool(other.reason) or other.relevance < candidate.relevance
 
 
 def _newest(memories: pl.DataFrame, ids: Iterable[str], passes: pl.Expr) -> dict[str, str]:

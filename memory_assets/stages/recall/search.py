@@ -193,13 +193,16 @@ def _find_candidates(question: Asked) -> list[Found]:
 
 
 def _needs_messages(question: Asked, memories: Sequence[Found]) -> bool:
-    """Returns whether messages are searched, too: in `lean` only where hardly any memory is the
-    answer, or where candidates are listed.
-    """
+    """Returns whether messages are searched, too."""
     if question.corpora:
         return "messages" in question.corpora
-    if question.lists_candidates:
-        return True
+    return question.lists_candidates or _shows_messages(question, memories)
+
+
+def _shows_messages(question: Asked, memories: Sequence[Found]) -> bool:
+    """Returns whether messages may be results: in `lean` only where hardly any memory is the
+    answer.
+    """
     if question.profile.messages != "in need":
         return question.profile.messages == "beside"
     is_any = any(not memory.reason for memory in memories)
@@ -212,7 +215,10 @@ def _judge(question: Asked, candidates: list[Found]) -> Judged:
     home = question.parsed.scope.projects
     together = list(linked(at_home(candidates, home, is_wide=question.profile.is_wide)))
     likelihood = _likelihood(question, together)
-    belonging = [candidate for candidate in together if not candidate.reason]
+    belonging = [match for match in together if not match.reason]
+    memories = [match for match in together if not match.is_message]
+    if not _shows_messages(question, memories):
+        belonging = [match for match in memories if not match.reason]
     return Judged(likelihood, together, belonging if likelihood >= KNOWN else ())
 
 
