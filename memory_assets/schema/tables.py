@@ -243,8 +243,6 @@ _CORE = (
           pool="memory_md"),
     Table("model_reviews", "triage", ("review",), "batch/2", r.ModelReview,
           made_from=("proposals",), every_run=True, kinds=_LLM, plots=("verdict",)),
-    Table("model_calls", "triage", (*_REBUILD, "review"), "calls/1", r.ModelCall,
-          made_from=("merges", "model_reviews"), every_run=True, kinds=_LLM, plots=("serialiser",)),
     Table("decisions", "triage", _TRIAGE, "triage/7", r.Decision,
           made_from=("proposals", "friction", "amendments", "model_reviews"),
           settings=("owner", "sections", "review_days", "trust_after", "timezone"),

@@ -1,13 +1,10 @@
 """The reflector decides facts in doubt while memories are rebuilt: counted, limited, and asked about each pair once."""
 
-import polars as pl
 import pytest
 
 from memory_assets.runs.results import Rows, Run
-from memory_assets.runs.steps import embed, triage
+from memory_assets.runs.steps import embed
 from memory_assets.schema.tables import TABLES, WHOLE
-from memory_assets.services.health.status import status_of
-from memory_assets.services.models.model_budget import Budget
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store
 from memory_assets_tests.factories import START, row
@@ -78,29 +75,6 @@ def test_a_pair_in_doubt_is_asked_about_once_and_decided(
         ("same", "same claim by a model")
     ]
     assert len(model.asked) == 1
-    (call,) = calls(with_reflector(store))
-    assert (call["model"], call["attempts"], call["problem"]) == ("large", 1, None)
-    assert call["cost_usd"] == pytest.approx(Budget(with_reflector(store), "large").spent_since(0))
-
-
-def calls(store: Store) -> list[dict]:
-    """The rows of the questions that were asked, built and written as in a run."""
-    rows = triage.model_calls(store, Run(TABLES["model_calls"], [WHOLE], [WHOLE]))(WHOLE)
-    assert isinstance(rows, pl.DataFrame)
-    store.tables.write("model_calls", WHOLE, rows)
-    return rows.to_dicts()
-
-
-def test_an_answer_without_a_verdict_is_a_row_with_its_cost_and_a_line_in_the_status(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-):
-    build(with_reflector(store), ScriptedModel("I cannot say."), monkeypatch)
-    (call,) = calls(with_reflector(store))
-    assert (call["problem"], call["cost_usd"] > 0) == ("The answer has no verdict.", True)
-    assert (
-        "1 question to a model came to nothing: The answer has no verdict"
-        in status_of(store).unanswered
-    )
 
 
 def test_an_answer_stays_valid_without_a_model(store: Store, monkeypatch: pytest.MonkeyPatch):

@@ -45,7 +45,6 @@ PAID_STEPS = {
     "reflections": "reflection",
     "weekly_distillates": "weeks",
     "monthly_distillates": "months",
-    "model_calls": "pairs and reviews",
     "recalls": "recall",
 }
 """By table with a column `cost_usd`, the name of its step in the health report."""

@@ -9,8 +9,6 @@ from memory_assets.errors import ModelError, ModelSetupError
 from memory_assets.runs.due import triage_state
 from memory_assets.runs.results import Builder, Markdown, Report, Rows, Run, per_partition
 from memory_assets.runs.scopes import file_of
-from memory_assets.runs.steps.embed import pair_answers
-from memory_assets.schema.frames import frame_of
 from memory_assets.schema.protocols import Model
 from memory_assets.schema.records import MEMORY_MD
 from memory_assets.services.models.model_budget import Budget
@@ -26,7 +24,6 @@ from memory_assets.services.review.open_triage import (
     write_review,
 )
 from memory_assets.stages.distill.daily_log import render_reflected, update_reflected
-from memory_assets.stages.distill.model.answer_rows import call_rows
 from memory_assets.stages.distill.model.answers import AnswerStore
 from memory_assets.stages.triage.batch import ask_in_batches, of_first_batch, read_verdicts
 from memory_assets.stages.triage.memory_md import read_entries, render_outline
@@ -55,14 +52,6 @@ def model_reviews(store: Store, _: Run) -> Builder:
         outcome = _ask(store, answers, model)
     warnings = [outcome] if outcome.startswith("failed") else []
     return lambda _: Rows(read_verdicts(answers.every()), {"asked": outcome}, warnings=warnings)
-
-
-@per_partition
-def model_calls(store: Store, _: str) -> pl.DataFrame:
-    """Lists the questions to a model about pairs of facts and about proposals, with their cost."""
-    answers = [*pair_answers(store).every(), *triage_answers(store).every()]
-    rows = call_rows(answers, store.settings.zone, lambda model: Budget(store, model).price)
-    return frame_of("model_calls", rows)
 
 
 def _ask(store: Store, answers: AnswerStore, model: Model) -> str:
@@ -224,7 +213,7 @@ def _push_workspace(store: Store) -> str | None:
 
 
 BUILDERS = (
-    amendments, model_reviews, model_calls, decisions, trust, memory_md, patches, entries,
+    amendments, model_reviews, decisions, trust, memory_md, patches, entries,
     reflected_log, review_md, review_tasks,
 )  # fmt: skip
 """The functions that build the tables of their names (`runs.builders`)."""

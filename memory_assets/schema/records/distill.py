@@ -26,18 +26,32 @@ AnswerState = Literal["answered", "cut", "refused", "unusable", "failed"]
 Verdict = Literal["allow", "hold", "discard"]
 
 
-class ModelCall(Record):
-    """One question to a model about pairs of facts or about proposals, with its cost."""
+class ObserverAnswer(Record):
+    """One model call about a window, or its share of a call about several short sessions; none
+    without a model.
+    """
 
-    key: ClassVar = ("answer",)
-    day: date = column("Local day of the window, or of the answer if there is none.")
+    key: ClassVar = ("window_id", "ordinal")
+    window_id: str = column("The window.")
+    ordinal: Count = column("Number of the call, from 0; a long window takes several.")
+    call_count: Count = column("Calls for the whole window.")
+    session_id: str = column("The session.")
+    day: date = column("Local day of the window.")
+    row_from: Count = column("Position in the window of the call's first message.")
+    row_to: Count = column("Position of its last message.")
+    state: AnswerState = column(
+        "answered; cut (truncated); refused, unusable (twice) or failed: the rules observe these "
+        "messages."
+    )
+    problem: str | None = column("Why there is no answer.")
     answer: str | None = column(
         "Name of the raw answer's file below `answers/`, without its extension."
     )
-    problem: str | None = column("Why there is no answer.")
     model: str = column("Model that was asked.")
+    answered_by: str | None = column("Model name given in the answer.")
     prompt_hash: str = column("Hash of the prompt.")
-    serialiser: str = column("Version of the question's form, such as `pairs/2`.")
+    parameters: str = column("Parameters of the call.")
+    serialiser: str = column("Version of the message serialisation.")
     stop_reason: str | None = column("Stop reason, as the Messages API names it.")
     attempts: Count = column(
         "Answers that were paid for, including truncated ones and shares of one."
@@ -52,26 +66,6 @@ class ModelCall(Record):
     seconds: float = column("Duration of the call; 0 in a batch.")
     is_batch: bool = column("Answered in a batch, at half the price.")
     asked_at: datetime | None = column("When the answer arrived.")
-
-
-class ObserverAnswer(ModelCall):
-    """One model call about a window, or its share of a call about several short sessions; none
-    without a model.
-    """
-
-    key: ClassVar = ("window_id", "ordinal")
-    window_id: str = column("The window.")
-    ordinal: Count = column("Number of the call, from 0; a long window takes several.")
-    call_count: Count = column("Calls for the whole window.")
-    session_id: str = column("The session.")
-    row_from: Count = column("Position in the window of the call's first message.")
-    row_to: Count = column("Position of its last message.")
-    state: AnswerState = column(
-        "answered; cut (truncated); refused, unusable (twice) or failed: the rules observe these "
-        "messages."
-    )
-    answered_by: str | None = column("Model name given in the answer.")
-    parameters: str = column("Parameters of the call.")
     shown_ids: list[str] = column("Earlier memories shown with the question.")
     cited_ids: list[str] = column("Those that the answer cites.")
     replaced_ids: list[str] = column(

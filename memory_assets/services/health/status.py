@@ -295,11 +295,10 @@ def _unanswered(tables: ParquetTables) -> str:
     for name in TABLE_OF.values():
         without_answer = tables.read(name, columns=["problem"]).filter(NO_ANSWER)
         problems += without_answer["problem"].to_list()
-    problems += tables.read("model_calls", columns=["problem"])["problem"].drop_nulls().to_list()
     if not problems:
         return ""
     count = f"{counted(len(problems), 'question')} to a model came to nothing"
-    return f"{count}: {problems[-1].rstrip('.')}. `memory data backfill` asks again about sessions"
+    return f"{count}: {problems[-1].rstrip('.')}. `memory data backfill` asks again"
 
 
 def _count(tables: ParquetTables, table: str, column: str, *conditions: pl.Expr) -> dict[str, int]:

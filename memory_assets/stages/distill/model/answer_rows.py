@@ -5,17 +5,16 @@ The text of an answer stays in its file; a row has its name.
 """
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from datetime import UTC, date, tzinfo
+from datetime import UTC, date
 from typing import Any
 
 import polars as pl
 
 from memory_assets.schema.protocols import TOKEN_FIELDS, ModelAnswer
 from memory_assets.stages.distill.grounding.narratives import without_quoted
-from memory_assets.stages.distill.model.answers import AnswerKey, AnswerStore, StoredAnswer
+from memory_assets.stages.distill.model.answers import AnswerStore, StoredAnswer
 from memory_assets.stages.distill.model.material import (
     find_citations,
     find_replaced,
@@ -45,6 +44,7 @@ def answer_row(status: QuestionStatus, day: date, price: Price) -> dict[str, Any
     if status.kept and key.model == AGENT:  # only the answer names the agent's client
         key = replace(key, model=status.kept.answer.model)
     of_question = ("window_id", "ordinal", "call_count", "session_id")
+    of_key = ("model", "prompt_hash", "parameters", "serialiser")
     return {
         **{name: getattr(question, name) for name in of_question},
         "day": day,
@@ -52,38 +52,10 @@ def answer_row(status: QuestionStatus, day: date, price: Price) -> dict[str, Any
         "row_to": question.call.last,
         "state": "failed" if status.state == "open" else status.state,
         "problem": _problem(status),
-        "parameters": key.parameters,
-        **_key_columns(key),
+        **{name: getattr(key, name) for name in of_key},
         **_attempt_columns(status.attempts, price),
         **_content_columns(status.kept, question.call.messages),
     }
-
-
-def call_rows(
-    answers: Iterable[StoredAnswer], zone: tzinfo, price_of: Callable[[str], Price]
-) -> list[dict[str, Any]]:
-    """Returns the row of each question; `price_of` returns the prices of a model."""
-    attempts: dict[str, list[StoredAnswer]] = defaultdict(list)
-    for stored in sorted(answers, key=lambda stored: stored.asked_at):
-        attempts[stored.key.name].append(stored)
-    return [_call_row(of_question, zone, price_of) for of_question in attempts.values()]
-
-
-def _call_row(
-    attempts: Sequence[StoredAnswer], zone: tzinfo, price_of: Callable[[str], Price]
-) -> dict[str, Any]:
-    last = attempts[-1]
-    return {
-        "day": last.asked_at.astimezone(zone).date(),
-        "answer": last.name,
-        "problem": last.fault or None,
-        **_key_columns(last.key),
-        **_attempt_columns(attempts, price_of(last.key.model)),
-    }
-
-
-def _key_columns(key: AnswerKey) -> dict[str, str]:
-    return {name: getattr(key, name) for name in ("model", "prompt_hash", "serialiser")}
 
 
 def _attempt_columns(attempts: Sequence[StoredAnswer], price: Price) -> dict[str, Any]:
