@@ -466,13 +466,15 @@ def parameters(model: type[Request]) -> Mapping[str, dict[str, Any]]:
 
 
 def _plain(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the schema without titles, null types and empty defaults."""
+    """Returns the schema without titles, null types and empty defaults; a constant is a choice."""
     options = (option for option in schema.get("anyOf", ()) if option["type"] != "null")
     plain = dict(next(options, {}))
     for name, value in schema.items():
         is_empty = name == "default" and value in (None, [], "")
         if name not in ("anyOf", "title") and not is_empty:
             plain[name] = value
+    if "const" in plain:
+        plain["enum"] = [plain.pop("const")]
     return plain
 
 

@@ -144,8 +144,10 @@ def a_new_verb(monkeypatch: pytest.MonkeyPatch) -> Iterator[Verb]:
         {"word": "uv"},
     )
     VERBS.append(verb)
+    cli._commands.cache_clear()
     yield verb
     VERBS.remove(verb)
+    cli._commands.cache_clear()
 
 
 def test_a_new_verb_is_a_command_a_tool_and_an_address(
