@@ -36,7 +36,7 @@ UNDOCUMENTED = 91
 FINISHED = (0, 0, 34, 30, 0.0004)
 """Functions with too many branches, assigning conditions, tuple assignments, nested comprehensions,
 share of vague names."""
-UNFINISHED = (18, 20, 54, 18, 0.0549)
+UNFINISHED = (18, 20, 54, 18, 0.055)
 
 
 @pytest.fixture(scope="module")
