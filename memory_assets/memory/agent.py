@@ -26,6 +26,7 @@ from memory_assets.schema.requests import AnswerRequest, RecallRequest
 from memory_assets.schema.vocabulary import MEMORY_KINDS
 from memory_assets.services.search.latest_briefing import Briefing, latest_briefing
 from memory_assets.store.places import present_root
+from memory_assets.text.short_ids import is_message_id
 
 if TYPE_CHECKING:
     import polars as pl
@@ -361,7 +362,7 @@ class MemoryAgent(ReviewVerbs, HealthVerbs):
         request = requests.ExplainRequest.of(target, **options)
         if request.question is not None:
             return self._why_not(request.target, request.question)
-        if request.target.strip().startswith("msg_"):
+        if is_message_id(request.target.strip()):
             return self._opened([request.target])
         try:
             return self.origin_of(request.target)

@@ -36,6 +36,7 @@ from memory_assets.services.settings.which_store import present_settings
 from memory_assets.store.ready import file_name
 from memory_assets.store.settings import Settings
 from memory_assets.store.store import Store
+from memory_assets.text.short_ids import is_message_id
 from memory_assets.text.words import shortened
 
 EVERY_PROJECT = "*"
@@ -181,7 +182,7 @@ class SharedMemory(MemoryAgent):
         """
         request = requests.ExplainRequest.of(target, **options)
         name = request.target.strip()
-        if name.startswith("msg_") and request.question is None:
+        if is_message_id(name) and request.question is None:
             return self._opened([name])
         if not AN_ID.fullmatch(name):
             return self._explained_words(name, request.question)

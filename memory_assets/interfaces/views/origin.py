@@ -7,7 +7,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from memory_assets.interfaces.views.lines import Parts, bold, cell, dim, line, warning
-from memory_assets.text.short_ids import short_id
+from memory_assets.text.short_ids import is_message_id, short_id
 
 if TYPE_CHECKING:
     from memory_assets.memory import verb_answers as types
@@ -33,7 +33,7 @@ def render_explained(explained: "types.Explanation | types.WhyNot | types.Opened
 def render_opened(opened: "types.Opened") -> Parts:
     """Renders each exchange: every message after its speaker and record, the opened one marked."""
     for exchange in opened.exchanges:
-        id = exchange.id if exchange.id.startswith("msg_") else short_id(exchange.id)
+        id = exchange.id if is_message_id(exchange.id) else short_id(exchange.id)
         yield bold(id, f" {exchange.fact}".rstrip())
         days = [f"{message.event_at:%Y-%m-%d}" for message in exchange.messages[:1]]
         session = f"session {exchange.session}" if exchange.session else ""

@@ -14,8 +14,7 @@ from memory_assets.services.search.memory_ids import SHORTEST_ID
 from memory_assets.stages.recall.lookups import remembered
 from memory_assets.stages.recall.results import Answer, ListedCandidate
 from memory_assets.stages.recall.retrievers import Corpus
-
-MESSAGE_ID = "msg_"
+from memory_assets.text.short_ids import MESSAGE_PREFIX, is_message_id
 
 
 def further_candidates(
@@ -31,9 +30,9 @@ def further_candidates(
 
 def _with_short_id(candidate: ListedCandidate, corpus: Corpus) -> ListedCandidate:
     texts = corpus.texts.open("messages")
-    if texts and candidate.id.startswith(MESSAGE_ID):
-        digits = candidate.id.removeprefix(MESSAGE_ID)
-        return replace(candidate, id=MESSAGE_ID + _beginning(digits, _message_digits(texts)))
+    if texts and is_message_id(candidate.id):
+        digits = candidate.id.removeprefix(MESSAGE_PREFIX)
+        return replace(candidate, id=MESSAGE_PREFIX + _beginning(digits, _message_digits(texts)))
     digits = candidate.id.replace("-", "")
     return replace(candidate, id=f"mem_{_beginning(digits, _memory_digits(corpus.memories))}")
 
@@ -52,7 +51,7 @@ def _beginning(digits: str, all_digits: Sequence[str]) -> str:
 @remembered
 def _message_digits(texts: Texts) -> list[str]:
     ids = {id.partition("#")[0] for id in texts.ids}
-    return sorted(id.removeprefix(MESSAGE_ID) for id in ids)
+    return sorted(id.removeprefix(MESSAGE_PREFIX) for id in ids)
 
 
 @remembered

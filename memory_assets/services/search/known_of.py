@@ -1,8 +1,8 @@
 """Finds what is known of a file, a command or an error: rules that name it, the last decision about
 it, when it failed and what cured it.
 
-Memories are those that a recall may return; failures are read from tool calls. What the owner said
-later that replaces a result stands in front of it.
+Memories are those that a recall may return; failures are read from tool calls. A later statement of
+the owner that replaces a result stands above it.
 """
 
 import os

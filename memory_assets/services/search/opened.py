@@ -10,6 +10,7 @@ from datetime import datetime
 from itertools import takewhile
 from typing import ClassVar
 
+from memory_assets.adapters.text_arrays import empty_arrays
 from memory_assets.errors import NoteError, UnknownIdError
 from memory_assets.schema.protocols import Row, Texts
 from memory_assets.services.search.memory_ids import find_memory
@@ -19,6 +20,7 @@ from memory_assets.stages.recall.layout import Layout
 from memory_assets.stages.recall.lookups import rows_of
 from memory_assets.stages.recall.retrievers import Corpus
 from memory_assets.stages.recall.speakers import author_of, said_by
+from memory_assets.text.short_ids import is_message_id
 from memory_assets.text.words import shortened
 
 AROUND = 5
@@ -70,16 +72,14 @@ def open_exchanges(ids: Iterable[str], corpus: Corpus, around: int = 0) -> Opene
 
     Raises `UnknownIdError` or `NoteError` for an id that nothing, or more than one thing, has.
     """
-    texts = corpus.texts.open("messages")
+    texts = corpus.texts.open("messages") or empty_arrays()
     return Opened(tuple(_open(id.strip(), texts, corpus, around) for id in ids))
 
 
-def _open(id: str, texts: Texts | None, corpus: Corpus, around: int) -> OpenedExchange:
-    if not id.startswith("msg_"):
+def _open(id: str, texts: Texts, corpus: Corpus, around: int) -> OpenedExchange:
+    if not is_message_id(id):
         return _open_memory(id, texts, corpus, around)
-    passages: Sequence[Row] = ()
-    if texts is not None:
-        passages = _passages(texts, _row_of_message(texts, id), corpus, around)
+    passages = _passages(texts, _row_of_message(texts, id), corpus, around)
     if not passages:
         raise _unknown(id)
     match = next(passage for passage in passages if passage["message_id"].startswith(id))
@@ -87,14 +87,12 @@ def _open(id: str, texts: Texts | None, corpus: Corpus, around: int) -> OpenedEx
     return OpenedExchange(match["message_id"], "", *where, _messages(passages, [match["line"]]))
 
 
-def _open_memory(id: str, texts: Texts | None, corpus: Corpus, around: int) -> OpenedExchange:
+def _open_memory(id: str, texts: Texts, corpus: Corpus, around: int) -> OpenedExchange:
     full_id = find_memory(corpus.memories, id)["id"]
     memory = rows_of(corpus.memories, [full_id]).row(0, named=True)
-    passages: Sequence[Row] = ()
-    if texts is not None:
-        rows = _rows_of_lines(texts, memory["session_id"], memory["lines"])
-        readable = (_passages(texts, row, corpus, around) for row in rows)
-        passages = next(filter(None, readable), ())
+    rows = _rows_of_lines(texts, memory["session_id"], memory["lines"])
+    readable = (_passages(texts, row, corpus, around) for row in rows)
+    passages = next(filter(None, readable), ())
     about = (full_id, memory["text"], memory["session_id"], memory["project"])
     return OpenedExchange(*about, _messages(passages, memory["lines"]))
 

@@ -80,12 +80,12 @@ class FileSubject(NamedSubject):
 
     @property
     def call_hints(self) -> tuple[str, ...]:
-        """Lower-case texts, one of which is in each call or result that is about the file."""
+        """Lower-case texts. A call or result about the file contains at least one of them."""
         return (self.name.lower(),)
 
     @property
     def hints(self) -> tuple[str, ...]:
-        """Lower-case texts, one of which is in each memory that names it, its folder or ending."""
+        """Lower-case texts. A memory that names it, its folder or ending contains one of them."""
         folders = filter(None, self.place.lower().split("/")[:-1])
         return (*self.call_hints, *(f"{folder}/" for folder in folders), "*.")
 

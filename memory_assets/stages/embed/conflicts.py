@@ -63,7 +63,7 @@ def find_conflict(newer: str, older: str, project: str = "") -> str | None:
 def _settled_conflict(
     new: ComparedStatement, old: ComparedStatement, *, is_corrected: bool
 ) -> str | None:
-    """Returns the conflict of two settled statements, of which the newer one states no change."""
+    """Returns the conflict of two settled statements where the newer one states no change."""
     if not (new.is_settled and old.is_settled):
         return None
     if _are_opposite(new, old) or is_corrected:

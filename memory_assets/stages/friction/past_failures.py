@@ -18,7 +18,7 @@ from memory_assets.stages.friction.failures import (
 from memory_assets.stages.friction.week import ToolCall, Utterance, Week
 
 NEXT_TRIES = 3
-"""Calls after a failure of which one with the same argument is another try."""
+"""Number of calls after a failure; one of them with the same argument counts as another try."""
 
 MOST_STEPS = 3
 """Steps of a cure that are named, the last ones."""

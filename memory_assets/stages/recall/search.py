@@ -215,10 +215,9 @@ def _judge(question: Asked, candidates: list[Found]) -> Judged:
     home = question.parsed.scope.projects
     together = list(linked(at_home(candidates, home, is_wide=question.profile.is_wide)))
     likelihood = _likelihood(question, together)
-    belonging = [match for match in together if not match.reason]
     memories = [match for match in together if not match.is_message]
-    if not _shows_messages(question, memories):
-        belonging = [match for match in memories if not match.reason]
+    shown = together if _shows_messages(question, memories) else memories
+    belonging = [match for match in shown if not match.reason]
     return Judged(likelihood, together, belonging if likelihood >= KNOWN else ())
 
 
