@@ -149,7 +149,7 @@ _CORE = (
     Table("embeddings", "embed", ("process_days",), "embed/2", r.Embedding, grain="day",
           kinds=_ONNX, made_from=("observations", "harness_memories"),
           settings=("embedding_model",), in_branch=True, is_newest_first=True),
-    Table("passages", "embed", ("process_days",), "passages/3", r.Passage, grain="day",
+    Table("passages", "embed", ("process_days",), "passages/4", r.Passage, grain="day",
           made_from=("messages",), is_newest_first=True),
     Table("passage_vectors", "embed", ("encode_messages",), "passage-vectors/1",
           r.PassageVector, grain="day", kinds=_ONNX, made_from=("passages", "messages"),

@@ -25,7 +25,7 @@ from memory_assets.schema.protocols import Embedder
 from memory_assets.schema.requests import Filters
 from memory_assets.services.search.fresh_index import FreshTexts, FreshVectors
 from memory_assets.stages.distill.quotes import QUOTE_COLUMNS
-from memory_assets.stages.embed.encode import HAS_VECTOR, cut_messages, hashed, is_made_by
+from memory_assets.stages.embed.encode import HAS_VECTOR, SAID, cut_messages, hashed, is_made_by
 from memory_assets.stages.embed.notes import hidden_sources, note_id
 from memory_assets.stages.embed.present import overlay
 from memory_assets.stages.embed.project import RETRIEVABLE
@@ -371,7 +371,7 @@ def _passages(tables: ParquetTables) -> pl.DataFrame:
 def _messages(tables: ParquetTables) -> pl.DataFrame:
     """Returns the texts of the messages that passages are of, by their ids."""
     ids = _passages(tables).select(id="message_id").unique()
-    wanted = [pl.col("message_id").alias("id"), pl.col("text").alias("whole")]
+    wanted = [pl.col("message_id").alias("id"), SAID.alias("whole")]
     sources = ("messages", "messages_open")
     rows = pl.concat(tables.scan(table).select(wanted) for table in sources)
     return rows.join(ids.lazy(), on="id", how="semi").collect()

@@ -2,8 +2,8 @@
 into.
 
 Each distinct text is encoded once; earlier vectors are reused by the hash of their text. Messages
-are cut into passages, because one vector for a long message is near to no question. Only messages
-of people and assistants are cut, not tool calls and outputs. A passage has the role of its message:
+are cut into passages, because one vector for a long message is near to no question. Only what
+people and assistants say is cut, not tool calls and outputs. A passage has the role of its message:
 a turn of the owner, the answer that ends the assistant's turn, or a step before the answer.
 
 If the model cannot encode a text, the other texts still get their vectors. The failed text is found
@@ -23,6 +23,7 @@ import polars as pl
 from memory_assets.errors import ModelError
 from memory_assets.schema import frames as schemas
 from memory_assets.schema.protocols import Embedder, Read
+from memory_assets.text.sentences import CALL
 
 Encoded = TypeVar("Encoded")
 
@@ -42,6 +43,11 @@ BATCH = 256
 """Texts that are encoded together; a failure does not affect earlier batches."""
 
 SPEAKERS = ("owner", "assistant", "subagent")
+
+_IS_OWNERS = pl.col("author") == "owner"
+_ABOVE_CALLS = pl.col("text").str.replace(rf"(?s)(?:^|\n){re.escape(CALL)}.*", "")
+SAID = pl.when(_IS_OWNERS).then("text").otherwise(_ABOVE_CALLS)
+"""The text of a message, an assistant's without the tool calls below it."""
 
 _BREAK = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*•]|\d+[.)])\s)")
 
@@ -203,10 +209,11 @@ def matrix_of(text_hashes: pl.Series, embeddings: pl.DataFrame) -> np.ndarray:
 def spoken(messages: pl.DataFrame) -> pl.DataFrame:
     """Returns the messages of people and assistants, each with its role in the turn, in order."""
     is_speech = pl.col("author").is_in(SPEAKERS) & (pl.col("text").str.len_chars() > 0)
-    speech = messages.filter(is_speech, kind="text").sort("window_id", "ordinal")
+    said = messages.filter(kind="text").with_columns(text=SAID)
+    speech = said.filter(is_speech).sort("window_id", "ordinal")
     next_author = pl.col("author").shift(-1).over("window_id")
     ends_turn = next_author.is_null() | (next_author == "owner")
-    role = pl.when(pl.col("author") == "owner").then(pl.lit("turn")).when(ends_turn)
+    role = pl.when(_IS_OWNERS).then(pl.lit("turn")).when(ends_turn)
     return speech.with_columns(role=role.then(pl.lit("answer")).otherwise(pl.lit("step")))
 
 

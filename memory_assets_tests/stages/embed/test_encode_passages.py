@@ -58,6 +58,19 @@ def test_only_what_was_said_in_words_is_cut_and_steps_are_told_from_answers():
     ]  # fmt: skip
 
 
+def test_calls_below_a_text_are_not_cut_and_what_a_person_quotes_is():
+    call = '[toolCall edit({"path":"a.md","oldText":"- [ ] one"})]'
+    said = frame(
+        "messages",
+        message(f"Here is its log:\n{call}\nWhy?", 0),
+        message(f"Which host?\nI ask first.\n{call}\n{call}", 1, author="assistant"),
+        message(call, 2, author="assistant"),
+    )
+    assert cut_messages(said)["text"].to_list() == [
+        f"Here is its log:\n{call}\nWhy?", "Which host?\nI ask first.",
+    ]  # fmt: skip
+
+
 def test_each_text_gets_a_vector_once_and_known_ones_are_taken_over():
     said, embedder = (
         frame("messages", message("Use uv.", 0), message("Use uv.", 1), message("Never pip.", 2)),
