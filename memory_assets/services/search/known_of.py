@@ -125,24 +125,23 @@ def _place_of(path: str, folder: str) -> tuple[str, str]:
 
 def _is_shared_name(tables: ParquetTables, place: str, project: str) -> bool:
     """Returns whether sessions of the project read or wrote another file of that name."""
-    is_here = pl.col("project").is_in([project]) if project else pl.lit(True)
-    sessions = tables.scan("sessions").filter(is_here)
-    columns = (
-        sessions.select(path=pl.col(f"files_{what}").explode()) for what in ("read", "modified")
-    )
-    path = pl.concat_str(pl.lit("/"), "path")
+    sessions = tables.scan("sessions").filter(pl.col("project").is_in([project]) | (not project))
+    files = sessions.select(pl.concat_list("files_read", "files_modified").explode()).collect()
+    paths = "/" + files.to_series()
     folder, name = f"/{place}".rsplit("/", 2)[-2:]
-    is_other = path.str.ends_with(f"/{name}") & ~path.str.ends_with(f"/{folder}/{name}")
-    return not pl.concat(columns).filter(is_other).limit(1).collect().is_empty()
+    others = paths.str.ends_with(f"/{name}") & ~paths.str.ends_with(f"/{folder}/{name}")
+    return bool(others.any())
 
 
 def memory_groups(lookup: Lookup, memories: pl.DataFrame) -> Iterator[list[Recalled]]:
     """Yields the rules that name the subject, the last decision, and what else is known."""
     groups: dict[str, list[Recalled]] = {"rule": [], "decision": [], "other": []}
+    error = lookup.subject if isinstance(lookup.subject, subjects.ErrorSubject) else None
     for row in _naming_rows(lookup, memories):
         result = shown.result_of(row, lookup.now, score=1.0, arms=("name",))
-        mark = () if lookup.subject.is_whole_in(row["text"]) else (IN_PART,)
-        groups[_group_of(row)].append(replace(result, tags=(*result.tags, *mark)))
+        if error and not error.is_whole_in(row["text"]):
+            result = replace(result, tags=(*result.tags, IN_PART))
+        groups[_group_of(row)].append(result)
     yield from (groups["rule"], groups["decision"][:1], groups["other"])
 
 

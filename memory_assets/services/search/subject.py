@@ -16,6 +16,7 @@ from memory_assets.stages.embed.entities import mentions_in
 from memory_assets.stages.embed.names import KINDS, code_spans
 from memory_assets.stages.friction.commands import (
     CHECKERS,
+    INTERPRETERS,
     PLAIN,
     ROUTINE,
     CommandStep,
@@ -24,9 +25,6 @@ from memory_assets.stages.friction.commands import (
 from memory_assets.stages.friction.failures import error_line, signature_of, telling_line
 from memory_assets.stages.friction.week import ToolCall
 from memory_assets.text.words import word_set
-
-SCRIPTED = word_set("python node ruby perl deno sh bash zsh")
-"""Programs that run a script, which is what the command is about."""
 
 IN_TWO_WORDS = word_set("run compose exec gh glab aws gcloud az")
 """Programs and subcommands whose next word belongs to the name, too."""
@@ -49,16 +47,8 @@ _OPENING = re.compile(r"^(?:[^\w#]|(?:error|fatal|warning)\b)+")
 _GENERIC_END = re.compile(r"(?:error|exception|failed|warning)$")
 
 
-class NamedSubject:
-    """A subject that is named by the whole of its name."""
-
-    def is_whole_in(self, _: str) -> bool:
-        """Returns whether a text that names the subject names more than a part of it."""
-        return True
-
-
 @dataclass(frozen=True)
-class FileSubject(NamedSubject):
+class FileSubject:
     """A file."""
 
     shown_path: str
@@ -124,7 +114,7 @@ class FileSubject(NamedSubject):
 
 
 @dataclass(frozen=True)
-class CommandSubject(NamedSubject):
+class CommandSubject:
     """A command line."""
 
     command: str
@@ -238,7 +228,7 @@ def name_of(step: CommandStep) -> tuple[str, ...]:
     """Returns the program with its subcommand, or the script that an interpreter runs."""
     program = step.program
     arguments = step.arguments
-    if program in SCRIPTED and arguments and not arguments[0].startswith("-"):
+    if program in INTERPRETERS and arguments and not arguments[0].startswith("-"):
         return (arguments[0].rsplit("/", 1)[-1],)
     if program in CHECKERS or "." in program:
         return (program,)
@@ -251,11 +241,11 @@ def _names_step(named: tuple[str, ...], text: str, *, is_rule: bool) -> bool:
     program = named[0]
     phrase = r"\s+".join(map(re.escape, named))
     pattern = re.compile(rf"(?<![\w./-]){phrase}(?![\w-])")
-    if len(named) > 1 or "." in program:
-        is_phrase = bool(pattern.search(text))
-        return is_phrase or (is_rule and program in _bare_programs(text))
-    is_code = any(pattern.search(text, start, end) for start, end in code_spans(text))
-    return is_code or program in _bare_programs(text)
+    is_clear = len(named) > 1 or "." in program
+    spans = [(0, len(text))] if is_clear else code_spans(text)
+    may_be_bare = is_rule or not is_clear
+    is_named = any(pattern.search(text, start, end) for start, end in spans)
+    return is_named or (may_be_bare and program in _bare_programs(text))
 
 
 def _bare_programs(text: str) -> Iterator[str]:

@@ -35,8 +35,9 @@ _ROUTINE_COMMANDS = re.compile(
     r"|docker (?:compose )?(?:ps|logs|inspect|images)\b|systemctl (?:status|list-units|show)\b"
     r"|journalctl\b"
 )
-CHECKERS = word_set("""pytest jest vitest tsc eslint prettier ruff mypy pyright gofmt gofumpt
-    goimports golangci-lint shellcheck rustfmt black python node ruby perl deno sh bash zsh""")
+INTERPRETERS = word_set("python node ruby perl deno sh bash zsh")
+CHECKERS = INTERPRETERS | word_set("""pytest jest vitest tsc eslint prettier ruff mypy pyright
+    gofmt gofumpt goimports golangci-lint shellcheck rustfmt black""")
 _BUILDERS = word_set("""go cargo mix make mise npm pnpm yarn bun gradlew gradle mvn just task dotnet
     swift uv poetry rake bundle npx tsx""")
 _CHECKS = word_set("""test tests build vet fmt format lint check typecheck clippy compile dev start

@@ -17,9 +17,6 @@ from memory_assets.stages.friction.failures import (
 )
 from memory_assets.stages.friction.week import ToolCall, Utterance, Week
 
-NEXT_TRIES = 3
-"""Number of calls after a failure; one of them with the same argument counts as another try."""
-
 MOST_STEPS = 3
 """Steps of a cure that are named, the last ones."""
 
@@ -49,8 +46,8 @@ class PastFailure:
     @property
     def message_ids(self) -> frozenset[str]:
         """The messages of the call, of the cure, and of their results."""
-        ids = self.cure.call.message_ids if self.cure else ()
-        return frozenset((*self.call.message_ids, *ids))
+        calls = [self.call, self.cure.call] if self.cure else [self.call]
+        return frozenset(chain.from_iterable(call.message_ids for call in calls))
 
     def __str__(self) -> str:
         what = shortened_line(self.call.command) or self.call.tool
@@ -82,21 +79,7 @@ def _find_cure(
             is_other = len(words) < len(set(words_of(call.command)))
             return Cure(steps, call, is_sure=bool(steps) or is_other)
     workaround = find_workaround(failed, following[:NEXT_CALLS])
-    success = workaround.success if workaround else _next_about_it(failed, worked[:NEXT_TRIES])
-    return Cure((), success, is_sure=False) if success else None
-
-
-def _next_about_it(failed: ToolCall, worked: Sequence[ToolCall]) -> ToolCall | None:
-    """Returns the first command that has an argument of the failed one, such as a package."""
-    arguments = _arguments(failed)
-    return next((call for call in worked if arguments & _arguments(call)), None)
-
-
-def _arguments(call: ToolCall) -> set[str]:
-    """Returns what commands that do more than look are given behind their subcommands."""
-    steps = (step for step in parse_steps(call.command) if not step.is_routine)
-    words = chain.from_iterable(step.arguments[1:] for step in steps)
-    return {word for word in words if not word.startswith("-")}
+    return Cure((), workaround.success, is_sure=False) if workaround else None
 
 
 def _steps(calls: Sequence[ToolCall]) -> tuple[str, ...]:

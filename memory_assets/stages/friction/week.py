@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import chain, groupby, starmap
+from operator import attrgetter
 from typing import Any
 
 import orjson
@@ -21,9 +22,12 @@ from memory_assets.schema.protocols import Row
 from memory_assets.stages.distill.authorship import typed_sentences
 
 DAYS = 7
+CANCELLED = "Cancelled: parallel tool call"
+"""In the result of a call that did not run, because one beside it failed."""
 
 _CUT_COMMAND = re.compile(r'"(?:command|cmd)":"((?:[^"\\]|\\.)*)')
 _PATCHED_FILE = re.compile(r"^\*\*\* Update File: (.+)$", re.MULTILINE)
+_session_id = attrgetter("session.id")
 
 
 @dataclass(frozen=True)
@@ -91,7 +95,7 @@ class Week:
 
     def calls_by_session(self) -> dict[str, list[ToolCall]]:
         """Returns the calls of each session in order."""
-        return {id: list(calls) for id, calls in groupby(self.calls, lambda one: one.session.id)}
+        return {id: list(calls) for id, calls in groupby(self.calls, _session_id)}
 
     def statements(self) -> Iterator[tuple[Utterance, str]]:
         """Yields the sentences of people that are no questions, each with its turn."""
@@ -102,9 +106,7 @@ class Week:
 
     def utterances_by_session(self) -> dict[str, list[Utterance]]:
         """Returns the turns and replies of each session in order."""
-        return {
-            id: list(found) for id, found in groupby(self.utterances, lambda one: one.session.id)
-        }
+        return {id: list(turns) for id, turns in groupby(self.utterances, _session_id)}
 
 
 def read_week(messages: pl.DataFrame, sessions: pl.DataFrame) -> Week:
@@ -140,22 +142,23 @@ def _calls(session: SessionInfo, rows: Sequence[Row]) -> list[ToolCall]:
     """Returns the calls with their results: a result belongs to the first open call of its tool, by
     the same agent.
     """
-    found: list[ToolCall] = []
+    calls: list[ToolCall] = []
     waiting: dict[tuple[str, str | None], list[int]] = defaultdict(list)
     for place, row in enumerate(rows):
         if row["author"] in ("assistant", "subagent"):
             for tool, given in calls_in(row["text"]):
-                waiting[row["session_id"], tool].append(len(found))
+                waiting[row["session_id"], tool].append(len(calls))
                 arguments = _arguments(given)
                 command, edit = _command(arguments, given), _edit(arguments)
                 what = (row["message_id"], row["event_at"], tool, command, edit)
-                found.append(ToolCall(session, place, *what))
+                calls.append(ToolCall(session, place, *what))
         elif row["kind"] == "tool_result" and waiting[row["session_id"], row["tool_name"]]:
             number = waiting[row["session_id"], row["tool_name"]].pop(0)
             result = {"result_id": row["message_id"], "done_at": row["event_at"]}
-            result |= {"output": row["text"], "is_failed": row["is_error"]}
-            found[number] = replace(found[number], **result)
-    return found
+            is_failed = row["is_error"] and CANCELLED not in row["text"]
+            result |= {"output": row["text"], "is_failed": is_failed}
+            calls[number] = replace(calls[number], **result)
+    return calls
 
 
 def _arguments(given: str) -> Any:
@@ -169,9 +172,10 @@ def _command(arguments: Any, given: str) -> str:
     """Returns the command line of a shell call, also of a truncated one."""
     if isinstance(arguments, Mapping):
         return shell_command(arguments)
-    if found := _CUT_COMMAND.search(given):
+    match = _CUT_COMMAND.search(given)
+    if match:
         try:
-            return str(orjson.loads(f'"{found[1]}"'))
+            return str(orjson.loads(f'"{match[1]}"'))
         except orjson.JSONDecodeError:
             return ""
     return shell_command(given) if "cmd:" in given else ""

@@ -4,6 +4,7 @@ import time
 from datetime import UTC, timedelta
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from memory_assets.errors import QuestionError
@@ -76,6 +77,17 @@ def test_a_command_has_its_failure_with_the_cure_and_the_rules_of_this_project(s
     assert str(answer.results[0].other_half) == (
         "cured by assistant: after `wg-quick up wg0`: `make deploy HOST=a` worked"
     )
+
+
+def test_a_call_that_was_cancelled_with_a_parallel_one_did_not_fail(store: Store):
+    output = (
+        "<tool_use_error>Cancelled: parallel tool call Bash(make deploy) errored</tool_use_error>"
+    )
+    messages = store.tables.read("messages").with_columns(
+        text=pl.when(message_id="m1").then(pl.lit(output)).otherwise("text")
+    )
+    store.tables.write("messages", DAY.isoformat(), messages)
+    assert results(store, command="make deploy HOST=a") == [("a", ())]
 
 
 def test_an_error_with_other_numbers_is_the_same_and_a_part_of_it_is_marked(store: Store):

@@ -85,7 +85,6 @@ def test_a_failure_of_several_steps_or_of_normal_work_is_no_failure_of_a_command
         ([call(3, "ls"), call(9, "make deploy")], "after “I renewed the key”: `make deploy` worked", True),
         ([call(3, "ls"), call(4, "make deploy")], "`make deploy` worked", False),
         ([call(3, "just deploy HOST=a")], "`just deploy HOST=a` worked", False),
-        ([call(3, "just ship prod")], "`just ship prod` worked", False),
         ([call(3, "git status")], "None", False),
     ],
 )  # fmt: skip
