@@ -248,12 +248,13 @@ def without_names(question: str, names: Collection[str]) -> str:
 
 
 def _named(question: str, names: Collection[str]) -> frozenset[str]:
-    low = question.lower()
-    return frozenset(
-        name
-        for name in names
-        if name and re.search(rf"(?<![\w-]){re.escape(name.lower())}(?![\w-])", low)
-    )
+    return frozenset(name for name in names if name and re.search(_typed(name), question, re.I))
+
+
+def _typed(name: str) -> str:
+    """Returns the expression for the name as people type it: "notes site" is `notes-site`, too."""
+    words = "[-_ ]".join(map(re.escape, re.split("[-_ ]", name)))
+    return rf"(?<![\w-]){words}(?![\w-])"
 
 
 @remembered

@@ -59,6 +59,20 @@ def test_anothers_preference_is_out_unless_they_ask_or_are_named():
     assert ids(is_out(read("Which editor?", filters=Filters(person="tomasz")))) == ["mine"]
 
 
+@pytest.mark.parametrize(
+    ("question", "named"),
+    [
+        ("Where is the blue kiln fired?", {"blue-kiln"}),
+        ("Where is Blue_Kiln's pipeline?", {"blue-kiln"}),
+        ("Where is a blue, old kiln?", set()),
+        ("Where is the blue kiln-room?", set()),
+    ],
+)
+def test_a_project_is_named_with_spaces_for_hyphens(question: str, named: set[str]):
+    scope = parse_scope(question, Asker(START, None, None), Filters(), {"blue-kiln", "heron"}, ())
+    assert scope.projects == named
+
+
 def test_what_was_replaced_later_stood_at_the_time_asked_about():
     found = frame(
         "memories",
