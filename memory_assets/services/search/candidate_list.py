@@ -31,17 +31,17 @@ def further_candidates(
 def _with_short_id(candidate: ListedCandidate, corpus: Corpus) -> ListedCandidate:
     texts = corpus.texts.open("messages")
     if texts and is_message_id(candidate.id):
-        digits = candidate.id.removeprefix(MESSAGE_PREFIX)
-        return replace(candidate, id=MESSAGE_PREFIX + _beginning(digits, _message_digits(texts)))
+        return replace(candidate, id=_beginning(candidate.id, message_ids(texts)))
     digits = candidate.id.replace("-", "")
     return replace(candidate, id=f"mem_{_beginning(digits, _memory_digits(corpus.memories))}")
 
 
 def _beginning(digits: str, all_digits: Sequence[str]) -> str:
     """Returns the shortest beginning of the digits that no other ones have; all are sorted."""
+    prefix = MESSAGE_PREFIX if is_message_id(digits) else ""
     place = bisect_left(all_digits, digits)
     neighbours = [*all_digits[max(place - 1, 0) : place], *all_digits[place + 1 : place + 2]]
-    for length in range(SHORTEST_ID, len(digits)):
+    for length in range(len(prefix) + SHORTEST_ID, len(digits)):
         beginning = digits[:length]
         if not any(other.startswith(beginning) for other in neighbours):
             return beginning
@@ -49,9 +49,9 @@ def _beginning(digits: str, all_digits: Sequence[str]) -> str:
 
 
 @remembered
-def _message_digits(texts: Texts) -> list[str]:
-    ids = {id.partition("#")[0] for id in texts.ids}
-    return sorted(id.removeprefix(MESSAGE_PREFIX) for id in ids)
+def message_ids(texts: Texts) -> list[str]:
+    """Returns the ids of the messages, sorted."""
+    return sorted({id.partition("#")[0] for id in texts.ids})
 
 
 @remembered

@@ -4,6 +4,7 @@ An exchange begins with a message of the owner and ends before the next one. Onl
 may show is read.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,6 +14,7 @@ from typing import ClassVar
 from memory_assets.adapters.text_arrays import empty_arrays
 from memory_assets.errors import NoteError, UnknownIdError
 from memory_assets.schema.protocols import Row, Texts
+from memory_assets.services.search.candidate_list import message_ids
 from memory_assets.services.search.memory_ids import find_memory
 from memory_assets.stages.embed.project import PASSAGES_A_LINE
 from memory_assets.stages.recall.exchange import messages_beside, read_rows
@@ -103,15 +105,13 @@ def _unknown(id: str) -> UnknownIdError:
 
 def _row_of_message(texts: Texts, id: str) -> int:
     """Returns the first row of the message whose id has this beginning."""
-    first_rows: dict[str, int] = {}
-    for row, passage_id in enumerate(texts.ids):
-        if passage_id.startswith(id):
-            first_rows.setdefault(passage_id.partition("#")[0], row)
-    if not first_rows:
+    ids = message_ids(texts)
+    matches = ids[bisect_left(ids, id) : bisect_left(ids, f"{id}~")]
+    if not matches:
         raise _unknown(id)
-    if len(first_rows) > 1:
-        raise NoteError(f"{id[:40]} begins the ids of {len(first_rows)} messages. Give more of it.")
-    return next(iter(first_rows.values()))
+    if len(matches) > 1:
+        raise NoteError(f"{id[:40]} begins the ids of {len(matches)} messages. Give more of it.")
+    return int(texts.rows_of([f"{matches[0]}#0"])[0])
 
 
 def _rows_of_lines(texts: Texts, session: str, lines: Sequence[int]) -> Iterator[int]:
@@ -128,13 +128,13 @@ def _passages(texts: Texts, row: int, corpus: Corpus, around: int) -> list[Row]:
     where the row itself may not be read.
     """
     assert corpus.read_passages is not None
-    before = messages_beside(texts, row, -1)
-    after = messages_beside(texts, row, 1)
-    passages = read_rows(texts, [*before, row, *after], corpus.read_passages)
+    rows_before = messages_beside(texts, row, -1)
+    rows_after = messages_beside(texts, row, 1)
+    passages = read_rows(texts, [*rows_before, row, *rows_after], corpus.read_passages)
     if row not in passages:
         return []
-    earlier = list(takewhile(passages.__contains__, before))
-    later = list(takewhile(passages.__contains__, after))
+    earlier = list(takewhile(passages.__contains__, rows_before))
+    later = list(takewhile(passages.__contains__, rows_after))
     asked = [place for place in [row, *earlier] if passages[place]["author"] == "owner"]
     length = [row, *earlier].index(asked[0]) if asked else len(earlier)
     answered = list(takewhile(lambda place: passages[place]["author"] != "owner", later))
