@@ -16,12 +16,12 @@ from memory_assets.harnesses.pi import hooks as pi
 from memory_assets.schema.vocabulary import Harness
 from memory_assets.store.places import home_folder
 
-HOOKED: tuple[tuple[Harness, str, str, Callable[[HookTarget], tuple[HookPart, ...]]], ...] = (
-    ("claude_code", "Claude Code", "claude", claude_code.hook_parts),
-    ("pi", "pi", "pi", pi.hook_parts),
-    ("codex", "Codex", "codex", codex.hook_parts),
+HOOKED: tuple[tuple[Harness, str, Callable[[HookTarget], tuple[HookPart, ...]]], ...] = (
+    ("claude_code", "claude", claude_code.hook_parts),
+    ("pi", "pi", pi.hook_parts),
+    ("codex", "codex", codex.hook_parts),
 )
-"""Name, title, the command of the client, and the function that returns our parts."""
+"""Name, the command of the client, and the function that returns our parts."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,6 @@ class HarnessSettings:
     """A coding agent and the folder of its settings."""
 
     name: Harness
-    title: str
     program: str
     """The command of its client."""
     home: Path
@@ -54,10 +53,10 @@ def harnesses(
     homes = harness_homes(home, environ)
     search_path = environ.get("PATH", "")
     settings = []
-    for name, title, program, hook_parts in HOOKED:
+    for name, program, hook_parts in HOOKED:
         folder = homes[name]
         is_here = folder.is_dir() or shutil.which(program, path=search_path) is not None
         events = [event for event, names in chosen.items() if name in names]
         target = HookTarget(name, folder, home, environ, store, tools, events)
-        settings.append(HarnessSettings(name, title, program, folder, is_here, hook_parts(target)))
+        settings.append(HarnessSettings(name, program, folder, is_here, hook_parts(target)))
     return tuple(settings)

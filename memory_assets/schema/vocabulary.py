@@ -5,6 +5,8 @@ module at every start.
 from typing import Literal, get_args
 
 Harness = Literal["claude_code", "pi", "codex"]
+HARNESS_TITLES = {"claude_code": "Claude Code", "pi": "pi", "codex": "Codex"}
+"""Harness → its name for people."""
 Trigger = Literal["compaction", "ended", "tail", "open"]
 Author = Literal["owner", "assistant", "subagent", "tool", "file", "web", "injected"]
 Priority = Literal["high", "medium", "low"]

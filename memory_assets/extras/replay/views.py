@@ -18,13 +18,12 @@ from memory_assets.interfaces.views.lines import (
     render_fields,
     warning,
 )
-from memory_assets.schema.vocabulary import MARKS
+from memory_assets.schema.vocabulary import HARNESS_TITLES, MARKS
 from memory_assets.text.words import counted, shortened, squeezed
 
 if TYPE_CHECKING:
     from memory_assets.extras.replay import results
 
-HARNESSES = {"claude_code": "Claude Code", "codex": "Codex", "pi": "pi"}
 MOST_TURNS = 500
 """Turns in a list: a table of 10,000 lines takes seconds to lay out."""
 
@@ -106,7 +105,7 @@ def heading_of(replay: "results.TurnReplay", zone: tzinfo) -> str:
 
 def state_of(replay: "results.TurnReplay") -> dict[str, str]:
     """Returns the state of the session at the turn by name, without what is empty."""
-    harness = HARNESSES.get(replay.harness, replay.harness)
+    harness = HARNESS_TITLES[replay.harness]
     state = {
         "session": replay.session_id,
         "project": replay.project,
@@ -124,7 +123,7 @@ def state_of(replay: "results.TurnReplay") -> dict[str, str]:
 
 def origin_of(session: "results.SessionReplay") -> str:
     """Returns the session's id, harness, project and person."""
-    harness = HARNESSES.get(session.harness, session.harness)
+    harness = HARNESS_TITLES[session.harness]
     facts = (session.session_id, harness, session.project, session.person)
     return " · ".join(filter(None, facts))
 

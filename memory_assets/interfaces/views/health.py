@@ -7,6 +7,7 @@ from rich.text import Text
 
 from memory_assets.interfaces.views.lines import Parts, dim, line, render_fields, table, warning
 from memory_assets.interfaces.views.terminal import Raw
+from memory_assets.schema.vocabulary import HARNESS_TITLES
 
 if TYPE_CHECKING:
     from memory_assets.memory.running import Built
@@ -83,7 +84,7 @@ def _mark_of(check: "Check") -> tuple[str, str]:
 
 
 def _render_counts(harnesses: "Sequence[HarnessCounts]") -> Parts:
-    names = [*(counts.harness for counts in harnesses), "all"]
+    names = [*(HARNESS_TITLES[counts.harness] for counts in harnesses), "all"]
     rows = [_cells(name, values) for name, values in _count_rows(harnesses)]
     yield table("", *names, numbers=names, rows=rows)
     unknown: dict[str, int] = {}

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from memory_assets.interfaces.views.lines import Parts, bold, dim, ranges, warning
 from memory_assets.schema.requests import LOOKUP
-from memory_assets.schema.vocabulary import MEMORY_KINDS
+from memory_assets.schema.vocabulary import HARNESS_TITLES, MEMORY_KINDS
 from memory_assets.text.short_ids import short_id, short_message_id
 from memory_assets.text.words import count_tokens, counted
 
@@ -63,7 +63,8 @@ def _sessions(answer: "types.Answer") -> Parts:
         yield bold(f"{number}. {match.title or 'Untitled'}")
         for item in match.matches:
             yield f"   {item.said_by}: {item.text} ({item.id})"
-        about = (f"{match.started_at:%Y-%m-%d}", match.project, match.harness)
+        on = f"{match.started_at:%Y-%m-%d}"
+        about = (on, match.project, HARNESS_TITLES.get(match.harness))
         yield dim(f"   {', '.join(filter(None, about))}, session {match.session}")
 
 
@@ -268,7 +269,8 @@ def _facts(result: "types.Recalled") -> str:
     is_memory = result.kind in MEMORY_KINDS
     said_by = f"from {result.said_by}" if is_memory and result.said_by else ""
     id = short_id(result.memory_id) if is_memory else short_message_id(result.memory_id)
-    about = (f"{result.event_at:%Y-%m-%d}", said_by, result.project, result.harness)
+    on = f"{result.event_at:%Y-%m-%d}"
+    about = (on, said_by, result.project, HARNESS_TITLES.get(result.harness))
     tags = [tag.replace("linked:", "linked by ") for tag in result.tags]
     return ", ".join([*filter(None, about), *tags, id])
 

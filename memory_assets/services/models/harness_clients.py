@@ -14,7 +14,7 @@ from memory_assets.adapters.anthropic_model import KEYS
 from memory_assets.adapters.codex_model import chosen_server
 from memory_assets.adapters.harness_model import find_program
 from memory_assets.harnesses.homes import harness_homes
-from memory_assets.schema.vocabulary import Harness
+from memory_assets.schema.vocabulary import HARNESS_TITLES, Harness
 from memory_assets.store.places import home_folder
 from memory_assets.store.settings import Settings
 
@@ -22,7 +22,6 @@ from memory_assets.store.settings import Settings
 class Client(NamedTuple):
     """The client of a harness."""
 
-    title: str
     vendor: str
     program: str
     home: Harness
@@ -31,17 +30,17 @@ class Client(NamedTuple):
     """The file in its folder that a login writes."""
     login_variable: str
 
+    @property
+    def title(self) -> str:
+        """The harness's name for people."""
+        return HARNESS_TITLES[self.home]
+
 
 CLIENTS = {
     "claude-code": Client(
-        "Claude Code",
-        "Anthropic",
-        "claude",
-        "claude_code",
-        ".credentials.json",
-        "CLAUDE_CODE_OAUTH_TOKEN",
+        "Anthropic", "claude", "claude_code", ".credentials.json", "CLAUDE_CODE_OAUTH_TOKEN"
     ),
-    "codex": Client("Codex", "OpenAI", "codex", "codex", "auth.json", "CODEX_API_KEY"),
+    "codex": Client("OpenAI", "codex", "codex", "auth.json", "CODEX_API_KEY"),
 }
 
 CLOUD = "CLAUDE_CODE_USE_"

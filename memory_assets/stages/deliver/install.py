@@ -20,6 +20,7 @@ from memory_assets.errors import HooksError, NotOursError
 from memory_assets.harnesses.hook_parts import HookPart, OwnFile
 from memory_assets.harnesses.hooks import HarnessSettings
 from memory_assets.harnesses.json_text import Insertion, apply
+from memory_assets.schema.vocabulary import HARNESS_TITLES
 from memory_assets.text.files import replace_if_same, write_atomically, write_json
 from memory_assets.text.words import text_hash
 
@@ -134,7 +135,8 @@ def _plan(
     changes = list[HookChange]()
     for harness in harnesses:
         if not harness.is_here:
-            note = f"{harness.title} has no settings here, and `{harness.program}` is not on PATH."
+            title = HARNESS_TITLES[harness.name]
+            note = f"{title} has no settings here, and `{harness.program}` is not on PATH."
             changes.append(HookChange(harness.name, harness.home, ELSEWHERE, note))
             continue
         for part in harness.parts:

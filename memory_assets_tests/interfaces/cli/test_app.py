@@ -239,7 +239,7 @@ def test_a_recalled_memory_shows_its_id_and_where_it_comes_from(run: Run):
     _, out, _ = run("recall", "how do we install packages", "--category", "rules-conventions")
     first, second = out.splitlines()
     assert first == f"1. {FACT}"
-    assert second == "   2026-08-03, from x, x, claude_code, mem_0f3a5c1e0000"
+    assert second == "   2026-08-03, from x, x, Claude Code, mem_0f3a5c1e0000"
 
 
 def test_an_answer_shows_its_sentences_and_where_their_sources_stand(run: Run):
