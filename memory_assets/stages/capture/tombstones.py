@@ -153,8 +153,8 @@ class TextPiece:
         """Yields the texts of the piece with escapes, codes and base64 decoded, colours removed."""
         for view in views(view_of(self.raw), with_itself=not self.is_json):
             yield view
-            for start, end in base64_texts(view.text):
-                inner = decode_base64(view, start, end)
+            for places in base64_texts(view.text):
+                inner = decode_base64(view, places)
                 yield from views(inner, with_itself=True) if inner else ()
 
 
@@ -242,7 +242,7 @@ def words_of(text: str) -> list[str]:
 def wrapped_places(raw: bytes) -> Iterator[int]:
     """Yields the places of escaped or encoded characters."""
     yield from (match.start() for match in _WRAPPED.finditer(raw))
-    yield from (start for start, _ in base64_texts(raw))
+    yield from (places[0] for places in base64_texts(raw))
 
 
 def _content_strings(line: bytes, strings: Sequence[Span]) -> Iterator[Span]:

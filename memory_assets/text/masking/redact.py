@@ -82,8 +82,10 @@ ZEROS_REACH = 8 * OBSCURED_REACH
 """The same around a zero: letters of UTF-16 that were read as ASCII have `\\u0000` between them."""
 _TORN = re.compile(rb"(?:\x1b(?:\[[0-9;:?]{0,24})?|\\(?:u[0-9a-fA-F]{0,3}|[0x][0-9a-fA-F]?)?)\Z")
 """Half a colour or half an escape at the end: what is before it cannot be judged."""
-_WORD = re.compile(rb"(?:[A-Za-z0-9+/=_\\-]+|\[[0-9;:?]{0,24}[A-Za-z])*")
-"""Base64, a key, or escapes, through the colours among them."""
+_WORD = re.compile(
+    rb"(?s)(?:[A-Za-z0-9+/=_\\-]+|\[[0-9;:?]{0,24}[A-Za-z]|.{1,60}?(?=[A-Za-z0-9+/]{24}))*"
+)
+"""Base64, a key, or escapes, through the colours among them and what stands before its lines."""
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
 _BETWEEN_STRINGS = re.compile(
     rb"(?:[\s{}\[\],:]|true|false|null|NaN|-?Infinity|-?[0-9][0-9.eE+-]*)*"
@@ -447,7 +449,7 @@ def _check_windows(
     A window is the text around an anchor that is checked; it grows while its end may cut a secret.
     """
     secrets: list[Span] = []
-    decoded: list[View] = []
+    decoded: dict[tuple[Span, bytes], View] = {}
     done = 0
     for anchor_start, anchor_end in anchors:
         if anchor_end <= done:
@@ -467,8 +469,8 @@ def _check_windows(
         done = end - family.after // 2
         secrets += new_secrets
         if family.has_base64:
-            decoded += _decoded(unwrapped)
-    return secrets, decoded
+            decoded |= _decoded(unwrapped)
+    return secrets, [*decoded.values()]
 
 
 def _check_window(window: View, unwrapped: list[View], family: Family) -> tuple[list[Span], bool]:
@@ -489,15 +491,19 @@ def _check_window(window: View, unwrapped: list[View], family: Family) -> tuple[
     return spans, is_cut or any(end > window_end - 4 for _, end in spans)
 
 
-def _decoded(unwrapped: list[View]) -> list[View]:
-    """Returns the decoded base64 of a window, under each of its own wrappings, each text once."""
-    by_text: dict[bytes, View] = {}
+def _decoded(unwrapped: list[View]) -> dict[tuple[Span, bytes], View]:
+    """Returns the decoded base64 of a window, under each of its own wrappings.
+
+    The keys are the place and the text: each text is there once for every place that holds it.
+    """
+    decoded: dict[tuple[Span, bytes], View] = {}
     for view in unwrapped:
-        for start, end in base64_texts(view.text):
-            decoded = decode_base64(view, start, end)
-            for inner in views(decoded, with_itself=True) if decoded else ():
-                by_text[inner.text] = inner
-    return list(by_text.values())
+        for places in base64_texts(view.text):
+            text = decode_base64(view, places)
+            span = view.span(places[0], places[-1] + 1)
+            for inner in views(text, with_itself=True) if text else ():
+                decoded[span, inner.text] = inner
+    return decoded
 
 
 def _end_of_word(text: bytes, position: int) -> int:

@@ -124,22 +124,40 @@ _LETTERS_ONLY = re.compile(rb"[A-Za-z0-9+/_-]{20,24}")
 _PRINTABLE = re.compile(rb"[\t\n\r -~]*")
 
 
-def base64_texts(text: bytes) -> Iterator[Span]:
-    """Yields the stretches of base64 letters, with line breaks, that decode to text.
+def base64_texts(text: bytes) -> Iterator[list[int]]:
+    """Yields the places of the letters of each stretch of base64 that decodes to text.
 
-    Each begins where a group of four letters begins.
+    Each begins where a group of four letters begins. Line breaks are left out, with what stands
+    before each line. A plus or minus there may be a letter or the sign of a diff: both are tried.
     """
     for run in _PATTERNS["run"].finditer(text):
-        places = (
-            _text_begins(text, groups.start())
-            for groups in _TEXT_GROUPS.finditer(text, *run.span())
-        )
-        place = next((place for place in places if place is not None), None)
-        if place is not None:
-            digits_before = sum(
-                map(len, re.findall(rb"[A-Za-z0-9+/_-]+", text[run.start() : place]))
-            )
-            yield (run.start() if digits_before % 4 == 0 else place), run.end()
+        lines = _lines_of_letters(text, *run.span())
+        unsigned = [line[1:] if text[line[0]] in b"+-" else line for line in lines]
+        for variant in [lines, unsigned] if unsigned != lines else [lines]:
+            letters = b"".join(text[line.start : line.stop] for line in variant)
+            for begin in _begins(letters):
+                yield [place for line in variant for place in line][begin:]
+
+
+def _lines_of_letters(text: bytes, start: int, end: int) -> list[range]:
+    """Returns the places of the letters of each line of wrapped base64."""
+    breaks = _PATTERNS["line_break"].finditer(text, start, end)
+    edges = [start, *(edge for line_break in breaks for edge in line_break.span()), end]
+    return [range(*line) for line in zip(edges[::2], edges[1::2], strict=True)]
+
+
+def _begins(letters: bytes) -> Iterator[int]:
+    """Yields where text begins, once for each of the four ways to make groups of the letters.
+
+    Where two texts follow each other, their groups may be made in different ways.
+    """
+    ways: set[int] = set()
+    for groups in _TEXT_GROUPS.finditer(letters):
+        is_new = groups.start() % 4 not in ways
+        begin = _text_begins(letters, groups.start()) if is_new else None
+        if begin is not None and begin % 4 not in ways:
+            ways.add(begin % 4)
+            yield begin if begin % 4 else 0
 
 
 def _text_begins(text: bytes, start: int) -> int | None:

@@ -48,7 +48,6 @@ _SHORT = {
     b"/": b"/",
 }
 _ENTITIES = {b"&amp;": b"&", b"&quot;": b'"', b"&apos;": b"'", b"&lt;": b"<", b"&gt;": b">"}
-_BASE64_LETTERS = re.compile(rb"[A-Za-z0-9+/_-]+")
 
 
 def _any_of(words: Iterable[str]) -> str:
@@ -170,21 +169,19 @@ def without_invisible(view: View) -> View | None:
     return _rewrite(view, _INVISIBLE, lambda _: b"")
 
 
-def decode_base64(view: View, start: int, end: int) -> View | None:
-    """Returns a view of the decoded base64 of the span, or None if it cannot be decoded.
+def decode_base64(view: View, places: list[int]) -> View | None:
+    """Returns a view of the decoded base64 whose letters are at the places of the view.
 
-    Line breaks and other bytes between the letters are skipped.
+    Returns None if it cannot be decoded.
     """
-    runs = list(_BASE64_LETTERS.finditer(view.text, start, end))
-    positions = [place for run in runs for place in range(*run.span())]
-    count = len(positions) - (len(positions) % 4 == 1)
-    letters = b"".join(run[0] for run in runs)[:count]
+    count = len(places) - (len(places) % 4 == 1)
+    letters = bytes(view.text[place] for place in places[:count])
     try:
         text = base64.b64decode(letters.translate(URL_SAFE) + b"=" * (-count % 4))
     except (binascii.Error, ValueError):
         return None
     starts = [*range(0, len(text), 3), len(text)]
-    origins = [*positions[: 4 * (len(starts) - 1) : 4], positions[count - 1] + 1 if text else start]
+    origins = [*places[: 4 * (len(starts) - 1) : 4], places[count - 1] + 1]
     return View(text, starts, origins, view)
 
 

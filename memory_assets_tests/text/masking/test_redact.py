@@ -219,6 +219,35 @@ def test_a_long_key_whose_name_has_a_colour_is_masked_whole(length: int, depth: 
     assert body[:24] not in masked and body[-60:] not in masked
 
 
+@pytest.mark.parametrize("width", [28, 57, 64, 76, 120])
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+@pytest.mark.parametrize(
+    "prefix", ["", "      ", "+", "-", "-  ", "> ", "| ", "{:6d}\t", "{:5d}→", "k8s/shop.yaml:{}:"]
+)
+def test_wrapped_base64_is_masked_whole_in_every_copy(
+    prefix: str, line_end: str, width: int
+) -> None:
+    """Lines of a diff, of a listing, of a search, in one text and as a list of lines."""
+    key = f"-----BEGIN RSA PRIVATE KEY-----\n{draw_word(Random(4), LETTERS['alnum'], 2_400)}"
+    body = base64.b64encode(key.encode()).decode()
+    lines = [body[start : start + width] for start in range(0, len(body), width)]
+    listed = [prefix.format(number) + line + line_end for number, line in enumerate(lines, 1)]
+    shown = "".join(listed)
+    record = {"output": shown, "aggregated": shown, "lines": [each.rstrip("\n") for each in listed]}
+    masked = mask(json.dumps(record).encode() + b"\n")[0].decode()
+    assert [line for line in lines[2:-1] if line in masked] == []
+
+
+def test_two_texts_in_base64_on_one_line_are_both_read() -> None:
+    first, second = (
+        base64.b64encode(f"{name}_API_KEY={draw_word(Random(name), LETTERS['alnum'], 40)}".encode())
+        for name in ("SHOP", "BILLING")
+    )
+    both = f"{first.decode().rstrip('=')} {second.decode().rstrip('=')}"
+    masked, _ = mask_text(f"{both}\n{'and so on ' * 500}")
+    assert not {part for part in both.split() if part[-30:] in masked}
+
+
 @pytest.mark.parametrize(
     "text", LABELLED["what looks like code by chance is masked where a secret must stand"]
 )
