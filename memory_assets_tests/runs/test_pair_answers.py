@@ -4,7 +4,10 @@ import pytest
 
 from memory_assets.runs.results import Rows, Run
 from memory_assets.runs.steps import embed
+from memory_assets.runs.steps.maintain import health_inputs
 from memory_assets.schema.tables import TABLES, WHOLE
+from memory_assets.services.models.model_budget import Budget
+from memory_assets.services.review.open_triage import triage_answers
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store
 from memory_assets_tests.factories import START, row
@@ -75,6 +78,21 @@ def test_a_pair_in_doubt_is_asked_about_once_and_decided(
         ("same", "same claim by a model")
     ]
     assert len(model.asked) == 1
+
+
+def test_every_answer_about_pairs_and_proposals_is_in_the_report_of_the_cost(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+):
+    """Also one without a verdict, and one that was put aside to be asked again."""
+    priced = with_reflector(store)
+    build(priced, ScriptedModel("I cannot say."), monkeypatch)
+    (stored,) = embed.pair_answers(store).every()
+    triage_answers(store).write(stored)
+    embed.pair_answers(store).put_aside(stored)
+    usd = Budget(priced, "large").spent_since(0)
+    costs = health_inputs(priced).costs
+    assert costs["step"].to_list() == ["pairs of facts", "proposals"]
+    assert costs["usd"].sum() == pytest.approx(usd) and usd > 0
 
 
 def test_an_answer_stays_valid_without_a_model(store: Store, monkeypatch: pytest.MonkeyPatch):

@@ -1,6 +1,6 @@
 """Builds what the nightly, weekly and monthly runs find, change and count."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 
 import polars as pl
@@ -11,6 +11,7 @@ from memory_assets.runs.results import Markdown, Report, Rows, Run, per_partitio
 from memory_assets.runs.steps.embed import notes_of
 from memory_assets.schema.frames import frame_of, hash_of
 from memory_assets.schema.tables import table_names, version_of
+from memory_assets.services.models.model_budget import priced_answers
 from memory_assets.services.review.open_triage import workspace_of
 from memory_assets.services.search.corpus import (
     embeddings_in_use,
@@ -48,6 +49,8 @@ PAID_STEPS = {
     "recalls": "recall",
 }
 """By table with a column `cost_usd`, the name of its step in the health report."""
+PAID_FOLDERS = {"pairs": "pairs of facts", "triage": "proposals"}
+"""By folder of stored answers whose cost no table has, the name of their step."""
 
 
 @per_partition
@@ -150,7 +153,7 @@ def health_inputs(store: Store) -> HealthInputs:
         quality=read("quality"),
         recalls=read("recalls", columns=["day", "outcome", "degraded", "seconds"]),
         nights=read("nightly_stats"),
-        costs=pl.concat([_paid(store, table, step) for table, step in PAID_STEPS.items()]),
+        costs=pl.concat([*_paid_rows(store), _paid_answers(store)]),
         written=written,
         waiting={item.name: item.since for item in find_waiting(store) if item.name in written},
         now=store.settings.clock(),
@@ -158,13 +161,24 @@ def health_inputs(store: Store) -> HealthInputs:
     )
 
 
-def _paid(store: Store, table: str, step: str) -> pl.DataFrame:
-    """Returns day, step and price (`usd`) of the table's rows for which a model was asked."""
-    is_asked = pl.col("prompt_hash").is_not_null()
-    if table == "recalls":
-        is_asked = pl.col("model_calls") > 0
-    rows = store.tables.scan(table).filter(is_asked)
-    return rows.select("day", step=pl.lit(step), usd="cost_usd").collect()
+def _paid_rows(store: Store) -> Iterator[pl.DataFrame]:
+    """Yields day, step and price (`usd`) of each table's rows for which a model was asked."""
+    for table, step in PAID_STEPS.items():
+        is_asked = pl.col("prompt_hash").is_not_null()
+        if table == "recalls":
+            is_asked = pl.col("model_calls") > 0
+        rows = store.tables.scan(table).filter(is_asked)
+        yield rows.select("day", step=pl.lit(step), usd="cost_usd").collect()
+
+
+def _paid_answers(store: Store) -> pl.DataFrame:
+    """Returns the same columns for the answers about pairs of facts and about proposals."""
+    rows = [
+        (stored.asked_at.astimezone(store.settings.zone).date(), step, usd)
+        for folder, step in PAID_FOLDERS.items()
+        for stored, usd in priced_answers(store, folder)
+    ]
+    return pl.DataFrame(rows, {"day": pl.Date, "step": pl.String, "usd": pl.Float64}, orient="row")
 
 
 def archivals(store: Store, _: Run) -> Report:

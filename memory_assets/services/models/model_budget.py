@@ -139,3 +139,10 @@ def answers_since(store: Store, moment: float) -> list[StoredAnswer]:
     paths = chain.from_iterable(folder.glob("*.json") for folder in folders)
     recent = (path for path in paths if path.stat().st_mtime >= moment)
     return [AnswerStore(path.parent).read_named(path.stem) for path in recent]
+
+
+def priced_answers(store: Store, folder: str) -> list[tuple[StoredAnswer, float | None]]:
+    """Returns the answers in the folder below `answers/`, each with its price if that is known."""
+    known = prices.prices_of(store.settings)
+    answers = AnswerStore(store.answers / folder).every()
+    return [(each, prices.cost_of(each.answer, known, each.key.model)) for each in answers]
