@@ -9,8 +9,8 @@ sentence-transformers, which the extra `models` installs and which takes seconds
 import hashlib
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from functools import cached_property
+from contextlib import contextmanager, suppress
+from functools import cache, cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -145,6 +145,19 @@ class LocalEmbedder:
 
             logging.disable_progress_bar()
             return SentenceTransformer(str(self._folder), device="cpu", local_files_only=True)
+
+
+open_embedder = cache(LocalEmbedder)
+"""Returns the embedder of that name, loaded once per process; raises `ModelError` where it is
+missing.
+"""
+
+
+def load_ahead(name: str) -> None:
+    """Begins to load the built-in model, if that is its name."""
+    with suppress(ModelError):  # whoever needs the model reports it
+        if name == DEFAULT_MODEL:
+            _ = open_embedder(name)._minilm
 
 
 @contextmanager

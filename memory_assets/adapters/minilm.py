@@ -10,17 +10,15 @@ batches: in a batch, the last bits of a vector would depend on the other texts.
 import json
 import mmap
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+import onnxruntime as onnx
+from tokenizers import Tokenizer
 
 from memory_assets.text.threads import thread_count
-
-if TYPE_CHECKING:
-    from onnxruntime import InferenceSession
 
 GRAPH = Path(__file__).with_suffix(".onnx")
 INPUT = "embedded"
@@ -49,21 +47,26 @@ class EncodedText:
 
 
 class MiniLM:
-    """The encoder of one folder of weights."""
+    """The encoder of one folder of weights.
+
+    A thread loads the network, which takes a tenth of a second, until a text is read.
+    """
 
     def __init__(self, folder: Path) -> None:
-        from tokenizers import Tokenizer
-
         self._weights = map_weights(folder / "model.safetensors")
         limits = json.loads((folder / "sentence_bert_config.json").read_text())
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.enable_truncation(limits["max_seq_length"])
         self._tokenizer.no_padding()
+        pool = ThreadPoolExecutor(1)
+        self._layers = pool.submit(self._open_layers)
+        pool.shutdown(wait=False)
 
     def read(self, text: str) -> EncodedText:
         """Returns the states of the text's word pieces, and their mean as a unit vector."""
         encoded = self._tokenizer.encode(text)
-        output = self._layers.run([OUTPUT], {INPUT: self._embed(encoded.ids)[None]})[0]
+        given = {INPUT: self._embed(encoded.ids)[None]}
+        output = self._layers.result().run([OUTPUT], given)[0]
         (states,) = np.asarray(output)
         mean = states.mean(axis=0)
         return EncodedText((mean / np.linalg.norm(mean)).astype(np.float32), states, encoded.tokens)
@@ -72,8 +75,6 @@ class MiniLM:
         """Returns the output of `read` for each text; several threads share the texts."""
         if len(texts) < 2:
             return [self.read(text) for text in texts]
-        from concurrent.futures import ThreadPoolExecutor
-
         with ThreadPoolExecutor(thread_count()) as pool:
             return list(pool.map(self.read, texts))
 
@@ -84,10 +85,7 @@ class MiniLM:
             + self._weights[_TOKEN_TYPES][0]
         )
 
-    @cached_property
-    def _layers(self) -> "InferenceSession":
-        import onnxruntime as onnx
-
+    def _open_layers(self) -> onnx.InferenceSession:
         options = onnx.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         of_layers = ("encoder.", "embeddings.LayerNorm.")

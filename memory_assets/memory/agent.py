@@ -133,6 +133,10 @@ class MemoryAgent(ReviewVerbs, HealthVerbs):
     ) -> "types.Answer":
         request = self._resolved(request)
         store = self.store
+        from memory_assets.adapters.local_embedder import load_ahead
+
+        if not request.is_lookup:
+            load_ahead(store.settings.embedding_model)
         from memory_assets.services.search.answers import dependencies_of
         from memory_assets.stages.recall.answering import answer
         from memory_assets.stages.recall.log import payload_of

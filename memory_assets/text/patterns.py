@@ -9,7 +9,22 @@ import re
 import tomllib
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
+
+
+class LatePattern:
+    """A regular expression that is compiled when it is first used: a command uses few of those that
+    it imports.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.pattern = text
+
+    def __getattr__(self, name: str) -> Any:
+        """Returns an attribute of the compiled expression, which is from then on one of this."""
+        value = getattr(re.compile(self.pattern), name)
+        setattr(self, name, value)
+        return value
 
 
 @cache
@@ -35,7 +50,8 @@ def texts_beside(module: str, table: str = "") -> dict[str, str]:
 def patterns_beside(module: str, table: str = "") -> dict[str, re.Pattern[str]]:
     """Returns the regular expressions of the file, or of one of its tables, by name."""
     texts = texts_beside(module, table)
-    return {name: re.compile(text) for name, text in texts.items() if not name.startswith("_")}
+    patterns = {name: LatePattern(text) for name, text in texts.items() if name[:1] != "_"}
+    return cast("dict[str, re.Pattern[str]]", patterns)
 
 
 def byte_patterns_beside(module: str, table: str = "") -> dict[str, re.Pattern[bytes]]:

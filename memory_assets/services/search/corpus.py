@@ -15,7 +15,7 @@ from pathlib import Path
 import polars as pl
 
 from memory_assets.adapters.array_index import ArrayIndex
-from memory_assets.adapters.local_embedder import LocalEmbedder, model_folder
+from memory_assets.adapters.local_embedder import LocalEmbedder, model_folder, open_embedder
 from memory_assets.adapters.text_index import CORPORA, TextIndex
 from memory_assets.adapters.vector_files import VectorFiles
 from memory_assets.errors import ModelError
@@ -61,14 +61,6 @@ def open_texts(store: Store, name: str = "texts", corpora: tuple[str, ...] = COR
 def open_note_vectors(store: Store) -> VectorFiles:
     """Returns the vectors of notes that are in no index yet."""
     return VectorFiles(store.root / "index" / "notes")
-
-
-@cache
-def open_embedder(name: str) -> LocalEmbedder:
-    """Returns the embedder of that name, loaded once per process; raises `ModelError` where it is
-    missing.
-    """
-    return LocalEmbedder(name)
 
 
 def model_in_use(store: Store) -> ModelVersion | None:
