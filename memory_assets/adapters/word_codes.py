@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from memory_assets.text.terms import STOP_WORDS
+from memory_assets.text.vectors import product_table
 
 FILE = Path(__file__).with_suffix(".npy")
 SCALE = 254.0
@@ -33,7 +34,8 @@ def encode_words(states: np.ndarray, pieces: Sequence[str]) -> np.ndarray:
     Computed with twice the precision of the states: the order in which threads add numbers then
     does not change the rounded result.
     """
-    projected = unit(unit(states[_content(pieces)].astype(np.float64)) @ directions())
+    content = unit(states[_content(pieces)].astype(np.float64))
+    projected = unit(product_table(directions().T, content).T)
     return np.rint(np.clip(projected * SCALE, -127, 127)).astype(np.int8)
 
 

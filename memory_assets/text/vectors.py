@@ -22,6 +22,9 @@ VECTORS_AT_ONCE = 512
 LEAST_SIGNS, LEAST_VECTORS = 131_072, 2_048
 """Fewest rows of signs, and fewest vectors, that are worth a thread."""
 
+MOST_MULTIPLIED = 250_000
+"""Multiplications of a matrix product that OpenBLAS does in the calling thread."""
+
 SAMPLED = 64
 """One row in this many is looked at to estimate in how many signs the nearest rows differ."""
 
@@ -93,6 +96,14 @@ def products(vectors: np.ndarray, rows: np.ndarray | None, vector: np.ndarray) -
 
     in_parts(multiply, len(results), LEAST_VECTORS)
     return results
+
+
+def product_table(few: np.ndarray, many: np.ndarray) -> np.ndarray:
+    """Returns the product of each of the few vectors with each of the many, shape (few, many);
+    computed in blocks so small that no other threads wake.
+    """
+    rows = _slices(slice(0, len(many)), MOST_MULTIPLIED // few.size or 1)
+    return np.hstack([few.astype(many.dtype) @ many[block].T for block in rows])
 
 
 def gather(vectors: np.ndarray, rows: np.ndarray) -> np.ndarray:

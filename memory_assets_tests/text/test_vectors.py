@@ -5,7 +5,7 @@ import pytest
 from pytest import MonkeyPatch
 
 from memory_assets.text import vectors as text_vectors
-from memory_assets.text.vectors import count_differing, gather, products, signs_of
+from memory_assets.text.vectors import count_differing, gather, product_table, products, signs_of
 
 
 @pytest.mark.parametrize("threads", ["1", "3"])
@@ -32,3 +32,11 @@ def test_what_is_computed_of_a_few_rows_at_once_is_as_of_all(
         vectors[some] @ asked, abs=0.1
     )
     assert gather(vectors, some).tolist() == vectors[some].tolist()
+
+
+def test_products_of_many_vectors_are_those_of_blocks(monkeypatch: MonkeyPatch):
+    monkeypatch.setattr(text_vectors, "MOST_MULTIPLIED", 50)
+    random = np.random.default_rng(1)
+    few, many = (random.integers(-127, 128, (count, 8)) for count in (3, 17))
+    table = product_table(few.astype(np.int8), many.astype(np.float32))
+    assert table.tolist() == (few @ many.T).tolist()

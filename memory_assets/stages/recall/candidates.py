@@ -106,15 +106,15 @@ def find_memories(question: Asked) -> list[Found]:
 
 
 def _judged(question: Asked, hits: MemoryHits, rows: Mapping[str, Row]) -> list[Found]:
+    """Returns of the hits, which are judged together, those that are given a row."""
     texts = question.sources.texts("memories")
-    is_filtered = question.filters.are_narrow
-    how = (question.parsed, hits.rows, texts, hits.vector)
+    how = (question.parsed, hits.rows, texts, hits.vector, _small_projects(question))
+    factors = question.sources.corpus.factors
     candidates: list[Found] = []
-    for judgement in judge_memories(
-        *how, is_filtered=is_filtered, small_projects=_small_projects(question)
-    ):
+    for judgement in judge_memories(*how, is_filtered=question.filters.are_narrow):
+        if judgement.id not in rows:
+            continue
         row = rows[judgement.id]
-        factors = question.sources.corpus.factors
         weights = weights_of(row, question.asker, question.text, factors)
         score = hits.fused[judgement.id] * math.prod(weights.values())
         judged = (judgement.id, row, score, judgement.relevance, judgement.reason)
@@ -144,16 +144,17 @@ def _with_successors(question: Asked, candidates: list[Found], passes: pl.Expr) 
     passes_replaced = condition(filters, memories.columns)
     hits = question.sources.near_memories(question.query, passes_replaced)
     newest = _newest(memories, hits.fused, passes)
-    if all(id == newer for id, newer in newest.items()):
+    replaced = {id: newer for id, newer in newest.items() if id != newer}
+    if not replaced:
         return candidates
-    successors = rows_of(memories, newest.values())
+    successors = rows_of(memories, replaced.values())
     row_of = {row["id"]: row for row in successors.iter_rows(named=True)}
-    rows = {id: row_of[newer] for id, newer in newest.items()}
+    rows = {id: row_of[newer] for id, newer in replaced.items()}
     compared = replace(hits, fused={id: hits.fused[id] for id in newest})
     best = {candidate.id: candidate for candidate in candidates}
     for judged in _judged(question, compared, rows):
         successor = replace(judged, id=judged.row["id"])
-        if successor.id != judged.id and _is_better(successor, best.get(successor.id)):
+        if _is_better(successor, best.get(successor.id)):
             best[successor.id] = successor
     return list(best.values())
 
@@ -250,9 +251,7 @@ def find_message_candidates(question: Asked) -> list[Found]:
     return candidates
 
 
-@remembered
-def _layout(texts: Texts) -> Layout:
-    return Layout(texts)
+_layout = remembered(Layout)
 
 
 def _origins(question: Asked, query: SearchQuery) -> list[Origin]:

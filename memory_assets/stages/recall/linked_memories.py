@@ -7,7 +7,7 @@ it, if these are few: a name that many memories have links nothing.
 """
 
 from collections.abc import Iterator, Sequence
-from functools import reduce
+from functools import partial, reduce
 from itertools import islice
 
 import numpy as np
@@ -70,5 +70,6 @@ def _rows_of_name(name: str, question: Asked) -> Sequence[int]:
     terms = {*query_terms(name)}
     if texts is None or not terms or terms <= {*question.query.terms}:
         return ()
-    rows = reduce(np.intersect1d, (texts.postings(term)[0] for term in terms))
+    postings = (texts.postings(term)[0] for term in terms)
+    rows = reduce(partial(np.intersect1d, assume_unique=True), postings)
     return rows.tolist() if len(rows) <= MOST_NAMED else ()

@@ -28,7 +28,7 @@ from memory_assets.stages.recall.passage_choice import (
 )
 from memory_assets.stages.recall.speakers import author_of
 from memory_assets.text.best_rows import best_rows
-from memory_assets.text.vectors import products
+from memory_assets.text.vectors import product_table, products
 
 LINES_AROUND = 2
 """Records on either side of a memory's evidence to which its fit counts."""
@@ -368,7 +368,7 @@ def match_words(asked: np.ndarray, texts: Sequence[np.ndarray]) -> np.ndarray:
         return np.zeros((len(asked), len(texts)))
     words = np.concatenate([texts[int(place)] for place in coded]).astype(np.float32)
     starts = np.cumsum(sizes[coded]) - sizes[coded]
-    best = np.maximum.reduceat(asked.astype(np.float32) @ words.T, starts, axis=1)
+    best = np.maximum.reduceat(product_table(asked, words), starts, axis=1)
     matched = np.repeat(best.min(axis=1, keepdims=True), len(texts), axis=1)
     matched[:, coded] = best
     return matched

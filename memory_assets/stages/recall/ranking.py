@@ -61,8 +61,8 @@ class Found:
         how = {"score": self.score, "arms": self.retrievers}
         if not self.is_message:
             result = result_of(self.row, now, weights=self.weights, **how)
-            tags = (f"linked:{self.link}",) if self.link else ()
-            return replace(result, tags=(*result.tags, *tags))
+            tags = (*result.tags, f"linked:{self.link}")
+            return replace(result, tags=tags) if self.link else result
         text = around(self.row["whole"], self.row["char_from"], self.row["char_to"])
         return message_result(self.row, now, text=text, **how)
 

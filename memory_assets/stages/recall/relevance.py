@@ -117,9 +117,9 @@ def judge_memories(
     rows: pl.DataFrame,
     texts: Texts | None,
     cosines: Mapping[str, float],
+    small_projects: Collection[str] = (),
     *,
     is_filtered: bool = False,
-    small_projects: Collection[str] = (),
 ) -> list[Judgement]:
     """Returns the candidates, the most relevant first; `is_filtered` says that explicit filters
     chose them, `small_projects` which of the projects asked about have few.
