@@ -65,6 +65,14 @@ def session_id_of(harness: Harness, path: str, first_lines: Sequence[bytes]) -> 
     return ids_in_name[-1] if ids_in_name else stem
 
 
+def origin_of(harness: Harness, path: str, first_lines: Sequence[bytes]) -> tuple[str, str | None]:
+    """Returns the session in the file, and the session that it was forked from or spawned by."""
+    session_id = session_id_of(harness, path, first_lines)
+    reader = READERS[harness].open(session_id, path)
+    parents = (reader.read(line).parent_session_id for line in first_lines)
+    return session_id, next(filter(None, parents), None)
+
+
 def seed_of(harness: Harness, path: str, first_lines: Sequence[bytes]) -> str:
     """Returns the seed of the file's message ids (`TranscriptReader.seed_of`)."""
     session_id = session_id_of(harness, path, first_lines)

@@ -143,6 +143,8 @@ def answers_since(store: Store, moment: float) -> list[StoredAnswer]:
 
 def priced_answers(store: Store, folder: str) -> list[tuple[StoredAnswer, float | None]]:
     """Returns the answers in the folder below `answers/`, each with its price if that is known."""
-    known = prices.prices_of(store.settings)
+    price_list = prices.prices_of(store.settings)
     answers = AnswerStore(store.answers / folder).every()
-    return [(each, prices.cost_of(each.answer, known, each.key.model)) for each in answers]
+    return [
+        (stored, prices.cost_of(stored.answer, price_list, stored.key.model)) for stored in answers
+    ]

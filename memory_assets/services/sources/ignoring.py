@@ -8,6 +8,7 @@ folder, they are compared with its own path. Both are relative to the home folde
 """
 
 import os
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from memory_assets.errors import SettingsError
 from memory_assets.harnesses.damaged_lines import records_in
-from memory_assets.harnesses.readers import HEADER_LINES
+from memory_assets.harnesses.readers import HEADER_LINES, origin_of
 from memory_assets.stages.capture.discover import TranscriptFile, harness_of
 from memory_assets.store.places import home_folder, user_settings_file
 from memory_assets.store.settings import Settings
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 FILE = ".memoryignore"
 MARKED = "marked by Codex as not for memory"
 """The reason for leaving out a session whose `memory_mode` is `disabled`."""
+ORIGIN_LINES = 5
+"""First lines of a transcript that name the session it came from."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +60,26 @@ class IgnoreRules:
     """The home folder as it is named, and as it is once links are followed."""
     honours_marks: bool
 
-    def reason_for(self, file: TranscriptFile) -> str | None:
-        """Returns why the transcript is left out; None if it is not."""
+    def reasons_for(self, files: Iterable[TranscriptFile]) -> dict[TranscriptFile, str]:
+        """Returns why transcripts are left out, by file.
+
+        The sub-agents and forks of a session that is left out are left out too, wherever they ran.
+        """
+        own_reasons = {file: self._reason_for(file) for file in files}
+        reasons = {file: reason for file, reason in own_reasons.items() if reason}
+        children: dict[str, list[TranscriptFile]] = defaultdict(list)
+        for file in own_reasons if reasons else ():
+            children[_origin(file)[1] or ""].append(file)
+        waiting = [*reasons]
+        while waiting:
+            parent = waiting.pop()
+            for child in children.pop(_origin(parent)[0], ()):
+                reasons.setdefault(child, reasons[parent])
+                waiting.append(child)
+        return reasons
+
+    def _reason_for(self, file: TranscriptFile) -> str | None:
+        """Returns why the transcript itself is left out; None if it is not."""
         heeds_mark = self.honours_marks and file.harness == "codex"
         if not self.files and not heeds_mark:
             return None
@@ -147,6 +168,16 @@ def _header(path: str, inode: int, file: TranscriptFile) -> tuple[str, str]:
             return _header_in(stream, file.harness)
     except (OSError, EOFError):
         return "", ""  # the intake reports files that cannot be read
+
+
+@lru_cache(maxsize=100_000)
+def _origin(file: TranscriptFile) -> tuple[str, str | None]:
+    """Returns the session in the file, and its parent: the one it was forked from or spawned by."""
+    try:
+        lines = file.first_lines(ORIGIN_LINES)
+    except (OSError, EOFError):
+        lines = []
+    return origin_of(file.harness, str(file.path), lines)
 
 
 def _header_in(lines: Iterable[bytes], harness: str) -> tuple[str, str]:

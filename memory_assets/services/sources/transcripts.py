@@ -123,13 +123,13 @@ def find_all(settings: Settings) -> FoundFiles:
     since = None if folders else read_since(settings)
     files = find_files(folders or places(), since=since)
     rules = read_ignore_rules(settings)
-    reasons = {file: rules.reason_for(file) for file in (*files.transcripts, *files.older)}
-    ignored = ((file, reasons[file]) for file in files.transcripts)
+    reasons = rules.reasons_for((*files.transcripts, *files.older))
+    ignored = [file for file in files.transcripts if file in reasons]
     return replace(
         files,
-        transcripts=[file for file in files.transcripts if not reasons[file]],
-        older=[file for file in files.older if not reasons[file]],
-        ignored=[LeftOutFile(str(file.path), reason) for file, reason in ignored if reason],
+        transcripts=[file for file in files.transcripts if file not in reasons],
+        older=[file for file in files.older if file not in reasons],
+        ignored=[LeftOutFile(str(file.path), reasons[file]) for file in ignored],
     )
 
 

@@ -1,5 +1,6 @@
 """What the owner's `.memoryignore` names, and what Codex marks as not for memory, is not captured; it is counted and named."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,7 @@ def claude(number: int, folder: str, slug: str = "x") -> Path:
     return path
 
 
-def codex(number: int, mode: str | None, folder: str = "/home/mira/shop") -> Path:
+def codex(number: int, mode: str | None, folder: str = "/home/mira/shop", **more: object) -> Path:
     """A session of Codex with that mark."""
     session = f"0b00000{number}-1111-4222-8333-444455556666"
     path = (
@@ -45,6 +46,7 @@ def codex(number: int, mode: str | None, folder: str = "/home/mira/shop") -> Pat
         "cwd": folder,
         "cli_version": "0.140.0",
         **mark,
+        **more,
     }
     path.write_bytes(
         lines({"type": "session_meta", "timestamp": "2026-08-30T09:00:00Z", "payload": payload})
@@ -88,6 +90,39 @@ def test_patterns_of_gitignore_are_compared_with_the_folder_in_which_a_session_b
     claude(4, "/srv/app")
     ignore(*patterns)
     assert sorted(read()) == kept
+
+
+def test_sub_agents_of_an_ignored_session_are_not_read_wherever_they_ran():
+    """Claude Code's in both layouts, and those of Codex and pi, which name their parent; also a sub-agent's own sub-agent."""
+    home = Path.home()
+    secret, plain = (
+        claude(number, str(home / name)) for number, name in ((1, "acme"), (2, "shop"))
+    )
+    for parent in (secret, plain):
+        for place in (parent.with_suffix("") / "subagents", parent.parent):
+            path = place / f"agent-{parent.stem[:8]}.jsonl"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            records = [{**each, "isSidechain": True} for each in dialogue(parent.stem, 5)]
+            path.write_bytes(lines(*({**each, "cwd": "/tmp/worktree"} for each in records)))
+    for number, folder in ((1, str(home / "acme")), (2, str(home / "shop"))):
+        parent = codex(number, None, folder)
+        spawn = {"subagent": {"thread_spawn": {"parent_thread_id": parent.stem[-36:]}}}
+        child = codex(number + 4, None, "/tmp/worktree", source=spawn)
+        codex(number + 6, None, "/tmp/worktree", parent_thread_id=child.stem[-36:])
+        pi_home = home / ".pi" / "agent" / "sessions" / "x"
+        pi_home.mkdir(parents=True, exist_ok=True)
+        ids = [f"0c00000{number + more}-1111-4222-8333-444455556666" for more in (0, 4)]
+        paths = [pi_home / f"2026-08-30T09-00-00-000Z_{session}.jsonl" for session in ids]
+        header = {"type": "session", "version": 3, "timestamp": "2026-08-30T09:00:00Z"}
+        paths[0].write_bytes(lines({**header, "id": ids[0], "cwd": folder}))
+        spawned = {"cwd": "/tmp/worktree", "parentSession": str(paths[0])}
+        paths[1].write_bytes(lines({**header, "id": ids[1], **spawned}))
+    everything = {str(file.path) for file in find_sources(read_settings())}
+    ignore("acme/")
+    files = {str(file.path) for file in find_sources(read_settings())}
+    assert (len(everything), len(files)) == (16, 8)
+    assert [name for name in files if re.search("0[abc]00000[157]", name)] == []
+    assert len(find_ignored(read_settings())) == 8
 
 
 def test_a_transcript_without_a_folder_is_compared_by_its_path():
