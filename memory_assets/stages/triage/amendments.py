@@ -1,5 +1,5 @@
 """Proposes changes of lines of MEMORY.md: replaced since, contradicted by a proposal, said more
-fully, or too many.
+fully, said in turns that were taken back, or too many.
 
 Takes the status of the entries, the present memories and the decisions; returns amendments. Only
 unchanged entries of ours are considered, because what a person wrote or reworded is theirs; that a
@@ -59,12 +59,13 @@ def plan_amendments(
     merged: pl.DataFrame,
     zone: tzinfo,
     contradicting: Sequence[tuple[EntryStatus, Row]] = (),
+    rewound: Collection[str] = (),
 ) -> list[PlannedAmendment]:
     """Returns the amendments that the entries of a file need.
 
     `merged` are decisions with `proposal_id`, `text`, `entry` and `event_on`: proposals that repeat
     an entry. `contradicting` are entries, whoever wrote them, each with the pending proposal that
-    contradicts it.
+    contradicts it. `rewound` are the ids of messages that a person took back.
     """
     ours = [status for status in statuses if status.is_ours]
     by_id = {row["id"]: row for row in memories.iter_rows(named=True)}
@@ -74,6 +75,7 @@ def plan_amendments(
         *(_contradicted(status, proposal) for status, proposal in contradicting),
         *_said_more_fully(ours, merged),
         *_retire_contradicted(ours),
+        *_retire_rewound(ours, rewound),
         *(_retire(status, "many", file.text) for status in _least_missed(ours, file)),
     ]
     first_of_line: dict[str, PlannedAmendment] = {}
@@ -87,6 +89,19 @@ def _retire_contradicted(ours: Iterable[EntryStatus]) -> Iterator[PlannedAmendme
         is_active = status.memory is not None and status.memory["state"] == "active"
         if is_active and status.state == "deprecated":
             yield _retire(status, "contradicted", "more speaks against it than for it")
+
+
+def _retire_rewound(
+    ours: Iterable[EntryStatus], rewound: Collection[str]
+) -> Iterator[PlannedAmendment]:
+    """Yields the retirement of each line whose messages were all taken back, if nothing else in
+    memory says the same.
+    """
+    for status in ours:
+        evidence = status.promotion.payload.get("evidence", ()) if status.promotion else ()
+        messages = {part["message_id"] for part in evidence}
+        if messages and messages.issubset(rewound) and status.memory is None:
+            yield _retire(status, "rewound", "the turns in which it was said were taken back")
 
 
 def plan_retirements(

@@ -216,12 +216,15 @@ class Triage:
         memories = self.tables.read("memories")
         events = self.ledger.events()
         zone = self.rules.zone
+        records = self.tables.scan("records").filter(status="rewound").select("message_id")
+        rewound = set(records.collect()["message_id"])
         planned: list[PlannedAmendment] = []
         for file in read_sizes(self.workspace.root):
             entries = [status for status in statuses if status.path == file.path]
             proposals = [row for row in undecided if home_of(row) == file.path]
             contradicting = list(self._contradictions(entries, proposals))
-            planned += plan_amendments(entries, file, memories, events, merged, zone, contradicting)
+            about = (memories, events, merged, zone, contradicting, rewound)
+            planned += plan_amendments(entries, file, *about)
         self._number(planned, states.RULES)
         return read_amendments(self.ledger.events([NUMBERED]))
 

@@ -1,5 +1,6 @@
 """Changes of lines that MEMORY.md holds: asked about once, for a reason, and only where the line is ours and untouched."""
 
+from collections.abc import Collection
 from datetime import UTC, date
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from memory_assets.stages.triage.entries import statuses_of
 from memory_assets.stages.triage.file_sizes import FileSize
 from memory_assets.stages.triage.promote import PROMOTED
 from memory_assets.store.ledger import Event
-from memory_assets_tests.factories import START, frame, row
+from memory_assets_tests.factories import START, frame, frame_of_part, row
 from memory_assets_tests.stages.triage.world import PROJECT_MD, World
 
 PORT, NEW_PORT = (
@@ -48,7 +49,11 @@ def memory(number: int, text: str, **known) -> dict:
 
 
 def plan(
-    content: str, events: list[Event], *memories: dict, merged: pl.DataFrame = NONE_MERGED
+    content: str,
+    events: list[Event],
+    *memories: dict,
+    merged: pl.DataFrame = NONE_MERGED,
+    rewound: Collection[str] = (),
 ) -> list[PlannedAmendment]:
     known = frame("memories", *memories)
     standings = statuses_of(content, events, known)
@@ -59,6 +64,7 @@ def plan(
         events,
         merged,
         UTC,
+        rewound=rewound,
     )
 
 
@@ -93,6 +99,39 @@ def test_what_more_speaks_against_than_for_asks_to_go():
         f"- (2026-08-03) {PORT}\n", [promoted(1, PORT)], memory(1, PORT, contradicted_count=1)
     )
     assert (found.key, found.text) == ("retire:p-20260803-001:contradicted", "")
+
+
+def test_a_line_whose_turns_were_all_taken_back_asks_to_go():
+    """Not while one of its messages, or a memory of another session, still says it."""
+    evidence = [{"message_id": "m1"}, {"message_id": "m2"}]
+    promotion = promoted(1, PORT)
+    promotion.payload["evidence"] = evidence
+    content = f"- (2026-08-03) {PORT}\n"
+    (found,) = plan(content, [promotion], rewound={"m1", "m2"})
+    assert (found.key, found.text) == ("retire:p-20260803-001:rewound", "")
+    assert plan(content, [promotion], rewound={"m1"}) == []
+    assert plan(content, [promotion], memory(1, PORT), rewound={"m1", "m2"}) == []
+
+
+def test_turns_taken_back_after_the_promotion_put_the_line_up_for_review(world: World):
+    """Another line, whose memory is gone for other reasons, is left alone."""
+    promotion, other = world.ledger.events([PROMOTED])
+    rows = [
+        row("records", line=part["line"], message_id=part["message_id"], status="rewound")
+        for part in promotion.payload["evidence"]
+    ]
+    write_part(world, "records", "s1", rows)
+    write_part(world, "memories", "all", [])
+    states = world.triage()
+    (asked,) = [id for id, (state, _) in states.items() if state == "pending"]
+    assert "the turns in which it was said were taken back" in world.review_md.read_text()
+    world.tick(asked)
+    world.triage()
+    assert world.entries() == [other.payload["line"]]
+
+
+def write_part(world: World, table: str, part: str, rows: list[dict]) -> None:
+    world.tables.write(table, part, frame_of_part(table, part, *rows))
 
 
 @pytest.mark.parametrize(
