@@ -92,7 +92,7 @@ _local = threading.local()
 
 def text_terms(text: str) -> list[str]:
     """Returns the terms of a text in order, repeats included."""
-    return [term for token in _tokens(text) for term, _ in _expand(token)]
+    return [term for token in _tokens(text) for term, _ in _pairs_of(token)]
 
 
 def query_terms(query: str) -> list[str]:
@@ -100,7 +100,7 @@ def query_terms(query: str) -> list[str]:
 
     Stop words are left out, unless the question has nothing else.
     """
-    pairs = [pair for token in _tokens(query) for pair in _expand(token)]
+    pairs = [pair for token in _tokens(query) for pair in _pairs_of(token)]
     content = [term for term, word in pairs if word not in STOP_WORDS and word not in _CUT_OFF]
     terms = content or [term for term, _ in pairs]
     return list(dict.fromkeys(terms))[:LONGEST_QUERY]
@@ -138,6 +138,12 @@ def _tokens(text: str) -> list[str]:
 
 def _without_marks(text: str) -> str:
     return unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFKD", text)))
+
+
+@lru_cache(maxsize=16_384)
+def _pairs_of(token: str) -> tuple[tuple[str, str], ...]:
+    """Returns what `_expand` yields: a question and its candidates have the same words."""
+    return tuple(_expand(token))
 
 
 def _expand(token: str) -> Iterator[tuple[str, str]]:

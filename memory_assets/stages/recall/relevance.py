@@ -194,7 +194,9 @@ def _signals(
     cosine = np.array([cosines.get(id, min(least, 0.0)) for id in ids])
     if texts is None or not question.terms:
         return Signals(cosine, np.zeros(len(cosine)), away)
-    rows = np.array([_row_of(id, texts) for id in ids], dtype=int)
+    rows = texts.rows_of(ids)
+    if len(rows) < len(cosine):
+        rows = np.array([_row_of(id, texts) for id in ids], dtype=int)
     exact = [term for term in question.terms if term.is_exact]
     shares = coverage(question.terms, texts, rows)
     has_exact = covers_any(exact, texts, rows) if exact else None
