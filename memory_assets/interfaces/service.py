@@ -47,6 +47,7 @@ def main() -> int:
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         for words in WARMING:
             app.main(words)
+        present_agent().before_tool("Bash", "make", session="-", folder="/", until=0.0)
     folder = Path(find_store(), sockets.SERVICE)
     try:
         listener = sockets.listen(str(folder))

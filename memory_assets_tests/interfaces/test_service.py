@@ -104,7 +104,9 @@ def test_the_service_follows_what_is_written_and_loads_nothing_into_the_caller()
 
 def test_the_hook_before_a_tool_tells_what_the_service_knows_and_is_silent_without_it():
     payload = {"session_id": "s1", "tool_name": "Bash", "tool_input": {"command": "pip install x"}}
-    words = [sys.executable, "-c", BY_SERVICE, "hooks", "run", "claude_code", "PreToolUse"]
+    patient = "from memory_assets.stages.deliver import hook; hook.TOOL_SECONDS = 5; "
+    code = patient + BY_SERVICE
+    words = [sys.executable, "-c", code, "hooks", "run", "claude_code", "PreToolUse"]
 
     def told(**changes: object) -> str:
         text = json.dumps({**payload, **changes})
@@ -114,12 +116,12 @@ def test_the_hook_before_a_tool_tells_what_the_service_knows_and_is_silent_witho
 
     assert told() == ""
     with service():
-        for _ in range(5):
-            call = {"tool": "Bash", "arguments": {"command": "pip"}, "session": "s0", "folder": "/"}
-            ask(find_store(), "before_tool", 5.0, **call)
         line = json.loads(told())["hookSpecificOutput"]
         assert (line["hookEventName"], FACT in line["additionalContext"]) == ("PreToolUse", True)
         assert "permissionDecision" not in line
+        assert told() == ""
+        assert FACT in told(agent_id="a1") == told(agent_id="a1") + told(agent_id="a2")
+        assert FACT in told(session_id="s3", tool_input={"command": "pip install" + 999 * " kiln"})
         assert told() == told(tool_input="?", session_id="s2") == told(session_id=7) == ""
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from memory_assets.errors import HooksError, NotOursError
 from memory_assets.harnesses.hook_commands import HookTarget
-from memory_assets.harnesses.hook_events import NOTIFY
+from memory_assets.harnesses.hook_events import NOTIFY, TOOL
 from memory_assets.harnesses.hook_parts import SERVER, HookPart, JsonHooks, bound_to, root_of
 from memory_assets.harnesses.json_text import BOM, Insertion
 
@@ -42,6 +42,7 @@ def hook_parts(target: HookTarget) -> tuple[HookPart, ...]:
         path=target.folder / "hooks.json",
         harness=target.harness,
         commands=target.hook_commands(),
+        matchers={TOOL: "Bash|apply_patch"},
         beside=config,
     )
     notify = target.hook_command(NOTIFY)

@@ -43,11 +43,11 @@ _reading: dict[Path, Thread] = {}
 
 
 def request_of(tool: str, arguments: Any) -> RecallRequest | None:
-    """Returns the request about what the call runs or writes; None where it only looks."""
-    command = shell_command(arguments)
+    """Returns the request about what the call writes or runs; None where it only looks."""
+    files = describe_call(tool, arguments).files_modified
+    command = "" if files else shell_command(arguments)
     if any(step.words[0] not in ROUTINE for step in parse_steps(command)):
         return RecallRequest(command=command)
-    files = describe_call(tool, arguments).files_modified
     return RecallRequest(file=files[0]) if files else None
 
 
@@ -66,9 +66,8 @@ def line_before(
     lookup = lookup_of(store, request, now, folder=folder)
     shown_ids = read_shown_ids(str(store.root), session)
     briefing = read_briefing(str(store.root), folder, session)
-    failures = _recent_failures(store, now)
-    sure = chain(_sure_memories(lookup, memories), _cured_failures(lookup, failures))
-    for id, text, on in sure:
+    cured = _cured_failures(lookup, _recent_failures(store, now))
+    for id, text, on in chain(_sure_memories(lookup, memories), cured):
         line = f"Memory: {text} ({on:%Y-%m-%d})"
         is_new = id not in shown_ids and text not in briefing
         if is_new and count_tokens(line) <= MOST_TOKENS:
@@ -89,14 +88,11 @@ def _sure_memories(lookup: Lookup, memories: pl.DataFrame) -> Iterator[Candidate
 
 
 def _cured_failures(lookup: Lookup, recent: Sequence[PastFailure]) -> Iterator[Candidate]:
-    """Yields the failures after which something was done and the same command worked."""
-    for failure in sorted(
-        failures_of(lookup, recent), key=lambda failure: failure.call.at, reverse=True
-    ):
-        cure = failure.cure
-        if cure and cure.is_sure and cure.steps:
-            text = f"this failed ({failure.line}) and worked after {', '.join(cure.steps)}"
-            yield failure.call.message_id, text, failure.call.at
+    """Yields the failures after which commands were run, and the same command worked."""
+    failures = failures_of(lookup, recent)
+    for failure in sorted(failures, key=lambda failure: failure.call.at, reverse=True):
+        text = f"this failed ({failure.line}) and worked after {', '.join(failure.remedy)}"
+        yield failure.call.message_id, text, failure.call.at
 
 
 def _recent_failures(store: Store, now: datetime) -> list[PastFailure]:
@@ -107,11 +103,14 @@ def _recent_failures(store: Store, now: datetime) -> list[PastFailure]:
     last = _recent.get(store.root, (None, []))
     reading = _reading.get(store.root)
     if last[0] != published and not (reading and reading.is_alive()):
-        _reading[store.root] = Thread(target=_read, args=(store, now, published), daemon=True)
-        _reading[store.root].start()
+        reading = Thread(target=_read, args=(store, now, published), daemon=True)
+        _reading[store.root] = reading
+        reading.start()
     return last[1]
 
 
 def _read(store: Store, now: datetime, published: object) -> None:
     is_recent = pl.col("event_at") > now - timedelta(days=RECENT_DAYS)
-    _recent[store.root] = (published, read_failures(store.tables, is_recent))
+    failures = read_failures(store.tables, is_recent)
+    cured = [failure for failure in failures if failure.remedy]
+    _recent[store.root] = (published, cured)

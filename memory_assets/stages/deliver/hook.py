@@ -55,7 +55,7 @@ TOOL_SECONDS = 0.06
 """Longest wait before a tool."""
 
 LONGEST_ARGUMENT = 2_000
-"""Characters of an argument of a tool that the service gets; a longer one is content."""
+"""Characters of an argument of a tool that the service gets; what follows is content."""
 
 MOST_PAYLOAD = 1_000_000
 """Bytes of a payload that are read."""
@@ -130,6 +130,9 @@ def _run(words: "Sequence[str]", brief: "Callable[[str, str], str]") -> None:
     has_argument = event == NOTIFY and bool(arguments)
     payload = payload_of(arguments[-1] if has_argument else _stdin())
     root = options.get("store") or find_data()
+    agent = payload.get("agent_id")
+    if agent and payload.get("session_id"):
+        payload["session_id"] = f"{payload['session_id']}/agent-{agent}"
     session = options.get("session") or payload.get("session_id")
     source = options.get("source") or payload.get("source")
     if event == START:
@@ -145,8 +148,6 @@ def _run(words: "Sequence[str]", brief: "Callable[[str, str], str]") -> None:
 def _spool_hook(harness: str, root: str, event: str, payload: "Mapping[str, Any]") -> None:
     """Spools the event of a harness, with the fields of its payload that events have."""
     data = {field: payload[name] for field, name in FIELDS if payload.get(name)}
-    if "sessionId" in data and payload.get("agent_id"):
-        data["sessionId"] = f"{data['sessionId']}/agent-{payload['agent_id']}"
     _, warning = spool_event(root, SENT_AT[event], {"harness": harness, **data})
     if warning:
         _warn(warning)
@@ -239,7 +240,7 @@ def _tell_before(root: str, session: "Any", payload: "Mapping[str, Any]") -> Non
         return
     given = payload.get("tool_input")
     if isinstance(given, dict):
-        given = {name: given[name] for name in given if len(str(given[name])) <= LONGEST_ARGUMENT}
+        given = {name: str(given[name])[:LONGEST_ARGUMENT] for name in given}
     from memory_assets.store.sockets import ask
 
     tool = str(payload.get("tool_name"))

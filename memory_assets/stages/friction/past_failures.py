@@ -28,7 +28,9 @@ class Cure:
     steps: tuple[str, ...]
     call: ToolCall
     is_sure: bool
-    """Whether the same command worked, after something was done or added to it."""
+    """Whether the same command worked, after something was done or added to it. What the owner said
+    between may be about something else.
+    """
 
     def __str__(self) -> str:
         after = f"after {', '.join(self.steps)}: " if self.steps else ""
@@ -48,6 +50,12 @@ class PastFailure:
         """The messages of the call, of the cure, and of their results."""
         calls = [self.call, self.cure.call] if self.cure else [self.call]
         return frozenset(chain.from_iterable(call.message_ids for call in calls))
+
+    @property
+    def remedy(self) -> tuple[str, ...]:
+        """The commands that cured it and may be needed again; none beside an edit, which lasts."""
+        steps = self.cure.steps if self.cure and self.cure.is_sure else ()
+        return steps if all(step.startswith("`") for step in steps) else ()
 
     def __str__(self) -> str:
         what = shortened_line(self.call.command) or self.call.tool
@@ -75,9 +83,9 @@ def _find_cure(
     worked = [call for call in following if not call.is_failed]
     for number, call in enumerate(worked):
         if words.issubset(words_of(call.command)):
-            steps = _steps(worked[:number]) or _turns_between(failed, call, turns)
-            is_other = len(words) < len(set(words_of(call.command)))
-            return Cure(steps, call, is_sure=bool(steps) or is_other)
+            steps = _steps(worked[:number])
+            is_sure = bool(steps) or len(words) < len(set(words_of(call.command)))
+            return Cure(steps or _turns_between(failed, call, turns), call, is_sure)
     workaround = find_workaround(failed, following[:NEXT_CALLS])
     return Cure((), workaround.success, is_sure=False) if workaround else None
 

@@ -78,6 +78,7 @@ def test_a_line_before_tools_is_chosen_beside_recall_and_each_is_removed_alone(
     home: Path, capsys: pytest.CaptureFixture[str]
 ):
     path = home / ".claude" / "settings.json"
+    (home / ".codex").mkdir()
 
     def events(*options: str) -> set[str]:
         said(capsys, "install", *options)
@@ -87,6 +88,8 @@ def test_a_line_before_tools_is_chosen_beside_recall_and_each_is_removed_alone(
     assert events("--before-tools") == events() == {"PreToolUse"}
     (group,) = json.loads(path.read_text())["hooks"]["PreToolUse"]
     assert group["matcher"] == "Bash|Edit|Write"
+    (group,) = json.loads((home / ".codex" / "hooks.json").read_text())["hooks"]["PreToolUse"]
+    assert group["matcher"] == "Bash|apply_patch"
     assert events("--recall-each-prompt") == {"UserPromptSubmit", "PreToolUse"}
     note = said(capsys, "status", "claude_code")["data"]["files"][0]["note"]
     assert note == "It recalls at each prompt. It says what is known before tools."

@@ -4,9 +4,10 @@ from datetime import timedelta
 
 import pytest
 
+from memory_assets.services.search.before_tool import request_of
 from memory_assets.services.search.subject import CommandSubject, ErrorSubject, FileSubject
 from memory_assets.stages.friction.past_failures import past_failures
-from memory_assets.stages.friction.week import SessionInfo, ToolCall, Utterance, Week
+from memory_assets.stages.friction.week import FileEdit, SessionInfo, ToolCall, Utterance, Week
 from memory_assets_tests.factories import START
 
 SESSION = SessionInfo("s", "tides", "/w/tides", "mira")
@@ -82,7 +83,7 @@ def test_a_failure_of_several_steps_or_of_normal_work_is_no_failure_of_a_command
     [
         ([call(3, "docker compose up -d"), call(4, "make deploy")],
          "after `docker compose up -d`: `make deploy` worked", True),
-        ([call(3, "ls"), call(9, "make deploy")], "after “I renewed the key”: `make deploy` worked", True),
+        ([call(3, "ls"), call(9, "make deploy")], "after “I renewed the key”: `make deploy` worked", False),
         ([call(3, "ls"), call(4, "make deploy")], "`make deploy` worked", False),
         ([call(3, "just deploy HOST=a")], "`just deploy HOST=a` worked", False),
         ([call(3, "git status")], "None", False),
@@ -94,3 +95,39 @@ def test_a_cure_is_what_was_done_until_the_same_command_worked(calls, cure, is_s
     said = Utterance(SESSION, 7, "m", START, "I renewed the key", is_owner=True)
     (failure,) = past_failures(Week((failed, *calls), (said,)))
     assert (str(failure.cure), bool(failure.cure and failure.cure.is_sure)) == (cure, is_sure)
+
+
+def test_a_remedy_has_commands_alone_since_an_edit_lasts_and_words_may_be_about_else():
+    failed = call(2, "make deploy", "error: no route to host", is_failed=True)
+    started = call(3, "docker compose up -d")
+    edited = ToolCall(SESSION, 4, "c4", START, "Edit", "", edit=FileEdit("deploy.yaml", "a", "b"))
+    said = Utterance(SESSION, 5, "m", START, "Thanks, bye", is_owner=True)
+    worked = call(6, "make deploy")
+
+    def remedy(*calls: ToolCall) -> tuple[str, ...]:
+        (failure,) = past_failures(Week((failed, *calls, worked), (said,)))
+        return failure.remedy
+
+    assert remedy(started) == ("`docker compose up -d`",)
+    assert remedy(edited) == remedy(started, edited) == remedy() == ()
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "file", "command"),
+    [
+        ("apply_patch", {"command": "*** Begin Patch\n*** Update File: a/b.py\n@@\n-x"}, "a/b.py", None),
+        ("Bash", {"command": "apply_patch <<'E'\n*** Begin Patch\n*** Add File: c.py\n+x"}, "c.py", None),
+        ("Write", {"file_path": "d.md", "content": "make deploy"}, "d.md", None),
+        ("Bash", {"command": "make deploy"}, None, "make deploy"),
+        ("Bash", {"command": "cat d.md | head"}, None, None),
+        ("mcp__tides__list", {"path": "d.md"}, None, None),
+        ("Bash", "?", None, "?"),
+        ("Edit", None, None, None),
+        ("Edit", {"file_path": 7}, None, None),
+    ],
+)  # fmt: skip
+def test_a_patch_is_about_its_file_and_another_call_about_what_it_writes_or_runs(
+    tool, arguments, file, command
+):
+    request = request_of(tool, arguments)
+    assert (request and request.file, request and request.command) == (file, command)
