@@ -58,9 +58,7 @@ class MiniLM:
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.enable_truncation(limits["max_seq_length"])
         self._tokenizer.no_padding()
-        pool = ThreadPoolExecutor(1)
-        self._layers = pool.submit(self._open_layers)
-        pool.shutdown(wait=False)
+        self._layers = ThreadPoolExecutor(1).submit(self._open_layers)
 
     def read(self, text: str) -> EncodedText:
         """Returns the states of the text's word pieces, and their mean as a unit vector."""

@@ -15,7 +15,7 @@ from pathlib import Path
 import polars as pl
 
 from memory_assets.adapters.array_index import ArrayIndex
-from memory_assets.adapters.local_embedder import LocalEmbedder, model_folder, open_embedder
+from memory_assets.adapters.local_embedder import model_folder, open_embedder
 from memory_assets.adapters.text_index import CORPORA, TextIndex
 from memory_assets.adapters.vector_files import VectorFiles
 from memory_assets.errors import ModelError
@@ -178,7 +178,7 @@ def open_corpus(store: Store) -> tuple[Corpus, tuple[str, ...]]:
     return corpus, missing
 
 
-def _embedder_of_index(store: Store) -> tuple[LocalEmbedder | None, tuple[str, ...]]:
+def _embedder_of_index(store: Store) -> tuple[Embedder | None, tuple[str, ...]]:
     """Returns the embedder that the published vectors were made by, and what is missing.
 
     While vectors of another model are computed, questions are compared with the old ones.

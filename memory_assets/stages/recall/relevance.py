@@ -195,20 +195,15 @@ def _signals(
     if texts is None or not question.terms:
         return Signals(cosine, np.zeros(len(cosine)), away)
     rows = texts.rows_of(ids)
-    if len(rows) < len(cosine):
-        rows = np.array([_row_of(id, texts) for id in ids], dtype=int)
+    if len(rows) < len(cosine):  # -1, where no text is, for another one
+        row_of = {texts.ids[row]: row for row in rows.tolist()}
+        rows = np.array([row_of.get(id, -1) for id in ids], dtype=int)
     exact = [term for term in question.terms if term.is_exact]
     shares = coverage(question.terms, texts, rows)
     has_exact = covers_any(exact, texts, rows) if exact else None
     names = [covers_any(terms, texts, rows) for terms in question.terms_of_names]
     rest = coverage(question.other_terms, texts, rows) if names else None
     return Signals(cosine, shares, away, has_exact, question.scope.is_person_named, names, rest)
-
-
-def _row_of(id: str, texts: Texts) -> int:
-    """Returns the row of the id in the texts; -1, where no text is, for another one."""
-    rows = texts.rows_of([id])
-    return int(rows[0]) if len(rows) else -1
 
 
 def _in_time(question: ParsedQuestion, event_at: pl.Series) -> np.ndarray:
