@@ -77,11 +77,8 @@ def _reflector_steps(store: Store, model: str, days: list[str], costs: Costs) ->
     to_come = step("reflections", expected, out=out)
     # The facts to come replace those of the rules, about the same days.
     yield max(present, to_come, key=lambda cost: cost.input_tokens)
-    reviews = [review.request.estimated_tokens() for review in review_questions(store, model)]
-    proposals = PROPOSALS_A_WINDOW * windows
-    size = count_tokens(read_prompt("triage", "batch")) + proposals * PROPOSAL_TOKENS
-    to_come = step("reviews", [size, size] if windows else [], out=2 * proposals * DECISION_TOKENS)
-    yield max(step("reviews", reviews), to_come, key=lambda cost: cost.input_tokens)
+    tokens, out = review_tokens(store, model, windows)
+    yield step("reviews", tokens, out=out)
     prompt = read_prompt("recall", "cited_answer")
     tokens = count_tokens(prompt) + cited_answer.PROMPT_TOKENS
     yield step("each cited answer, at most", [tokens], is_each=True)
@@ -112,6 +109,22 @@ def pair_tokens_of(windows: int) -> list[int]:
     return [question.request().estimated_tokens() for question in questions]
 
 
+def review_tokens(store: Store, model: str, windows: int) -> tuple[list[int], int]:
+    """Returns the estimated tokens of the questions about proposals, and of their answers.
+
+    These are the proposals of today, or those that this number of questions about windows will
+    bring, whichever are more.
+    """
+    reviews = review_questions(store, model)
+    present = [review.request.estimated_tokens() for review in reviews]
+    proposals = PROPOSALS_A_WINDOW * windows
+    size = count_tokens(read_prompt("triage", "batch")) + proposals * PROPOSAL_TOKENS
+    to_come = [size, size] if windows else []
+    if sum(present) < sum(to_come):
+        return to_come, 2 * proposals * DECISION_TOKENS
+    return present, sum(len(review.shown) for review in reviews) * DECISION_TOKENS
+
+
 def _observer_steps(store: Store, model: str) -> Iterable[StepCost]:
     # The command line of a harness is too slow to rewrite a question while a person waits.
     if model in NOT_ASKED or harness_of(model) is not None:
@@ -131,9 +144,8 @@ def overview(store: Store, origin: str) -> ModelOverview:
     settings = store.settings.model_copy(update={"model_projects": [ALL_PROJECTS]})
     all_allowed = Store(settings, store.root)
     tokens = reflection_tokens(all_allowed, all_allowed.tables.parts("observations"))
-    reviews = review_questions(all_allowed, settings.model_of("reflector"))
-    tokens += [review.request.estimated_tokens() for review in reviews]
-    return overview_of(store, origin, tokens)
+    reviews_of = partial(review_tokens, all_allowed, settings.model_of("reflector"))
+    return overview_of(store, origin, tokens, reviews_of)
 
 
 def reflection_tokens(store: Store, days: Iterable[str]) -> list[int]:

@@ -110,7 +110,7 @@ def test_up_asks_once_and_the_real_client_observes_and_leaves_nothing(
         assert api.questions() == questions
     assert asked.count("[n] not now") == 1
     assert re.search(
-        rf"1 sessions: 1 questions, .{{9,99}}\. Read by {api.url}", " ".join(asked.split())
+        rf"1 sessions: 3 questions, .{{9,99}}\. Read by {api.url}", " ".join(asked.split())
     )
     agent = MemoryAgent(read_settings(data=person.data))
     (answer,) = agent.store.tables.read("observer_answers").to_dicts()

@@ -2,7 +2,9 @@
 
 import pytest
 
-from memory_assets.runs.model_costs import costs_of
+from memory_assets.runs.model_costs import costs_of, overview
+from memory_assets.schema.tables import WHOLE
+from memory_assets.services.models import model_offers
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store
 from memory_assets_tests.factories import forty_facts
@@ -39,6 +41,22 @@ def test_each_step_is_counted_with_the_model_of_its_role(store: Store):
     assert costs.usd == pytest.approx(
         costs.days[0].usd + sum(one.usd for one in costs.others if not one.is_each)
     )
+
+
+def test_consent_counts_the_reviews_of_proposals_that_answers_will_bring(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    """On a store where nothing is proposed yet, and not once every session has its answer."""
+    monkeypatch.setattr(model_offers, "USUAL_PORTS", {1: "Ollama"})
+    monkeypatch.setattr("memory_assets.adapters.harness_model.SYSTEM_FOLDERS", ())
+    store = with_models(small_store(), model="large")
+    write(store, "proposals", TODAY)
+    counted = overview(store, "default")
+    reviews = next(step for step in costs_of(store, [TODAY]).others if step.step == "reviews")
+    assert (counted.calls, reviews.calls) == (3, 2)
+    assert counted.tokens > reviews.input_tokens
+    write(store, "windows", WHOLE)
+    assert overview(store, "default").calls == 0
 
 
 def test_a_harness_is_not_counted_for_questions_that_it_is_too_slow_to_rewrite(store: Store):

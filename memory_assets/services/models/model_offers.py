@@ -7,7 +7,7 @@ environment, and for servers on the usual ports of this machine, which it asks f
 
 import os
 import socket
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain
@@ -127,11 +127,14 @@ class DueQuestions:
     """Of the calls about several short sessions."""
     short_sessions: int
     reflector: tuple[int, ...]
+    reviews: tuple[int, ...] = ()
+    decisions: int = 0
+    """The tokens of the answers to the reviews."""
 
     @property
     def tokens(self) -> tuple[int, ...]:
         """The tokens of all calls."""
-        return (*self.observer, *self.short, *self.reflector)
+        return (*self.observer, *self.short, *self.reflector, *self.reviews)
 
     def usd(self, store: Store, model: str) -> float | None:
         """Returns the price if the setting `model` names this model; None where no price is
@@ -143,20 +146,30 @@ class DueQuestions:
         out = self.short_sessions * short_sessions.USUAL_ANSWER_TOKENS
         short = observer.estimate(self.short, out=out)
         of_observer = (observer.estimate(self.observer), short)
-        return total_price((*of_observer, reflector.estimate(self.reflector)))
+        reviews = reflector.estimate(self.reviews, out=self.decisions)
+        return total_price((*of_observer, reflector.estimate(self.reflector), reviews))
 
 
-def overview_of(store: Store, origin: str, reflector_tokens: Sequence[int] = ()) -> ModelOverview:
+def overview_of(
+    store: Store,
+    origin: str,
+    reflector_tokens: Sequence[int] = (),
+    reviews_of: Callable[[int], tuple[list[int], int]] = lambda _: ([], 0),
+) -> ModelOverview:
     """Returns what this machine offers, and what a model would be sent of the store.
 
     `origin` says where the observer's name comes from; `reflector_tokens` are the sizes of the
-    questions to the reflector.
+    questions about facts. `reviews_of` returns the sizes of those about the proposals that so many
+    calls about sessions will bring, and of their answers together.
     """
     settings = store.settings
     by_project = dict(_due_calls(store))
     short = [size for calls in by_project.values() for size in calls.short]
-    observer = (size for calls in by_project.values() for size in calls.long)
-    due = DueQuestions(tuple(observer), tuple(_pack(short)), len(short), tuple(reflector_tokens))
+    observer = [size for calls in by_project.values() for size in calls.long]
+    packed = _pack(short)
+    reviews, decisions = reviews_of(len(observer) + len(packed))
+    about_facts = (tuple(reflector_tokens), tuple(reviews), decisions)
+    due = DueQuestions(tuple(observer), tuple(packed), len(short), *about_facts)
     return ModelOverview(
         observer=settings.model_of("observer"),
         reflector=settings.model_of("reflector"),
