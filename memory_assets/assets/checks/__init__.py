@@ -5,30 +5,17 @@ To add a check, decorate a function in the module of its stage with `common.chec
 
 from collections.abc import Sequence
 from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
 
 import dagster as dg
 
-from memory_assets.assets.checks import (  # noqa: F401
-    brief_checks,
-    capture_checks,
-    deliver_checks,
-    distill_checks,
-    embed_checks,
-    friction_checks,
-    maintain_checks,
-    quality_checks,
-    recall_checks,
-    reflect_checks,
-    triage_checks,
-)
-from memory_assets.assets.checks.common import (
-    REGISTERED,
-    no_secrets_check,
-    one_step_per_asset,
-    schema_check,
-)
+from memory_assets.assets.checks import common
 from memory_assets.schema.extras import extras
 from memory_assets.schema.tables import table_names
+
+for _module in iter_modules(__path__):
+    import_module(f"{__name__}.{_module.name}")  # it registers its checks
 
 
 @cache
@@ -38,6 +25,8 @@ def make_checks() -> Sequence[dg.AssetChecksDefinition]:
         if extra.checks:
             extra.load(extra.checks)  # importing it registers them
     of_tables = [
-        make(table) for table in table_names() for make in (schema_check, no_secrets_check)
+        make(table)
+        for table in table_names()
+        for make in (common.schema_check, common.no_secrets_check)
     ]
-    return tuple(one_step_per_asset([*of_tables, *REGISTERED]))
+    return tuple(common.one_step_per_asset([*of_tables, *common.REGISTERED]))

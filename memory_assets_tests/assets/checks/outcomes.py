@@ -1,6 +1,6 @@
 """Outcomes of registered checks on the tables of a store, without a run of Dagster."""
 
-from memory_assets.assets.checks import REGISTERED
+from memory_assets.assets.checks.common import REGISTERED
 from memory_assets.store.store import Store
 
 
