@@ -11,22 +11,12 @@ import typer
 from memory_assets.errors import QuestionError
 from memory_assets.extras.lab import views as view
 from memory_assets.interfaces import verbs
-from memory_assets.interfaces.cli.commands import (
-    FirstDay,
-    Json,
-    LastDay,
-    RowCount,
-    add,
-    completing,
-    day_of,
-    group,
-    view_reply,
-)
+from memory_assets.interfaces.cli import commands
 from memory_assets.interfaces.views.terminal import Reply
 from memory_assets.memory import MemoryAgent
 
-app = group("Measure the memory, try other settings, look at dates.")
-what_if_app = group(
+app = commands.group("Measure the memory, try other settings, look at dates.")
+what_if_app = commands.group(
     "Rebuild past days with other settings in a branch; then adopt or drop it.",
     no_args_is_help=False,
 )
@@ -35,7 +25,7 @@ Branch = Annotated[
     typer.Argument(
         metavar="NAME",
         help="A branch, as `memory lab what-if list` shows it.",
-        autocompletion=completing(kind="branch"),
+        autocompletion=commands.completing(kind="branch"),
     ),
 ]
 
@@ -56,7 +46,7 @@ def evaluate(
         Literal["misses", "wrong", "noise"] | None,
         typer.Option(help="List missed labels, wrong facts or noise."),
     ] = None,
-    as_json: Json = False,
+    as_json: commands.Json = False,
 ) -> Reply:
     """Score the observations of labelled sessions: recall by priority, the owner's rules,
     precision, noise.
@@ -65,7 +55,7 @@ def evaluate(
     uncounted = "is not in this store and is not counted."
     warnings = [f"Session {session} {uncounted}" for session in evaluation.missing]
     following = view.after_evaluation(evaluation)
-    return view_reply(view.render_evaluation, evaluation, warnings, next_step=following)
+    return commands.view_reply(view.render_evaluation, evaluation, warnings, next_step=following)
 
 
 @app.command(
@@ -84,9 +74,9 @@ def calibration(
             help="Another threshold of the gate or of triage: list what it flips.",
         ),
     ] = None,
-    first: FirstDay = None,
-    last: LastDay = None,
-    as_json: Json = False,
+    first: commands.FirstDay = None,
+    last: commands.LastDay = None,
+    as_json: commands.Json = False,
 ) -> Reply:
     """Compare the verdicts of the gate, of triage and of a model with people's decisions. Writes
     nothing.
@@ -95,9 +85,9 @@ def calibration(
     from memory_assets.runs.days import days_between
 
     store = MemoryAgent().store
-    days = days_between(store.tables, day_of(first), day_of(last))
+    days = days_between(store.tables, commands.day_of(first), commands.day_of(last))
     data = calibrate_all(store, by=by, limits=limits or (), days=days)
-    return view_reply(view.render_calibration, data)
+    return commands.view_reply(view.render_calibration, data)
 
 
 @what_if_app.callback(
@@ -114,59 +104,69 @@ def what_if(
             help="A setting to try, such as least_useful=0.6; repeatable.",
         ),
     ] = None,
-    first: FirstDay = None,
-    last: LastDay = None,
+    first: commands.FirstDay = None,
+    last: commands.LastDay = None,
     name: Annotated[
         str | None, typer.Option(help="Name of the branch; default: the settings.")
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only estimate the cost; send nothing, write nothing.")
     ] = False,
-    limit: RowCount = 20,
-    as_json: Json = False,
+    limit: commands.RowCount = 20,
+    as_json: commands.Json = False,
 ) -> Reply | None:
     """Rebuild past days with other settings in a branch: memories added, lost and changed,
     MEMORY.md side by side, the cost.
     """
     if context.invoked_subcommand:
         return None
-    request = (MemoryAgent().store, day_of(first), day_of(last), _changes(settings or ()), name)
+    request = (
+        MemoryAgent().store,
+        commands.day_of(first),
+        commands.day_of(last),
+        _changes(settings or ()),
+        name,
+    )
     if dry_run:
-        return view_reply(view.render_estimate, _what_if().estimate(*request))
-    return view_reply(partial(view.render_what_if, most=limit), _what_if().make(*request))
+        return commands.view_reply(view.render_estimate, _what_if().estimate(*request))
+    return commands.view_reply(partial(view.render_what_if, most=limit), _what_if().make(*request))
 
 
 @what_if_app.command("list", epilog="Example: `memory lab what-if list`")
-def what_if_list(as_json: Json = False) -> Reply:
+def what_if_list(as_json: commands.Json = False) -> Reply:
     """List the branches."""
     branches = _what_if().list_branches(MemoryAgent().store)
-    return view_reply(view.render_branches, branches, next_step=view.after_branches(branches))
+    return commands.view_reply(
+        view.render_branches, branches, next_step=view.after_branches(branches)
+    )
 
 
 @what_if_app.command("show", epilog="Example: `memory lab what-if show least_useful-0.6`")
-def what_if_show(name: Branch, limit: RowCount = 20, as_json: Json = False) -> Reply:
+def what_if_show(
+    name: Branch, limit: commands.RowCount = 20, as_json: commands.Json = False
+) -> Reply:
     """Compare a branch with the tables it started from."""
     branch = _what_if().show(MemoryAgent().store, name)
-    return view_reply(partial(view.render_what_if, most=limit), branch)
+    return commands.view_reply(partial(view.render_what_if, most=limit), branch)
 
 
 @what_if_app.command("adopt", epilog="Example: `memory lab what-if adopt least_useful-0.6`")
-def what_if_adopt(name: Branch, as_json: Json = False) -> Reply:
+def what_if_adopt(name: Branch, as_json: commands.Json = False) -> Reply:
     """Write a branch's settings into memory.toml and rebuild the tables with them; stored answers
     cost nothing.
     """
-    return view_reply(view.render_adopted, _what_if().adopt(MemoryAgent().store, name))
+    return commands.view_reply(view.render_adopted, _what_if().adopt(MemoryAgent().store, name))
 
 
 @what_if_app.command("drop", epilog="Example: `memory lab what-if drop least_useful-0.6`")
-def what_if_drop(name: Branch, as_json: Json = False) -> Reply:
+def what_if_drop(name: Branch, as_json: commands.Json = False) -> Reply:
     """Delete a branch."""
     _what_if().drop(MemoryAgent().store, name)
     return Reply({"name": name}, [f"The branch {name} was deleted; the tables were not changed."])
 
 
 app.add_typer(what_if_app, name="what-if")
-add(app, verbs.TRIGGERS, path="lab triggers")
+commands.add(app, verbs.TRIGGERS, path="lab triggers")
 
 
 def _changes(settings: Sequence[str]) -> dict[str, str]:

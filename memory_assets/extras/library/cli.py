@@ -7,31 +7,27 @@ import typer
 from memory_assets.extras.library import views as view
 from memory_assets.extras.library.records import SLOG_ACTIONS
 from memory_assets.extras.library.verbs import SLOG
-from memory_assets.interfaces.cli.commands import (
-    Json,
-    RowCount,
-    command_verbs,
-    completing,
-    group,
-    reply_to,
-    view_reply,
-)
+from memory_assets.interfaces.cli import commands
 from memory_assets.interfaces.views.terminal import Reply
 from memory_assets.memory import MemoryAgent
 
-app = group(
+app = commands.group(
     "Knowledge beside sessions: documents, decision records, and the log of what was done "
     "to systems."
 )
-slog_app = group(
+slog_app = commands.group(
     "The slog: an append-only log of what people, agents and memory itself did to systems."
 )
-feeds_app = group("Feeds that are watched; nothing else is fetched without being asked for.")
-adr_app = group("Architecture decision records (ADRs) of your projects; their files are only read.")
+feeds_app = commands.group(
+    "Feeds that are watched; nothing else is fetched without being asked for."
+)
+adr_app = commands.group(
+    "Architecture decision records (ADRs) of your projects; their files are only read."
+)
 app.add_typer(slog_app, name="slog")
 app.add_typer(feeds_app, name="feeds")
 app.add_typer(adr_app, name="adr")
-command_verbs.add(SLOG.name)
+commands.command_verbs.add(SLOG.name)
 
 ADD = (
     "memory library slog add deploy worker 'Published worker:20260302' --reason 'subscription fix'"
@@ -47,7 +43,7 @@ def add(
         list[str], typer.Argument(help="Files: PDF, EPUB, DOCX, HTML, Markdown, plain text.")
     ],
     tag: Tags = None,
-    as_json: Json = False,
+    as_json: commands.Json = False,
 ) -> Reply:
     """Add documents. Their text is kept, with secrets masked, and found by `memory library search`
     only.
@@ -65,18 +61,18 @@ def search(
         str | None, typer.Option(help="Only in this document: its id, or words of its title.")
     ] = None,
     tag: Tags = None,
-    limit: RowCount = 5,
-    as_json: Json = False,
+    limit: commands.RowCount = 5,
+    as_json: commands.Json = False,
 ) -> Reply:
     """Find parts of documents by words and meaning, with page or chapter."""
     chunks = MemoryAgent().search_documents(
         " ".join(words), document=document, tag=tag or (), limit=limit
     )
-    return view_reply(view.render_found, chunks)
+    return commands.view_reply(view.render_found, chunks)
 
 
 @app.command("documents", epilog="Example: `memory library documents`")
-def documents(as_json: Json = False) -> Reply:
+def documents(as_json: commands.Json = False) -> Reply:
     """List the documents, the latest first."""
     rows = MemoryAgent().documents()
     return Reply({"documents": rows}, view.render_documents(rows))
@@ -85,7 +81,7 @@ def documents(as_json: Json = False) -> Reply:
 @app.command("remove", epilog="Example: `memory library remove doc_0f3a5c1e9b2d`")
 def remove(
     document: Annotated[str, typer.Argument(help="Its id, its file name, or words of its title.")],
-    as_json: Json = False,
+    as_json: commands.Json = False,
 ) -> Reply:
     """Remove a document from the library; its file stays as it is."""
     removed = MemoryAgent().remove_document(document)
@@ -108,11 +104,11 @@ def discover(
     ],
     tag: Tags = None,
     private: Private = False,
-    as_json: Json = False,
+    as_json: commands.Json = False,
 ) -> Reply:
     """Read a page or a repository, and keep a note of it that is recalled with its address."""
     discovered = MemoryAgent().discover(source, tag=tag or (), private=private)
-    return view_reply(view.render_discovered, discovered)
+    return commands.view_reply(view.render_discovered, discovered)
 
 
 @feeds_app.command(
@@ -122,14 +118,16 @@ def feeds_add(
     url: Annotated[str, typer.Argument(help="The address of an RSS or Atom feed.")],
     tag: Tags = None,
     private: Private = False,
-    as_json: Json = False,
+    as_json: commands.Json = False,
 ) -> Reply:
     """Watch a feed: from now on, its new items become notes."""
-    return view_reply(view.render_feed, MemoryAgent().add_feed(url, tag=tag or (), private=private))
+    return commands.view_reply(
+        view.render_feed, MemoryAgent().add_feed(url, tag=tag or (), private=private)
+    )
 
 
 @feeds_app.command("list", epilog="Example: `memory library feeds list`")
-def feeds_list(as_json: Json = False) -> Reply:
+def feeds_list(as_json: commands.Json = False) -> Reply:
     """List the feeds, with what the last poll said."""
     rows = MemoryAgent().feeds()
     return Reply({"feeds": rows}, view.render_feeds(rows))
@@ -139,7 +137,8 @@ def feeds_list(as_json: Json = False) -> Reply:
     "remove", epilog="Example: `memory library feeds remove https://example.org/feed.xml`"
 )
 def feeds_remove(
-    feed: Annotated[str, typer.Argument(help="Its id, address or title.")], as_json: Json = False
+    feed: Annotated[str, typer.Argument(help="Its id, address or title.")],
+    as_json: commands.Json = False,
 ) -> Reply:
     """Watch a feed no more; the notes that it brought stay."""
     removed = MemoryAgent().remove_feed(feed)
@@ -147,7 +146,7 @@ def feeds_remove(
 
 
 @feeds_app.command("poll", epilog="Example: `memory library feeds poll`")
-def feeds_poll(as_json: Json = False) -> Reply:
+def feeds_poll(as_json: commands.Json = False) -> Reply:
     """Look for new items in all feeds now; a schedule does so every hour while `memory up` runs."""
     polled = MemoryAgent().poll_feeds()
     has_failed = any(feed.problem for feed in polled.feeds)
@@ -160,24 +159,24 @@ def slog_add(
         str,
         typer.Argument(
             help=f"What was done: {', '.join(SLOG_ACTIONS)}.",
-            autocompletion=completing(*SLOG_ACTIONS),
+            autocompletion=commands.completing(*SLOG_ACTIONS),
         ),
     ],
     tool: Annotated[str, typer.Argument(help="What it was done to or with, such as caddy.")],
     detail: Annotated[str, typer.Argument(help="What was done, in a sentence.")],
     reason: Annotated[str, typer.Option(help="Why.")] = "",
-    as_json: Json = False,
+    as_json: commands.Json = False,
 ) -> Reply:
     """Append an entry. Secrets are masked."""
-    return reply_to(SLOG, action=action, tool=tool, detail=detail, reason=reason)
+    return commands.reply_to(SLOG, action=action, tool=tool, detail=detail, reason=reason)
 
 
 @slog_app.command("list", epilog="Example: `memory library slog list -n 5`")
-def slog_list(limit: RowCount = 20, as_json: Json = False) -> Reply:
+def slog_list(limit: commands.RowCount = 20, as_json: commands.Json = False) -> Reply:
     """List the latest entries, those of memory itself included: promotions, forgettings,
     what-ifs.
     """
-    return reply_to(SLOG, limit=limit)
+    return commands.reply_to(SLOG, limit=limit)
 
 
 @slog_app.command("search", epilog="Example: `memory library slog search deploy worker`")
@@ -185,22 +184,22 @@ def slog_search(
     words: Annotated[
         list[str], typer.Argument(help="Words that an entry must have, in any field.")
     ],
-    limit: RowCount = 20,
-    as_json: Json = False,
+    limit: commands.RowCount = 20,
+    as_json: commands.Json = False,
 ) -> Reply:
     """List the latest entries that have all of these words."""
-    return reply_to(SLOG, search=" ".join(words), limit=limit)
+    return commands.reply_to(SLOG, search=" ".join(words), limit=limit)
 
 
 @adr_app.command("list", epilog="Example: `memory library adr list`")
-def adr_list(as_json: Json = False) -> Reply:
+def adr_list(as_json: commands.Json = False) -> Reply:
     """List the decision records with their status, what superseded them, and which are in force."""
     rows = MemoryAgent().adrs()
     return Reply({"records": rows}, view.render_adrs(rows))
 
 
 @adr_app.command("check", epilog="Example: `memory library adr check`")
-def adr_check(as_json: Json = False) -> Reply:
+def adr_check(as_json: commands.Json = False) -> Reply:
     """Check status, numbers and supersession of the decision records. Fails if one has a
     problem.
     """

@@ -19,14 +19,7 @@ from typing import Annotated, Any
 import typer
 
 from memory_assets.errors import QuestionError, UnknownTableError
-from memory_assets.interfaces.cli import config, data, everyday, serve, setup, uninstall
-from memory_assets.interfaces.cli.commands import (
-    EVERY_DAY,
-    GROUPS,
-    OrderedGroup,
-    add,
-    command_verbs,
-)
+from memory_assets.interfaces.cli import commands, config, data, everyday, serve, setup, uninstall
 from memory_assets.interfaces.envelope import message_of
 from memory_assets.interfaces.verbs import COMMANDS, VERBS
 from memory_assets.interfaces.views.progress import Bars
@@ -48,7 +41,7 @@ def make_app(*, is_terminal: bool = False) -> typer.Typer:
     """Returns all commands: the panels, the groups, and each verb that no module made a command."""
     app = typer.Typer(
         name="memory",
-        cls=OrderedGroup,
+        cls=commands.OrderedGroup,
         help="Long-term memory for coding agents: transcripts in, a small curated MEMORY.md out.",
         epilog="Exit codes: 0 done, 1 failed (or the doctor found something), 2 the command or its "
         "arguments are not valid, 130 interrupted. `--store` and `--debug` may also stand behind "
@@ -62,9 +55,9 @@ def make_app(*, is_terminal: bool = False) -> typer.Typer:
         app.add_typer(panel.app)
     for verb in (*VERBS, *COMMANDS):
         if verb.name not in placed_verb_names():
-            add(app, verb, EVERY_DAY)
-    for name, commands in sorted(groups().items()):
-        app.add_typer(commands, name=name, rich_help_panel=GROUPS)
+            commands.add(app, verb, commands.EVERY_DAY)
+    for name, group in sorted(groups().items()):
+        app.add_typer(group, name=name, rich_help_panel=commands.GROUPS)
     return app
 
 
@@ -72,7 +65,7 @@ def make_app(*, is_terminal: bool = False) -> typer.Typer:
 def placed_verb_names() -> frozenset[str]:
     """Returns the names of the verbs that one of the modules made a command."""
     groups()  # imports the modules of optional capabilities
-    return frozenset(command_verbs)
+    return frozenset(commands.command_verbs)
 
 
 @cache

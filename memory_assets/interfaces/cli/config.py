@@ -4,14 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from memory_assets.interfaces.cli.commands import (
-    SET_UP,
-    Group,
-    Json,
-    completing,
-    group,
-    view_reply,
-)
+from memory_assets.interfaces.cli import commands
 from memory_assets.interfaces.views.config import (
     render_changed,
     render_setting,
@@ -24,7 +17,7 @@ RUN_AGAIN = (
 )
 
 
-class ConfigGroup(Group):
+class ConfigGroup(commands.Group):
     """A group whose first word may also be a setting: `memory config model` means `memory config
     show model`.
     """
@@ -45,16 +38,18 @@ class ConfigGroup(Group):
 
 
 app = typer.Typer()
-config_app = group(
+config_app = commands.group(
     "Show the settings and where each value comes from; change one.",
     cls=ConfigGroup,
     no_args_is_help=False,
 )
-app.add_typer(config_app, name="config", rich_help_panel=SET_UP)
+app.add_typer(config_app, name="config", rich_help_panel=commands.SET_UP)
 Name = Annotated[
     str,
     typer.Argument(
-        metavar="NAME", help="A setting, such as port.", autocompletion=completing(kind="setting")
+        metavar="NAME",
+        help="A setting, such as port.",
+        autocompletion=commands.completing(kind="setting"),
     ),
 ]
 
@@ -62,7 +57,7 @@ Name = Annotated[
 @config_app.callback(invoke_without_command=True, epilog="Example: `memory config least_useful`")
 def config(
     context: typer.Context,
-    as_json: Json = False,
+    as_json: commands.Json = False,
 ) -> Reply | None:
     """Show the settings and where each value comes from; change one. `memory config NAME` shows one
     setting.
@@ -79,7 +74,7 @@ def config(
 
 
 @config_app.command("show", epilog="Example: `memory config show least_useful`")
-def config_show(name: Name, as_json: Json = False) -> Reply:
+def config_show(name: Name, as_json: commands.Json = False) -> Reply:
     """Show one setting: its meaning, value, default and origin, and how to change it."""
     from memory_assets.memory.settings import read_configuration
 
@@ -95,26 +90,26 @@ def config_set(
         typer.Argument(
             metavar="NAME",
             help="A setting; NAME.KEY: one entry of a table.",
-            autocompletion=completing(kind="setting"),
+            autocompletion=commands.completing(kind="setting"),
         ),
     ],
     value: Annotated[
         str, typer.Argument(metavar="VALUE", help="Its value; a list as a,b or in TOML.")
     ],
-    as_json: Json = False,
+    as_json: commands.Json = False,
 ) -> Reply:
     """Write a setting into your file, which holds for every store; the value is checked first."""
     from memory_assets.memory.settings import set_setting
 
-    return view_reply(render_changed, set_setting(name, value), next_step=RUN_AGAIN)
+    return commands.view_reply(render_changed, set_setting(name, value), next_step=RUN_AGAIN)
 
 
 @config_app.command("unset", epilog="Example: `memory config unset least_useful`")
-def config_unset(name: Name, as_json: Json = False) -> Reply:
+def config_unset(name: Name, as_json: commands.Json = False) -> Reply:
     """Remove a setting from your file, so that its default or the store's file holds again."""
     from memory_assets.memory.settings import unset_setting
 
-    return view_reply(render_changed, unset_setting(name), next_step=RUN_AGAIN)
+    return commands.view_reply(render_changed, unset_setting(name), next_step=RUN_AGAIN)
 
 
 def answer_types() -> dict[str, Any]:

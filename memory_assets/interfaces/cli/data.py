@@ -7,27 +7,15 @@ from typing import Annotated, Any
 import typer
 
 from memory_assets.interfaces import verbs
-from memory_assets.interfaces.cli.commands import (
-    AsOf,
-    FirstDay,
-    Json,
-    LastDay,
-    RowCount,
-    Table,
-    add,
-    completing,
-    day_of,
-    group,
-    view_reply,
-)
+from memory_assets.interfaces.cli import commands
 from memory_assets.interfaces.cli.everyday import built_reply
+from memory_assets.interfaces.views import row_cards
 from memory_assets.interfaces.views.next_steps import after_table_export
-from memory_assets.interfaces.views.row_cards import render_cards, render_facts, render_rows
 from memory_assets.interfaces.views.terminal import Reply
 from memory_assets.interfaces.views.transfer import render_backed_up, render_exported
 from memory_assets.schema.vocabulary import FileFormat
 
-app = group("Look at tables, export and back up, rebuild.")
+app = commands.group("Look at tables, export and back up, rebuild.")
 
 
 @app.command(
@@ -38,7 +26,7 @@ def export(
     table: Annotated[
         str | None,
         typer.Argument(
-            help="A table, such as observations.", autocompletion=completing(kind="table")
+            help="A table, such as observations.", autocompletion=commands.completing(kind="table")
         ),
     ] = None,
     everything: Annotated[
@@ -53,8 +41,8 @@ def export(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="File to write; default: stdout.")
     ] = None,
-    as_of: AsOf = None,
-    as_json: Json = False,
+    as_of: commands.AsOf = None,
+    as_json: commands.Json = False,
 ) -> Reply:
     """Write a table as JSON Lines, CSV or Parquet; with --all, everything into a folder."""
     if (table is None) == (everything is None):
@@ -64,11 +52,11 @@ def export(
             raise typer.BadParameter("--as-of goes with the table memories, not with --all.")
         from memory_assets.memory.transfer import export_all
 
-        return view_reply(render_exported, export_all(everything))
+        return commands.view_reply(render_exported, export_all(everything))
     assert table is not None
     from memory_assets.memory import tables
 
-    past_day = day_of(as_of)
+    past_day = commands.day_of(as_of)
     if output is not None:
         count = tables.export_file(table, output, format, past_day)
         written = {"table": table, "path": output, "rows": count}
@@ -91,7 +79,7 @@ def export(
 @app.command("import", epilog="Example: `memory data import ~/memory-export --store ~/memory`")
 def import_(
     folder: Annotated[Path, typer.Argument(help="A folder that `memory data export --all` wrote.")],
-    as_json: Json = False,
+    as_json: commands.Json = False,
 ) -> Reply:
     """Make a store from an exported folder; refuses a data folder that has a store."""
     from memory_assets.memory.running import import_folder
@@ -109,20 +97,20 @@ def backup(
             "present moment.",
         ),
     ],
-    as_json: Json = False,
+    as_json: commands.Json = False,
 ) -> Reply:
     """Write one compressed file with everything that cannot be rebuilt; runs may go on
     meanwhile.
     """
     from memory_assets.memory.transfer import back_up
 
-    return view_reply(render_backed_up, back_up(file))
+    return commands.view_reply(render_backed_up, back_up(file))
 
 
 @app.command(epilog="Example: `memory data restore ~/backups/memory-20260801-120000.tar.zst`")
 def restore(
     file: Annotated[Path, typer.Argument(help="A file that `memory data backup` wrote.")],
-    as_json: Json = False,
+    as_json: commands.Json = False,
 ) -> Reply:
     """Make a store from a backup and build its tables; refuses a data folder that has a store."""
     from memory_assets.memory.running import restore as restore_backup
@@ -132,23 +120,25 @@ def restore(
 
 @app.command(epilog="Example: `memory data show observations --day 2026-04-08 --limit 5`")
 def show(
-    table: Table,
+    table: commands.Table,
     day: Annotated[
         str | None,
-        typer.Option(help="Only the rows of this day.", autocompletion=completing(kind="part")),
+        typer.Option(
+            help="Only the rows of this day.", autocompletion=commands.completing(kind="part")
+        ),
     ] = None,
-    as_of: AsOf = None,
-    limit: RowCount = 10,
+    as_of: commands.AsOf = None,
+    limit: commands.RowCount = 10,
     every: Annotated[bool, typer.Option("--all", help="Print every field of each row.")] = False,
-    as_json: Json = False,
+    as_json: commands.Json = False,
 ) -> Reply:
     """Print rows of a table: of each a title, the fields that matter, and its ids."""
     from memory_assets.memory import tables
 
     if day is not None and as_of is not None:
         raise typer.BadParameter("Give --day or --as-of, not both.")
-    rows = tables.show(table, day=day, as_of=day_of(as_of), limit=limit)
-    return view_reply(render_rows if every else render_cards, rows)
+    rows = tables.show(table, day=day, as_of=commands.day_of(as_of), limit=limit)
+    return commands.view_reply(row_cards.render_rows if every else row_cards.render_cards, rows)
 
 
 @app.command(epilog="Example: `memory data sample 20 --seed $(git rev-parse HEAD)`")
@@ -160,22 +150,23 @@ def sample(
     table: Annotated[
         str | None,
         typer.Option(
-            help="Draw rows of this table instead.", autocompletion=completing(kind="table")
+            help="Draw rows of this table instead.",
+            autocompletion=commands.completing(kind="table"),
         ),
     ] = None,
-    as_json: Json = False,
+    as_json: commands.Json = False,
 ) -> Reply:
     """Print random facts that the write gate allowed, to judge their quality."""
     from memory_assets.memory import tables
 
     sampled = tables.sample(count, seed, table)
     if table:
-        return view_reply(render_cards, sampled)
+        return commands.view_reply(row_cards.render_cards, sampled)
     next_step = ""
     if sampled.rows:
         first_id = sampled.rows[0]["id"]
         next_step = f"`memory explain {first_id}` shows where the first one comes from."
-    return view_reply(render_facts, sampled, next_step=next_step)
+    return commands.view_reply(row_cards.render_facts, sampled, next_step=next_step)
 
 
 @app.command(epilog="Example: `memory data rebuild`")
@@ -190,7 +181,7 @@ def rebuild(
             help="Only the reflections of all days, weeks and months, with the timeline.",
         ),
     ] = False,
-    as_json: Json = False,
+    as_json: commands.Json = False,
 ) -> Reply:
     """Delete everything derived and rebuild it from the archive, the ledger and the workspace."""
     from memory_assets.memory import running
@@ -202,24 +193,26 @@ def rebuild(
 
 
 @app.command(epilog="Example: `memory data backfill --from 2026-04-01`")
-def backfill(first: FirstDay = None, last: LastDay = None, as_json: Json = False) -> Reply:
+def backfill(
+    first: commands.FirstDay = None, last: commands.LastDay = None, as_json: commands.Json = False
+) -> Reply:
     """Extract these days again with the model and the present prompt; stored answers are not paid
     again.
     """
     from memory_assets.memory.running import backfill as backfill_days
 
-    return built_reply(backfill_days(day_of(first), day_of(last)))
+    return built_reply(backfill_days(commands.day_of(first), commands.day_of(last)))
 
 
 @app.command(epilog="Example: `memory data flush`")
-def flush(as_json: Json = False) -> Reply:
+def flush(as_json: commands.Json = False) -> Reply:
     """End every open session now and extract its facts."""
     from memory_assets.memory.running import flush as flush_sessions
 
     return built_reply(flush_sessions())
 
 
-add(app, verbs.FEEDBACK, path="data feedback")
+commands.add(app, verbs.FEEDBACK, path="data feedback")
 
 
 def answer_types() -> dict[str, Any]:

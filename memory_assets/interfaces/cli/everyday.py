@@ -15,18 +15,6 @@ import typer
 from memory_assets.errors import QuestionError
 from memory_assets.interfaces import verbs
 from memory_assets.interfaces.cli import commands
-from memory_assets.interfaces.cli.commands import (
-    EVERY_DAY,
-    KEEP_WELL,
-    Json,
-    Port,
-    Since,
-    add,
-    command,
-    completing,
-    reply_to,
-    view_reply,
-)
 from memory_assets.interfaces.cli.model_choice import choose_model, is_terminal
 from memory_assets.interfaces.ports import free_port
 from memory_assets.interfaces.views.health import (
@@ -56,7 +44,7 @@ Proposals = Annotated[
     typer.Argument(
         metavar="ID...",
         help="Proposals, such as p-20260408-001.",
-        autocompletion=completing(kind="proposal"),
+        autocompletion=commands.completing(kind="proposal"),
     ),
 ]
 
@@ -72,14 +60,14 @@ def built_reply(built: Any, afterwards: Callable[[], int] = lambda: 0) -> Reply:
     )
 
 
-@app.command(rich_help_panel=EVERY_DAY, epilog="Example: `memory up --no-ui --since 90d`")
+@app.command(rich_help_panel=commands.EVERY_DAY, epilog="Example: `memory up --no-ui --since 90d`")
 def up(
     no_ui: Annotated[
         bool, typer.Option("--no-ui", help="Exit when the memory is built; do not serve the UI.")
     ] = False,
-    since: Since = None,
-    port: Port = None,
-    as_json: Json = False,
+    since: commands.Since = None,
+    port: commands.Port = None,
+    as_json: commands.Json = False,
 ) -> Reply:
     """Serve the Dagster UI, read transcripts, build the memory, and process sessions as they
     end.
@@ -113,7 +101,7 @@ def _offer_model(read_past: Callable[[], Any], afterwards: Callable[[], int]) ->
     return afterwards() or code
 
 
-@command(app, verbs.RECALL, EVERY_DAY, shortcuts=SHORTCUTS)
+@commands.command(app, verbs.RECALL, commands.EVERY_DAY, shortcuts=SHORTCUTS)
 def recall(
     request: RecallRequest,
     cited: Annotated[
@@ -133,23 +121,23 @@ def recall(
         if unused:
             option = commands.option_of(unused[0])
             raise QuestionError(f"--answer cannot be combined with {option}.")
-        return reply_to(verbs.ANSWER, **given)
-    reply = reply_to(verbs.RECALL, request)
+        return commands.reply_to(verbs.ANSWER, **given)
+    reply = commands.reply_to(verbs.RECALL, request)
     return replace(reply, parts=render_block(reply.data), next_step="") if block else reply
 
 
-add(app, verbs.REMEMBER, EVERY_DAY)
-app.add_typer(review_app, name="review", rich_help_panel=EVERY_DAY)
+commands.add(app, verbs.REMEMBER, commands.EVERY_DAY)
+app.add_typer(review_app, name="review", rich_help_panel=commands.EVERY_DAY)
 commands.command_verbs.update((verbs.ANSWER.name, verbs.REVIEW.name, verbs.DECIDE.name))
 
 
 @review_app.callback(invoke_without_command=True, help=verbs.REVIEW.summary)
-def review(context: typer.Context, as_json: Json = False) -> Reply | None:
+def review(context: typer.Context, as_json: commands.Json = False) -> Reply | None:
     """Reviews on a terminal, lists the proposals elsewhere."""
     if context.invoked_subcommand:
         return None
     if as_json or not is_terminal():
-        return reply_to(verbs.REVIEW)
+        return commands.reply_to(verbs.REVIEW)
     return Reply(None, afterwards=_review_on_terminal, warnings=MemoryAgent().review().warnings)
 
 
@@ -170,15 +158,15 @@ def _review_on_terminal() -> int:
 
 
 @review_app.command("list", epilog="Example: `memory review list`")
-def review_list(as_json: Json = False) -> Reply:
+def review_list(as_json: commands.Json = False) -> Reply:
     """List the proposals that wait for a decision."""
-    return reply_to(verbs.REVIEW)
+    return commands.reply_to(verbs.REVIEW)
 
 
 @review_app.command("approve", epilog="Example: `memory review approve p-20260408-001`")
-def review_approve(proposals: Proposals, as_json: Json = False) -> Reply:
+def review_approve(proposals: Proposals, as_json: commands.Json = False) -> Reply:
     """Approve proposals; each becomes a line of MEMORY.md and a commit."""
-    return reply_to(verbs.DECIDE, decision="approve", proposals=proposals)
+    return commands.reply_to(verbs.DECIDE, decision="approve", proposals=proposals)
 
 
 @review_app.command(
@@ -187,10 +175,10 @@ def review_approve(proposals: Proposals, as_json: Json = False) -> Reply:
 def review_reject(
     proposals: Proposals,
     reason: Annotated[str, typer.Option(help="Why; kept with the decision.")] = "",
-    as_json: Json = False,
+    as_json: commands.Json = False,
 ) -> Reply:
     """Reject proposals; they are not proposed again."""
-    return reply_to(verbs.DECIDE, decision="reject", proposals=proposals, reason=reason)
+    return commands.reply_to(verbs.DECIDE, decision="reject", proposals=proposals, reason=reason)
 
 
 @review_app.command(
@@ -200,56 +188,60 @@ def review_edit(
     proposal: Annotated[
         str,
         typer.Argument(
-            metavar="ID", help="A pending proposal.", autocompletion=completing(kind="proposal")
+            metavar="ID",
+            help="A pending proposal.",
+            autocompletion=commands.completing(kind="proposal"),
         ),
     ],
     text: Annotated[str, typer.Argument(metavar="TEXT", help="Its new wording.")],
-    as_json: Json = False,
+    as_json: commands.Json = False,
 ) -> Reply:
     """Reword a proposal; it still waits for approval."""
-    return reply_to(verbs.DECIDE, decision="edit", proposals=[proposal], text=text)
+    return commands.reply_to(verbs.DECIDE, decision="edit", proposals=[proposal], text=text)
 
 
-add(app, verbs.EXPLAIN, EVERY_DAY)
-add(app, verbs.FORGET, EVERY_DAY)
+commands.add(app, verbs.EXPLAIN, commands.EVERY_DAY)
+commands.add(app, verbs.FORGET, commands.EVERY_DAY)
 
 
-@command(app, verbs.STATUS, EVERY_DAY)
+@commands.command(app, verbs.STATUS, commands.EVERY_DAY)
 def status(
     request: StatusRequest,
     line: Annotated[bool, typer.Option("--line", help="Print one line, for a status bar.")] = False,
 ) -> Reply:
     """Returns the state of the store."""
-    reply = reply_to(verbs.STATUS, request)
+    reply = commands.reply_to(verbs.STATUS, request)
     return replace(reply, parts=render_status_line(reply.data)) if line else reply
 
 
-add(app, verbs.BRIEF, EVERY_DAY)
+commands.add(app, verbs.BRIEF, commands.EVERY_DAY)
 
 
-@app.command(rich_help_panel=KEEP_WELL, epilog="Example: `memory ingest`")
-def ingest(since: Since = None, as_json: Json = False) -> Reply:
+@app.command(rich_help_panel=commands.KEEP_WELL, epilog="Example: `memory ingest`")
+def ingest(since: commands.Since = None, as_json: commands.Json = False) -> Reply:
     """Read new transcripts and update the memory."""
     from memory_assets.memory import running
 
     return built_reply(running.ingest(since=since))
 
 
-@app.command(rich_help_panel=KEEP_WELL, epilog="Example: `memory doctor --json`")
+@app.command(rich_help_panel=commands.KEEP_WELL, epilog="Example: `memory doctor --json`")
 def doctor(
     deep: Annotated[
         bool,
         typer.Option("--deep", help="Also read every stored byte and compare it with its hash."),
     ] = False,
-    as_json: Json = False,
+    as_json: commands.Json = False,
 ) -> Reply:
     """Check that every file, message and memory is accounted for; the exit code is 1 if not."""
     health = MemoryAgent().health(is_deep=deep)
     following = after_doctor(health, is_deep=deep)
-    return view_reply(render_health, health, exit_code=int(not health.is_well), next_step=following)
+    return commands.view_reply(
+        render_health, health, exit_code=int(not health.is_well), next_step=following
+    )
 
 
-add(app, verbs.RESTORE, KEEP_WELL)
+commands.add(app, verbs.RESTORE, commands.KEEP_WELL)
 
 
 def answer_types() -> dict[str, Any]:

@@ -9,26 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 import typer
 
 from memory_assets.errors import QuestionError
-from memory_assets.interfaces.cli.commands import (
-    SET_UP,
-    DryRun,
-    FirstDay,
-    Json,
-    LastDay,
-    completing,
-    day_of,
-    group,
-    view_reply,
-)
+from memory_assets.interfaces.cli import commands
 from memory_assets.interfaces.verbs import FOR_AGENTS, VERBS
+from memory_assets.interfaces.views import setup as setup_views
 from memory_assets.interfaces.views.next_steps import after_hooks
-from memory_assets.interfaces.views.setup import (
-    render_changes,
-    render_choice,
-    render_costs,
-    render_models,
-    render_overview,
-)
 from memory_assets.interfaces.views.terminal import Reply
 from memory_assets.memory import MemoryAgent, hooks
 from memory_assets.schema.vocabulary import Harness
@@ -38,13 +22,15 @@ if TYPE_CHECKING:
     from memory_assets.memory.models import Models
 
 app = typer.Typer()
-hooks_app = group("Connect Claude Code, Codex and pi: they read the briefing and report sessions.")
-model_app = group(
+hooks_app = commands.group(
+    "Connect Claude Code, Codex and pi: they read the briefing and report sessions."
+)
+model_app = commands.group(
     "Show what this machine offers as a model, choose one, and estimate its cost.",
     no_args_is_help=False,
 )
-app.add_typer(hooks_app, name="hooks", rich_help_panel=SET_UP)
-app.add_typer(model_app, name="model", rich_help_panel=SET_UP)
+app.add_typer(hooks_app, name="hooks", rich_help_panel=commands.SET_UP)
+app.add_typer(model_app, name="model", rich_help_panel=commands.SET_UP)
 
 HARNESSES = get_args(Harness)
 READING_TOOLS = [verb.tool for verb in (*VERBS, *FOR_AGENTS) if not verb.is_writing]
@@ -76,7 +62,7 @@ Chosen = Annotated[
     typer.Argument(
         metavar="HARNESS...",
         help="claude_code, codex or pi; default: all.",
-        autocompletion=completing(*HARNESSES),
+        autocompletion=commands.completing(*HARNESSES),
     ),
 ]
 
@@ -88,8 +74,8 @@ def hooks_install(
     no_recall_each_prompt: RecallsNo = False,
     before_tools: BeforeTools = False,
     no_before_tools: BeforeToolsNo = False,
-    dry_run: DryRun = False,
-    as_json: Json = False,
+    dry_run: commands.DryRun = False,
+    as_json: commands.Json = False,
 ) -> Reply:
     """Add our hooks and tools to the settings of Claude Code, Codex and pi; everything else in them
     is kept.
@@ -115,7 +101,9 @@ def _switch(name: str, is_on: bool, is_off: bool) -> bool | None:
 
 
 @hooks_app.command("uninstall", epilog="Example: `memory hooks uninstall claude_code`")
-def hooks_uninstall(names: Chosen = None, dry_run: DryRun = False, as_json: Json = False) -> Reply:
+def hooks_uninstall(
+    names: Chosen = None, dry_run: commands.DryRun = False, as_json: commands.Json = False
+) -> Reply:
     """Remove our hooks and tools; a file that you did not edit since is restored byte for byte."""
     from memory_assets.memory import hook_settings
 
@@ -125,7 +113,7 @@ def hooks_uninstall(names: Chosen = None, dry_run: DryRun = False, as_json: Json
 
 
 @hooks_app.command("status", epilog="Example: `memory hooks status`")
-def hooks_status(names: Chosen = None, as_json: Json = False) -> Reply:
+def hooks_status(names: Chosen = None, as_json: commands.Json = False) -> Reply:
     """Show where our hooks and tools are installed, and the last event of each harness."""
     from memory_assets.memory import hook_settings
 
@@ -149,13 +137,16 @@ def _hooks_reply(
     is_nowhere = all(change.is_elsewhere for change in changes)
     is_in_vain = is_installing and not is_dry and is_nowhere
     next_step = "" if has_failed else after_hooks(data, is_installing=is_installing)
-    return view_reply(
-        render_changes, data, exit_code=int(has_failed or is_in_vain), next_step=next_step
+    return commands.view_reply(
+        setup_views.render_changes,
+        data,
+        exit_code=int(has_failed or is_in_vain),
+        next_step=next_step,
     )
 
 
 @model_app.callback(invoke_without_command=True)
-def model(context: typer.Context, as_json: Json = False) -> Reply | None:
+def model(context: typer.Context, as_json: commands.Json = False) -> Reply | None:
     """Shows the configured models, what this machine offers, what each would cost, and what would
     be sent.
     """
@@ -163,15 +154,15 @@ def model(context: typer.Context, as_json: Json = False) -> Reply | None:
         return None
     from memory_assets.memory.models import overview
 
-    return view_reply(render_overview, overview())
+    return commands.view_reply(setup_views.render_overview, overview())
 
 
 @model_app.command("list", epilog="Example: `memory model list`")
-def model_list(as_json: Json = False) -> Reply:
+def model_list(as_json: commands.Json = False) -> Reply:
     """Show the configured models, and the models with a known price."""
     from memory_assets.memory.models import list_models
 
-    return view_reply(render_models, list_models())
+    return commands.view_reply(setup_views.render_models, list_models())
 
 
 @model_app.command("use", epilog="Example: `memory model use claude-code`")
@@ -191,7 +182,7 @@ def model_use(
         list[str] | None,
         typer.Option(
             help="Send only this project; can be repeated.",
-            autocompletion=completing(kind="project"),
+            autocompletion=commands.completing(kind="project"),
         ),
     ] = None,
     all_projects: Annotated[
@@ -201,7 +192,7 @@ def model_use(
         bool,
         typer.Option("--free", help="No question is billed: a subscription, a server of yours."),
     ] = False,
-    as_json: Json = False,
+    as_json: commands.Json = False,
 ) -> Reply:
     """Choose a model, and allow that it is sent the present projects. Later projects wait for
     `memory model add`.
@@ -226,10 +217,10 @@ def model_add(
         typer.Argument(
             metavar="PROJECT...",
             help="Projects, as `memory model` names them.",
-            autocompletion=completing(kind="project"),
+            autocompletion=commands.completing(kind="project"),
         ),
     ],
-    as_json: Json = False,
+    as_json: commands.Json = False,
 ) -> Reply:
     """Allow that the configured models are sent these projects, too."""
     from memory_assets.memory.models import add_projects
@@ -242,7 +233,7 @@ def _chosen(models: "Models") -> Reply:
     from memory_assets.memory.models import overview
 
     state = overview()
-    return Reply(state, render_choice(state, models.path), warnings=models.warnings)
+    return Reply(state, setup_views.render_choice(state, models.path), warnings=models.warnings)
 
 
 @model_app.command(
@@ -251,20 +242,23 @@ def _chosen(models: "Models") -> Reply:
     "claude-haiku-4-5`",
 )
 def model_cost(
-    first: FirstDay = None,
-    last: LastDay = None,
+    first: commands.FirstDay = None,
+    last: commands.LastDay = None,
     model: Annotated[
         str | None, typer.Option(help="Another model than the configured one.")
     ] = None,
     reflector: Reflector = None,
-    as_json: Json = False,
+    as_json: commands.Json = False,
 ) -> Reply:
     """Estimate the calls and the price of asking models about these days, in every step. Sends
     nothing.
     """
     from memory_assets.memory.models import costs_of
 
-    return view_reply(render_costs, costs_of(day_of(first), day_of(last), model, reflector))
+    return commands.view_reply(
+        setup_views.render_costs,
+        costs_of(commands.day_of(first), commands.day_of(last), model, reflector),
+    )
 
 
 @app.command(
@@ -276,7 +270,8 @@ def send(
     event: Annotated[
         str,
         typer.Argument(
-            help="Its name, such as memory/session.ended.", autocompletion=completing(*hooks.EVENTS)
+            help="Its name, such as memory/session.ended.",
+            autocompletion=commands.completing(*hooks.EVENTS),
         ),
     ],
     session: Annotated[str | None, typer.Option(help="Id of the session.")] = None,
@@ -284,7 +279,7 @@ def send(
         str, typer.Option(help="Its other fields, as a JSON object; - reads it from stdin.")
     ] = "{}",
     store: Annotated[Path | None, typer.Option(help="Data folder; default: MEMORY_DATA.")] = None,
-    as_json: Json = False,
+    as_json: commands.Json = False,
 ) -> Reply:
     """Report an event without waiting; the exit code is always 0."""
     given = {"--session": session, "--data": data, "--store": store and str(store)}
