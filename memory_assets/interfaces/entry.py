@@ -12,8 +12,7 @@ import os
 import sys
 
 from memory_assets.interfaces.words import split_debug, split_store
-from memory_assets.memory import hooks, prepared
-from memory_assets.memory.places import find_store, ignored_settings_file, user_settings_file
+from memory_assets.memory import hooks, places, prepared
 from memory_assets.text.visible import visible, visible_json
 
 TYPE_CHECKING = False
@@ -90,9 +89,9 @@ def _apply_options(words: "Sequence[str]", store: str | None) -> list[str]:
 def _answer_from_prepared(words: "Sequence[str]") -> int | None:
     """Answers from prepared files; returns the exit code, or None where these do not answer."""
     if words[:2] == ["brief", "--session"] and len(words) == 3:
-        return brief(find_store(), words[2])
+        return brief(places.find_store(), words[2])
     if words == ["brief", "--full"]:
-        return brief(find_store(), is_full=True)
+        return brief(places.find_store(), is_full=True)
     quick: dict[tuple[str, ...], Callable[[str], int | None]] = {
         ("brief",): brief,
         ("brief", "--json"): brief_json,
@@ -102,7 +101,7 @@ def _answer_from_prepared(words: "Sequence[str]") -> int | None:
         ("--version",): version,
     }
     command = quick.get(tuple(words))
-    return command(find_store()) if command else None
+    return command(places.find_store()) if command else None
 
 
 def _answer_without_parser(words: "Sequence[str]") -> int | None:
@@ -132,12 +131,12 @@ def warn_of_ignored_settings() -> None:
     """Warns that a `memory.toml` in the working folder is not read, and names the file to use
     instead.
     """
-    file = ignored_settings_file()
+    file = places.ignored_settings_file()
     if file is None or sys.stderr is None or COMPLETION in os.environ:
         return
     text = (
         f"memory: ignored {file}: no settings are read from the working folder. Yours belong in "
-        f"{user_settings_file()}."
+        f"{places.user_settings_file()}."
     )
     try:
         print("".join(letter if letter.isprintable() else "?" for letter in text), file=sys.stderr)

@@ -20,7 +20,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from memory_assets.errors import QuestionError
-from memory_assets.interfaces.browsers import OWN_HEADER, has_own_header, is_from_browser
+from memory_assets.interfaces import browsers
 from memory_assets.interfaces.ports import LOOPBACK
 
 MOST_AT_ONCE = 4
@@ -110,7 +110,8 @@ def limited_protocol(most_connections: int = MOST_CONNECTIONS) -> "type[asyncio.
 
 
 NOT_FOR_BROWSERS = (
-    f"This server answers programs, not browsers. A program sends the header `{OWN_HEADER}: 1`."
+    "This server answers programs, not browsers. A program sends the header "
+    f"`{browsers.OWN_HEADER}: 1`."
 )
 HOW_TO_NAME = "A shared server answers to a name if it is started with `--public-name NAME`."
 
@@ -206,8 +207,8 @@ class Guard:
             return 403, "This server does not answer web pages of other sites."
         if origin and not self._is_own_origin(origin):
             return 403, f"This server does not answer pages of {origin[:80]!r}."
-        is_allowed = has_own_header(scope["headers"]) or scope.get("path") in self._pages
-        if is_from_browser(scope["headers"]) and not is_allowed:
+        is_allowed = browsers.has_own_header(scope["headers"]) or scope.get("path") in self._pages
+        if browsers.is_from_browser(scope["headers"]) and not is_allowed:
             return 403, NOT_FOR_BROWSERS
         return 0, ""
 

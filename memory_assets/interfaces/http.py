@@ -17,15 +17,8 @@ from starlette.exceptions import HTTPException
 
 from memory_assets import errors
 from memory_assets.errors import MemoryAssetsError, QuestionError
-from memory_assets.interfaces import dispatcher
+from memory_assets.interfaces import dispatcher, envelope
 from memory_assets.interfaces.browsers import OWN_HEADER
-from memory_assets.interfaces.envelope import (
-    cause_of,
-    envelope_of,
-    failure_envelope,
-    to_json,
-    warnings_of,
-)
 from memory_assets.interfaces.guard import LONGEST_BODY, App
 from memory_assets.interfaces.mcp.protocol import ENVELOPE, version
 from memory_assets.interfaces.server_access import OWNER, ServerAccess
@@ -104,7 +97,9 @@ async def _not_found(request: Request, error: Exception) -> Response:
     """Answers requests for unknown addresses, with the envelope of every other answer."""
     addresses = ", ".join(f"/{verb.name}" for verb in VERBS)
     message = f"There is no {request.method} {request.url.path[:80]}; choose from {addresses}."
-    return respond(failure_envelope(QuestionError(message)), getattr(error, "status_code", 404))
+    return respond(
+        envelope.failure_envelope(QuestionError(message)), getattr(error, "status_code", 404)
+    )
 
 
 def _add_verb(app: FastAPI, verb: Verb, access: ServerAccess, *, is_writing: bool) -> None:
@@ -116,7 +111,7 @@ def _add_verb(app: FastAPI, verb: Verb, access: ServerAccess, *, is_writing: boo
                 f"{verb.name} writes, and this server is read-only. Start it as `memory serve "
                 "http --write`."
             )
-            return respond(failure_envelope(QuestionError(message)), 403)
+            return respond(envelope.failure_envelope(QuestionError(message)), 403)
         try:
             is_get = request.method == "GET"
             arguments = _query(verb, request) if is_get else await read_body(request)
@@ -124,8 +119,8 @@ def _add_verb(app: FastAPI, verb: Verb, access: ServerAccess, *, is_writing: boo
             agent_for = access.agent_for(request.scope)
             data = await run_in_threadpool(dispatcher.ask, verb, arguments, agent_for)
         except Exception as error:
-            return respond(failure_envelope(error), status_of(error))
-        return respond(envelope_of(data, warnings_of(data)))
+            return respond(envelope.failure_envelope(error), status_of(error))
+        return respond(envelope.envelope_of(data, envelope.warnings_of(data)))
 
     if not verb.is_writing:
         add_route(app, verb.name, "GET", answer, verb.title, verb.about, _parameters(verb))
@@ -170,7 +165,7 @@ def _check_length(arguments: Any) -> None:
 
 def status_of(error: BaseException) -> int:
     """Returns the HTTP status of an error."""
-    cause = cause_of(error)
+    cause = envelope.cause_of(error)
     return next((status for status, kinds in STATUS if isinstance(cause, kinds)), 500)
 
 
@@ -204,9 +199,9 @@ async def read_body(request: Request) -> Any:
     return arguments
 
 
-def respond(envelope: dict[str, Any], status: int = 200) -> Response:
-    """Returns the envelope as a response."""
-    return Response(to_json(envelope), status, media_type="application/json")
+def respond(answer: dict[str, Any], status: int = 200) -> Response:
+    """Returns the answer, in its envelope, as a response."""
+    return Response(envelope.to_json(answer), status, media_type="application/json")
 
 
 def _parameters(verb: Verb) -> dict[str, Any]:

@@ -8,19 +8,8 @@ from collections.abc import Iterable, Iterator
 from datetime import tzinfo
 from html import escape
 
+from memory_assets.extras.replay import views
 from memory_assets.extras.replay.results import SessionReplay, TurnMessage, TurnReplay
-from memory_assets.extras.replay.views import (
-    GONE,
-    OPEN_SESSION,
-    OPEN_TURN,
-    duration,
-    heading_of,
-    label_of,
-    origin_of,
-    parts_of,
-    recalled_when,
-    state_of,
-)
 from memory_assets.text import html_page
 from memory_assets.text.visible import visible
 from memory_assets.text.words import counted, shortened, squeezed
@@ -89,11 +78,11 @@ def _faint(text: str) -> str:
 
 def _header(session: SessionReplay, zone: tzinfo) -> Iterator[str]:
     began = session.started_at.astimezone(zone)
-    spent = duration(session.started_at, session.ended_at)
+    spent = views.duration(session.started_at, session.ended_at)
     yield f"<h1>{_safe(session.name)}</h1>"
-    yield _faint(f"{origin_of(session)} · {began:%Y-%m-%d %H:%M}, {spent}")
+    yield _faint(f"{views.origin_of(session)} · {began:%Y-%m-%d %H:%M}, {spent}")
     if session.is_open:
-        yield f'<p class="open">{_safe(OPEN_SESSION)}</p>'
+        yield f'<p class="open">{_safe(views.OPEN_SESSION)}</p>'
     for link in session.linked:
         yield f'<p class="faint">{_safe(link.relation)}: <code>{_safe(link.command)}</code></p>'
 
@@ -101,13 +90,13 @@ def _header(session: SessionReplay, zone: tzinfo) -> Iterator[str]:
 def _turn(turn: TurnReplay, zone: tzinfo, *, is_open: bool) -> Iterator[str]:
     first_text = next((message.text for message in turn.messages if message.text), "")
     title = _safe(shortened(squeezed(first_text), TITLE_CHARS))
-    heading = f'<span class="when">{_safe(heading_of(turn, zone))}</span>'
+    heading = f'<span class="when">{_safe(views.heading_of(turn, zone))}</span>'
     attribute = " open" if is_open else ""
     start = f'<details class="turn" id="turn-{turn.turn}"{attribute}>'
     yield f"{start}<summary>{title}{heading}</summary>"
     if turn.is_open:
-        yield f'<p class="open">{_safe(OPEN_TURN)}</p>'
-    state = state_of(turn).items()
+        yield f'<p class="open">{_safe(views.OPEN_TURN)}</p>'
+    state = views.state_of(turn).items()
     rows = (f"<dt>{_safe(name)}</dt><dd>{_safe(value)}</dd>" for name, value in state)
     yield f"<dl>{''.join(rows)}</dl>"
     yield from _memories(turn, zone, with_earlier=is_open)
@@ -120,8 +109,8 @@ def _turn(turn: TurnReplay, zone: tzinfo, *, is_open: bool) -> Iterator[str]:
 def _message(message: TurnMessage, zone: tzinfo) -> Iterator[str]:
     kinds = f"message {message.author} failed" if message.is_error else f"message {message.author}"
     moment = f"<time>{message.at.astimezone(zone):%H:%M:%S}</time>"
-    yield f'<section class="{escape(kinds)}"><h3>{_safe(label_of(message))} {moment}</h3>'
-    for part in parts_of(message):
+    yield f'<section class="{escape(kinds)}"><h3>{_safe(views.label_of(message))} {moment}</h3>'
+    for part in views.parts_of(message):
         if part.tool:
             yield f'<span class="call">{_safe(part.tool)}</span>'
         is_output = part.tool or message.kind == "tool_result" or message.author == "injected"
@@ -154,13 +143,13 @@ def _memories(turn: TurnReplay, zone: tzinfo, *, with_earlier: bool) -> Iterator
         place = _faint(f"put into the context {when}, record {memory.line:,}")
         yield f"{place}{_folded(memory.text)}"
     for recall in recalled:
-        yield f"{_faint(recalled_when(recall, zone))}<ul>"
+        yield f"{_faint(views.recalled_when(recall, zone))}<ul>"
         yield from map(_recalled, recall.memories, recall.memories.values())
         yield "</ul>"
 
 
 def _recalled(id: str, text: str) -> str:
-    return f"<li><code>{_safe(id)}</code> {_safe(text or GONE)}</li>"
+    return f"<li><code>{_safe(id)}</code> {_safe(text or views.GONE)}</li>"
 
 
 def _learnt(turn: TurnReplay) -> Iterator[str]:

@@ -9,15 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rich.table import Table
 from rich.text import Text
 
-from memory_assets.interfaces.views.lines import (
-    Part,
-    Parts,
-    bold,
-    dim,
-    line,
-    render_fields,
-    warning,
-)
+from memory_assets.interfaces.views import lines
 from memory_assets.schema.vocabulary import HARNESS_TITLES, MARKS
 from memory_assets.text.words import counted, shortened, squeezed
 
@@ -130,19 +122,19 @@ def origin_of(session: "results.SessionReplay") -> str:
 
 def render_session(
     replay: "results.SessionReplay", zone: tzinfo, first: int | None = None
-) -> Parts:
+) -> lines.Parts:
     """Renders a session with one line for each turn.
 
     At most `MOST_TURNS` are listed: those from the turn `first` on, else the last ones.
     """
     began = replay.started_at.astimezone(zone)
     ended = replay.ended_at.astimezone(zone)
-    yield bold(replay.name)
-    yield dim(origin_of(replay))
+    yield lines.bold(replay.name)
+    yield lines.dim(origin_of(replay))
     until = f"{ended:%H:%M}" if ended.date() == began.date() else f"{ended:%Y-%m-%d %H:%M}"
-    yield dim(f"{began:%Y-%m-%d %H:%M} to {until} in {replay.folder or 'an unknown folder'}")
+    yield lines.dim(f"{began:%Y-%m-%d %H:%M} to {until} in {replay.folder or 'an unknown folder'}")
     if replay.is_open:
-        yield warning(OPEN_SESSION)
+        yield lines.warning(OPEN_SESSION)
     yield from map(_linked, replay.linked)
     listed = replay.turns[-MOST_TURNS:]
     if first is not None:
@@ -153,7 +145,7 @@ def render_session(
     hidden_count = len(replay.turns) - len(listed)
     if hidden_count:
         hidden = f"{counted(hidden_count, 'turn')} not listed"
-        yield dim(f"{hidden}; --from NUMBER lists {MOST_TURNS} from that one on.")
+        yield lines.dim(f"{hidden}; --from NUMBER lists {MOST_TURNS} from that one on.")
 
 
 def _turn_table(turns: Iterable["results.TurnSummary"], zone: tzinfo) -> Table:
@@ -168,7 +160,7 @@ def _turn_table(turns: Iterable["results.TurnSummary"], zone: tzinfo) -> Table:
         began = turn.started_at.astimezone(zone)
         moment = f"{began:%H:%M}" if began.date() == previous_day else f"{began:%m-%d %H:%M}"
         previous_day = began.date()
-        words = line((_notes_of(turn), "yellow"), squeezed(turn.said))
+        words = lines.line((_notes_of(turn), "yellow"), squeezed(turn.said))
         result_count = str(turn.result_count or "")
         file_count = str(len(turn.files_modified) or "")
         turn_table.add_row(str(turn.turn), moment, words, result_count, file_count)
@@ -181,12 +173,12 @@ def _notes_of(turn: "results.TurnSummary") -> str:
     return f"({listed}) " if listed else ""
 
 
-def render_turn(replay: "results.TurnReplay", zone: tzinfo) -> Parts:
+def render_turn(replay: "results.TurnReplay", zone: tzinfo) -> lines.Parts:
     """Renders the state at a turn: files, memories, messages, and facts that were learnt."""
-    yield bold(heading_of(replay, zone))
+    yield lines.bold(heading_of(replay, zone))
     if replay.is_open:
-        yield warning(OPEN_TURN)
-    yield from render_fields(state_of(replay))
+        yield lines.warning(OPEN_TURN)
+    yield from lines.render_fields(state_of(replay))
     yield from _memories(replay, zone)
     for message in replay.messages:
         yield ""
@@ -195,43 +187,45 @@ def render_turn(replay: "results.TurnReplay", zone: tzinfo) -> Parts:
     yield from map(_linked, replay.linked)
 
 
-def _message(message: "results.TurnMessage", zone: tzinfo) -> Parts:
+def _message(message: "results.TurnMessage", zone: tzinfo) -> lines.Parts:
     style = "bold red" if message.is_error else SPEAKERS.get(message.author, "bold")
-    yield line((label_of(message), style), (f"  {message.at.astimezone(zone):%H:%M:%S}", "dim"))
+    yield lines.line(
+        (label_of(message), style), (f"  {message.at.astimezone(zone):%H:%M:%S}", "dim")
+    )
     is_quiet = message.kind in ("tool_result", "summary") or message.author == "injected"
     text_style = "dim" if is_quiet else ""
     for part in parts_of(message):
         indent = "  "
         if part.tool:
-            yield line("  ", (f"calls {part.tool}", "bold magenta"))
+            yield lines.line("  ", (f"calls {part.tool}", "bold magenta"))
             indent = "    "
         yield from _indented(part.text, indent, text_style)
     if message.image_count:
-        yield dim(f"  ({counted(message.image_count, 'image')})")
+        yield lines.dim(f"  ({counted(message.image_count, 'image')})")
 
 
-def _indented(text: str, indent: str, style: str) -> Iterator[Part]:
+def _indented(text: str, indent: str, style: str) -> Iterator[lines.Part]:
     return (Text(f"{indent}{words}", style=style) for words in text.expandtabs(4).split("\n"))
 
 
-def _memories(replay: "results.TurnReplay", zone: tzinfo) -> Parts:
+def _memories(replay: "results.TurnReplay", zone: tzinfo) -> lines.Parts:
     """Yields the memories that the session had by this turn; earlier ones are shortened."""
     if not replay.injected and not replay.recalled:
         return
     yield ""
-    yield bold("Memory by this turn")
+    yield lines.bold("Memory by this turn")
     for memory in replay.injected:
         if memory.is_before:
             text = shortened(squeezed(memory.text), MEMORY_CHARS)
-            yield dim(f"  - put into the context before, record {memory.line:,}: {text}")
+            yield lines.dim(f"  - put into the context before, record {memory.line:,}: {text}")
             continue
-        yield dim(f"  - put into the context in this turn, record {memory.line:,}:")
+        yield lines.dim(f"  - put into the context in this turn, record {memory.line:,}:")
         yield from _indented(memory.text, "    ", "dim")
     for recall in replay.recalled:
         outcome = "" if recall.memories else ": nothing"
-        yield dim(f"  - {recalled_when(recall, zone)}{outcome}")
+        yield lines.dim(f"  - {recalled_when(recall, zone)}{outcome}")
         for id, text in recall.memories.items():
-            yield dim(f"    - {id} {text or GONE}")
+            yield lines.dim(f"    - {id} {text or GONE}")
 
 
 def recalled_when(recall: "results.RecalledInSession", zone: tzinfo) -> str:
@@ -241,20 +235,20 @@ def recalled_when(recall: "results.RecalledInSession", zone: tzinfo) -> str:
     return f"recalled at {recall.at.astimezone(zone):%Y-%m-%d %H:%M:%S}{words}"
 
 
-def _learnt(replay: "results.TurnReplay") -> Parts:
+def _learnt(replay: "results.TurnReplay") -> lines.Parts:
     if not replay.learnt:
         return
     yield ""
-    yield bold("Learnt from this turn")
+    yield lines.bold("Learnt from this turn")
     for fact in replay.learnt:
         held = ", held" if fact.gate == "hold" else ""
         yield Text(f"  - {MARKS[fact.priority]} {fact.text}")  # pyright: ignore[reportArgumentType]
-        yield dim(f"    {fact.category}{held}; {fact.command}")
+        yield lines.dim(f"    {fact.category}{held}; {fact.command}")
 
 
 def _linked(session: "results.LinkedSession") -> Text:
     relation = "came from" if session.relation == "parent" else session.relation
-    return dim(f"{relation}: {session.command}")
+    return lines.dim(f"{relation}: {session.command}")
 
 
 def next_turn_hint(replay: "results.TurnReplay", command: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memory_assets.interfaces.views.lines import Parts, bold, cell, dim, line, render_fields, table
+from memory_assets.interfaces.views import lines
 from memory_assets.memory.places import data_settings_file, user_settings_file
 
 if TYPE_CHECKING:
@@ -17,20 +17,20 @@ MOST_CHARS = {"value": 23, "default": 17}
 """Most characters of a cell, so that the table fits into 80 columns."""
 
 
-def render_settings(settings: "Sequence[Setting]") -> Parts:
+def render_settings(settings: "Sequence[Setting]") -> lines.Parts:
     """Renders each setting: its value, a default that differs, its origin; then the files."""
     rows = ((setting.name, *_cells(setting), _origin(setting)) for setting in settings)
-    yield table("setting", "value", "default", "from", rows=rows)
+    yield lines.table("setting", "value", "default", "from", rows=rows)
     yield ""
     for file, label in _files().items():
         state = "" if Path(file).is_file() else " (missing)"
-        yield line((f"{label:14}", "bold"), file, (state, "dim"))
-    yield bold("environment   ", "MEMORY_ and the name in capitals; overrides both files")
+        yield lines.line((f"{label:14}", "bold"), file, (state, "dim"))
+    yield lines.bold("environment   ", "MEMORY_ and the name in capitals; overrides both files")
 
 
-def render_setting(setting: "Setting") -> Parts:
+def render_setting(setting: "Setting") -> lines.Parts:
     """Renders one setting: what it means, its value, default and origin, and how to change it."""
-    yield bold(setting.name, f": {setting.about}")
+    yield lines.bold(setting.name, f": {setting.about}")
     yield ""
     facts = {
         "value": _lines(setting.value),
@@ -40,10 +40,10 @@ def render_setting(setting: "Setting") -> Parts:
         "file": setting.file,
         "line": setting.line,
     }
-    yield from render_fields(facts)
+    yield from lines.render_fields(facts)
 
 
-def render_changed(changed: "ChangedSetting") -> Parts:
+def render_changed(changed: "ChangedSetting") -> lines.Parts:
     """Renders the old and the new value, of a table only the entries that differ, and the file."""
     was = changed.was
     now = changed.setting.value
@@ -52,8 +52,8 @@ def render_changed(changed: "ChangedSetting") -> Parts:
         was = {key: was[key] for key in keys if key in was}
         now = {key: now[key] for key in keys if key in now}
     difference = f": {_whole(was)} → {_whole(now)}" if was != now else ": unchanged"
-    yield bold(changed.setting.name, difference)
-    yield dim(f"   in {changed.path}")
+    yield lines.bold(changed.setting.name, difference)
+    yield lines.dim(f"   in {changed.path}")
 
 
 def _cells(setting: "Setting") -> tuple[str, str]:
@@ -86,9 +86,9 @@ def _lines(value: Any) -> str:
 
 
 def _whole(value: Any, separator: str = ", ") -> str:
-    text = cell(value)
+    text = lines.cell(value)
     if isinstance(value, dict):
-        text = separator.join(f"{key} = {cell(item)}" for key, item in value.items())
+        text = separator.join(f"{key} = {lines.cell(item)}" for key, item in value.items())
     return text or EMPTY
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from memory_assets.interfaces.views.lines import Parts, dim, line, render_fields, table, warning
+from memory_assets.interfaces.views import lines
 from memory_assets.interfaces.views.terminal import Raw
 from memory_assets.schema.vocabulary import HARNESS_TITLES
 
@@ -26,7 +26,7 @@ MODEL_HINT = (
 LABELS = {"window_messages": "messages in windows", "segment_messages": "messages in segments"}
 
 
-def render_built(built: "Built") -> Parts:
+def render_built(built: "Built") -> lines.Parts:
     """Renders what is new and where it is."""
     if built.is_unchanged:
         is_all_read = not (built.status.unread or built.status.left_out)
@@ -39,38 +39,38 @@ def render_built(built: "Built") -> Parts:
     yield from render_state(built.status)
 
 
-def render_model_hint() -> Parts:
+def render_model_hint() -> lines.Parts:
     """Renders what a model adds, and how to choose one."""
-    yield from map(dim, MODEL_HINT)
+    yield from map(lines.dim, MODEL_HINT)
 
 
-def render_state(status: "Status") -> Parts:
+def render_state(status: "Status") -> lines.Parts:
     """Renders the state of the store and where its files are.
 
     The status of a shared server has no text, and is rendered as its fields.
     """
     if not hasattr(status, "text"):
-        yield from render_fields(status)
+        yield from lines.render_fields(status)
         return
     yield Raw(status.text + (f"\n⚠ {status.alarm}" if status.alarm else ""))
 
 
-def render_status_line(status: "Status") -> Parts:
+def render_status_line(status: "Status") -> lines.Parts:
     """Renders one line for a status bar."""
     pending = f" · {status.pending} to review" if status.pending else ""
     count = "empty" if status.is_empty else f"{status.rows['memories']} memories{pending}"
     yield f"memory: {count}"
 
 
-def render_health(health: "Health") -> Parts:
+def render_health(health: "Health") -> lines.Parts:
     """Renders the counts of each harness, and each check."""
     if health.harnesses:
         yield from _render_counts(health.harnesses)
     for check in health.checks:
         finding = f": {check.found}" if check.found else ""
-        yield line(_mark_of(check), f" {check.promise}", (finding, "dim"))
+        yield lines.line(_mark_of(check), f" {check.promise}", (finding, "dim"))
         if check.remedy and not check.passed:
-            yield warning(f"    {check.remedy}")
+            yield lines.warning(f"    {check.remedy}")
     if health.is_well:
         yield Text("All checks passed.", style="green")
     else:
@@ -83,10 +83,10 @@ def _mark_of(check: "Check") -> tuple[str, str]:
     return ("!", "yellow") if check.is_advice else ("✗", "bold red")
 
 
-def _render_counts(harnesses: "Sequence[HarnessCounts]") -> Parts:
+def _render_counts(harnesses: "Sequence[HarnessCounts]") -> lines.Parts:
     names = [*(HARNESS_TITLES[counts.harness] for counts in harnesses), "all"]
     rows = [_cells(name, values) for name, values in _count_rows(harnesses)]
-    yield table("", *names, numbers=names, rows=rows)
+    yield lines.table("", *names, numbers=names, rows=rows)
     unknown: dict[str, int] = {}
     for counts in harnesses:
         unknown |= counts.unknown_types
