@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from memory_assets.adapters import harness_model
 from memory_assets.adapters.anthropic_model import content_blocks
-from memory_assets.adapters.harness_model import ClientOutput, HarnessModel, parse_events
 from memory_assets.schema.protocols import ModelAnswer, ModelRequest
 
 ISOLATION = (
@@ -44,7 +44,7 @@ DISABLED = (
 """Variables that switch off a feature of the client."""
 
 
-class ClaudeCodeModel(HarnessModel):
+class ClaudeCodeModel(harness_model.HarnessModel):
     """A model of Claude Code, such as `claude-code:haiku`."""
 
     title = "Claude Code"
@@ -73,9 +73,9 @@ class ClaudeCodeModel(HarnessModel):
             **dict.fromkeys(DISABLED, "1"),
         }
 
-    def parse(self, output: ClientOutput, folder: Path) -> ModelAnswer:
+    def parse(self, output: harness_model.ClientOutput, folder: Path) -> ModelAnswer:
         """Returns the answer in the events that the client prints."""
-        events = list(parse_events(output.out))
+        events = list(harness_model.parse_events(output.out))
         result = next((event for event in reversed(events) if event.get("type") == "result"), None)
         if result is None:
             raise self.failure(output.err or output.out)

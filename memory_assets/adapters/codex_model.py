@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from memory_assets.adapters.harness_model import ClientOutput, HarnessModel, parse_events
+from memory_assets.adapters import harness_model
 from memory_assets.schema.protocols import ModelAnswer, ModelRequest
 
 ISOLATION = (
@@ -46,7 +46,7 @@ KEPT_SETTINGS = (
 SUFFIXES = {"image/png": "png", "image/jpeg": "jpg", "image/gif": "gif", "image/webp": "webp"}
 
 
-class CodexModel(HarnessModel):
+class CodexModel(harness_model.HarnessModel):
     """A model of Codex, such as `codex:gpt-5.4-mini`; `codex` is Codex's default model."""
 
     title = "Codex"
@@ -79,11 +79,11 @@ class CodexModel(HarnessModel):
         key = str(chosen_server().get("env_key"))
         return {key: os.environ[key]} if key in os.environ else {}
 
-    def parse(self, output: ClientOutput, folder: Path) -> ModelAnswer:
+    def parse(self, output: harness_model.ClientOutput, folder: Path) -> ModelAnswer:
         """Returns the answer, from the file of the last message, with the token counts in the
         events that the client prints.
         """
-        events = list(parse_events(output.out))
+        events = list(harness_model.parse_events(output.out))
         answer = folder / "answer.txt"
         text = answer.read_text("utf-8", "replace") if answer.is_file() else ""
         if output.exit_code:

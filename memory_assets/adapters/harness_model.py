@@ -28,14 +28,7 @@ from typing import IO, Any, ClassVar, NoReturn
 
 import filelock
 
-from memory_assets.errors import (
-    ModelBusyError,
-    ModelError,
-    ModelLimitError,
-    ModelRequestError,
-    ModelSetupError,
-    ModelSilentError,
-)
+from memory_assets import errors
 from memory_assets.schema.protocols import ModelAnswer, ModelRequest
 from memory_assets.text.patterns import patterns_beside, texts_beside
 
@@ -66,16 +59,16 @@ server read what is sent.
 _PATTERNS = patterns_beside(__file__)
 _SENTENCES = texts_beside(__file__, "sentences")
 
-FAILURES: dict[str, tuple[type[ModelError], Sequence[int]]] = {
-    "option": (ModelSetupError, ()),
-    "limit": (ModelLimitError, ()),
-    "no_login": (ModelSetupError, (401, 403)),
-    "no_credit": (ModelSetupError, (402,)),
-    "no_model": (ModelSetupError, (404,)),
-    "too_long": (ModelRequestError, ()),
-    "rejected": (ModelRequestError, (400,)),
-    "busy": (ModelBusyError, (429, *range(500, 600))),
-    "no_network": (ModelBusyError, ()),
+FAILURES: dict[str, tuple[type[errors.ModelError], Sequence[int]]] = {
+    "option": (errors.ModelSetupError, ()),
+    "limit": (errors.ModelLimitError, ()),
+    "no_login": (errors.ModelSetupError, (401, 403)),
+    "no_credit": (errors.ModelSetupError, (402,)),
+    "no_model": (errors.ModelSetupError, (404,)),
+    "too_long": (errors.ModelRequestError, ()),
+    "rejected": (errors.ModelRequestError, (400,)),
+    "busy": (errors.ModelBusyError, (429, *range(500, 600))),
+    "no_network": (errors.ModelBusyError, ()),
 }
 """Failure → its error and its HTTP statuses, in order of precedence. A failure is recognised by its
 status or by its pattern in the message.
@@ -130,7 +123,7 @@ class HarnessModel(ABC):
             output = self._run(command, self.environ(request), self.question(request), folder)
             if 128 < output.exit_code < 160:
                 signal = output.exit_code - 128
-                raise ModelBusyError(
+                raise errors.ModelBusyError(
                     f"{self.title} was killed (signal {signal}); the next run asks again."
                 )
             answer = self.parse(output, folder)
@@ -154,7 +147,7 @@ class HarnessModel(ABC):
 
     def failure(
         self, message: str, status: int | None = None, reset_at: datetime | None = None
-    ) -> ModelError:
+    ) -> errors.ModelError:
         """Returns the error for a failure of the client, from its message and, where the client
         gives them, the HTTP status and the time at which a limit is reset.
 
@@ -172,11 +165,11 @@ class HarnessModel(ABC):
             pattern = _PATTERNS.get(name)
             if status in statuses or (pattern and pattern.search(message)):
                 return error(_SENTENCES[name].format(**about))
-        return ModelError(_SENTENCES["other"].format(**about))
+        return errors.ModelError(_SENTENCES["other"].format(**about))
 
     def has_no_batches(self, *_: Any, **__: Any) -> NoReturn:
         """Raises `ModelSetupError`: no harness answers batches."""
-        raise ModelSetupError(
+        raise errors.ModelSetupError(
             f"{self.title} answers no batches. Set MEMORY_MODEL_BATCHES=auto or never."
         )
 
@@ -186,7 +179,7 @@ class HarnessModel(ABC):
         program = find_program(self.program)
         if program:
             return program
-        raise ModelSetupError(
+        raise errors.ModelSetupError(
             f"{self.title} is not installed: there is no command `{self.program}`. Install it, or "
             "choose another model (`memory model`)."
         )
@@ -201,7 +194,7 @@ class HarnessModel(ABC):
                 with suppress(filelock.Timeout):
                     return filelock.FileLock(path, mode=0o600).acquire(timeout=0)
             time.sleep(POLL_SECONDS)
-        raise ModelBusyError(
+        raise errors.ModelBusyError(
             f"Another process is still asking {self.title}; the next run asks again."
         )
 
@@ -251,7 +244,7 @@ class HarnessModel(ABC):
             try:
                 name, chunk = chunks.get(timeout=seconds)
             except queue.Empty:
-                raise ModelSilentError(
+                raise errors.ModelSilentError(
                     f"{self.title} did not answer within {seconds:g} s. Increase "
                     "MEMORY_MODEL_TIMEOUT_SECONDS to wait longer."
                 ) from None

@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from memory_assets.errors import DocumentError, FetchError, StoreError, UnknownDocumentError
+from memory_assets import errors
 from memory_assets.extras.library.discoveries import Source, keep
 from memory_assets.extras.library.kept_documents import FOLDER, new_id
 from memory_assets.extras.library.process import read_fetched
@@ -92,7 +92,7 @@ class Feeds:
         except FileNotFoundError:
             return None
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise StoreError(
+            raise errors.StoreError(
                 f"Cannot read {path}: it is damaged. Restore it from a backup, or delete it and "
                 "add the feed again."
             ) from error
@@ -143,7 +143,7 @@ def add(store: Store, request: AddFeedRequest) -> FeedRow:
     """
     url = request.url
     if mask_text(url)[1]:
-        raise FetchError(
+        raise errors.FetchError(
             "Cannot watch this feed: its address contains a secret, which would have to be kept. "
             "Use one without."
         )
@@ -182,7 +182,7 @@ def remove(store: Store, name: str) -> FeedRow:
     feeds = feeds_of(store)
     matches = [feed for feed in feeds.all() if name.strip() in (feed.id, feed.url, feed.title)]
     if len(matches) != 1:
-        raise UnknownDocumentError(
+        raise errors.UnknownDocumentError(
             f"There is no feed '{mask_text(name[:80])[0]}', or several. `memory library feeds "
             "list` lists them with their ids."
         )
@@ -203,7 +203,7 @@ def poll(store: Store, feed_id: str) -> list[str]:
         return []
     try:
         items, headers = _fetch(feed)
-    except DocumentError as error:
+    except errors.DocumentError as error:
         _write(store, replace(feed, polled_at=_now(store), problem=str(error)))
         return []
     titles: list[str] = []
@@ -231,7 +231,7 @@ def waiting(store: Store) -> Iterator[datetime]:
     A feed with a damaged file is left out, because its poll reports it.
     """
     for id in feed_ids(store):
-        with suppress(StoreError):
+        with suppress(errors.StoreError):
             feed = feeds_of(store).find(id)
             if feed and _due_at(feed) < store.settings.clock():
                 yield _due_at(feed)

@@ -19,7 +19,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from memory_assets.errors import MemoryAssetsError, ScopeError, TokenError, TooManyWritesError
+from memory_assets import errors
 from memory_assets.extras.sharing.shared_memory import SharedMemory
 from memory_assets.extras.sharing.tokens import AccessScope, AccessToken, AccessTokens
 from memory_assets.extras.sharing.visibility import Reader
@@ -104,7 +104,7 @@ class Grant:
     token: AccessToken
     limit: WriteLimit
     calls: list[str] = field(default_factory=list)
-    refusal: MemoryAssetsError | None = None
+    refusal: errors.MemoryAssetsError | None = None
 
     def allows(self, verb: str) -> bool:
         """Returns whether the token has the scope of the verb."""
@@ -123,19 +123,21 @@ class Grant:
         reader = Reader(self.token.person, self.token.project, self.token.scopes)
         return _agent_for(find_store(), reader)
 
-    def _refusal_of(self, verb: str) -> MemoryAssetsError | None:
+    def _refusal_of(self, verb: str) -> errors.MemoryAssetsError | None:
         """Returns the error that refuses the call, or None; counts a write that is allowed."""
         if verb not in SCOPE_OF:
-            return ScopeError(f"{verb} is for the owner where the store is; no token opens it.")
+            return errors.ScopeError(
+                f"{verb} is for the owner where the store is; no token opens it."
+            )
         if not self.allows(verb):
             scopes = ", ".join(self.token.scopes)
-            return ScopeError(
+            return errors.ScopeError(
                 f"{verb} needs a token with the scope {SCOPE_OF[verb]}; this one has {scopes}."
             )
         wait = self.limit.take(self.token.id) if verb in WRITES else 0
         if not wait:
             return None
-        return TooManyWritesError(
+        return errors.TooManyWritesError(
             f"The token {self.token.name!r} wrote {self.limit.per_minute} times within a minute. "
             f"Wait {wait} seconds."
         )
@@ -185,7 +187,7 @@ class Access:
             await self._app(scope, receive, _answer_unless_refused)
             if grant.refusal:
                 raise grant.refusal
-        except MemoryAssetsError as error:
+        except errors.MemoryAssetsError as error:
             wait = self._limit.wait_of(grant.token.id) if grant else 1
             await _response_to(error, wait)(scope, receive, _answer)
         finally:
@@ -194,7 +196,7 @@ class Access:
     def _grant(self, scope: Scope) -> Grant:
         token = self._tokens.find(_bearer(scope))
         if token is None:
-            raise TokenError(
+            raise errors.TokenError(
                 "A valid token is needed: send `Authorization: Bearer TOKEN`. `memory serve "
                 "tokens create` makes one where the store is."
             )
@@ -222,11 +224,11 @@ def _bearer(scope: Scope) -> str:
     return secret.strip() if kind.lower() == "bearer" else ""
 
 
-def _response_to(error: MemoryAssetsError, wait: int) -> Response:
+def _response_to(error: errors.MemoryAssetsError, wait: int) -> Response:
     response = respond(failure_envelope(error), status_of(error))
-    if isinstance(error, TokenError):
+    if isinstance(error, errors.TokenError):
         response.headers["WWW-Authenticate"] = 'Bearer realm="memory_assets"'
-    elif isinstance(error, TooManyWritesError):
+    elif isinstance(error, errors.TooManyWritesError):
         response.headers["Retry-After"] = str(wait)
     return response
 

@@ -16,13 +16,7 @@ from typing import Any, TypeVar
 
 import orjson
 
-from memory_assets.errors import (
-    PushError,
-    QuestionError,
-    TokenError,
-    TranscriptError,
-    UnreachableError,
-)
+from memory_assets import errors
 from memory_assets.extras.sharing.pieces import (
     LONGEST_PIECE,
     Piece,
@@ -112,12 +106,12 @@ class Pusher:
         self, store: Store, url: str, token: str, *, sleep: Callable[[float], None] = time.sleep
     ) -> None:
         if not url:
-            raise QuestionError(
+            raise errors.QuestionError(
                 "There is no server to push to. Name its address, or set it: `memory config "
                 "set push_url https://HOST:3100`."
             )
         if is_sample(store.settings):
-            raise QuestionError(
+            raise errors.QuestionError(
                 "This store holds the bundled sample, which is not pushed. Take in "
                 "transcripts with `memory up`."
             )
@@ -149,7 +143,7 @@ class Pusher:
     def push(self) -> Pushed:
         """Sends what the server does not have; pieces that it confirmed survive an interruption."""
         if not self._token:
-            raise QuestionError(
+            raise errors.QuestionError(
                 "There is no token. On the server, `memory serve tokens create NAME --person YOU "
                 "--scope push` makes one; here, put it into the environment as MEMORY_PUSH_TOKEN."
             )
@@ -226,7 +220,7 @@ class Pusher:
             held = self._record.held.get(source.source_id, ())
             try:
                 yield from pieces_of(self._store.archive, source.ranges, held)
-            except TranscriptError as error:
+            except errors.TranscriptError as error:
                 self._failed[source.source_id] = f"A session was not pushed: {error}"
 
     def _send(self, pieces: Sequence[Piece]) -> None:
@@ -245,7 +239,7 @@ class Pusher:
             self._counts.update(pieces=counts["stored"], replaced=counts["replaced"])
             return
         if len(pieces) == 1:
-            raise PushError(
+            raise errors.PushError(
                 f"{self.url} takes no request of {len(body):,} bytes. Allow requests of 4 MB in "
                 "the proxy before it (`client_max_body_size 4m` of nginx), then push again: it "
                 "goes on where it stopped."
@@ -258,8 +252,8 @@ class Pusher:
         """Returns the data of the answer; raises the error that the server names."""
         try:
             return self._connection.envelope_of(answer)["data"]
-        except TokenError:
-            raise TokenError(
+        except errors.TokenError:
+            raise errors.TokenError(
                 f"{self.url} does not accept the token: it is wrong, or was revoked. What "
                 "was sent before stays there. Ask its "
                 "owner for a new token (`memory serve tokens create`), and set MEMORY_PUSH_TOKEN."
@@ -276,7 +270,7 @@ class Pusher:
         while True:
             try:
                 answer = self._connection.send(path, body)
-            except UnreachableError:
+            except errors.UnreachableError:
                 lost += 1
                 if lost > LOST_RETRIES:
                     raise

@@ -26,23 +26,16 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
-from memory_assets.errors import (
-    ModelBusyError,
-    ModelError,
-    ModelRequestError,
-    ModelSetupError,
-    ModelSilentError,
-    StoreError,
-)
+from memory_assets import errors
 from memory_assets.schema.progress import track
 from memory_assets.schema.protocols import Batch, Model, ModelAnswer, ModelRequest
+from memory_assets.stages.distill.model import material
 from memory_assets.stages.distill.model.answers import (
     AnswerKey,
     AnswerStore,
     StoredAnswer,
     no_answer,
 )
-from memory_assets.stages.distill.model.material import EarlierMemory, ShownFact, without_citations
 from memory_assets.stages.distill.model.questions import (
     Images,
     ObserverQuestion,
@@ -58,7 +51,7 @@ from memory_assets.stages.distill.model.short_sessions import (
 from memory_assets.stages.distill.model.usable import fault_of
 from memory_assets.text.files import make_folder, write_json
 
-STOPS = (ModelSetupError, ModelBusyError)
+STOPS = (errors.ModelSetupError, errors.ModelBusyError)
 """Errors after which no more questions are asked."""
 
 ATTEMPTS = 2
@@ -71,14 +64,14 @@ class Attempt:
 
     answer: ModelAnswer
     fault: str = ""
-    silence: ModelSilentError | None = None
+    silence: errors.ModelSilentError | None = None
 
     @classmethod
-    def of(cls, result: ModelAnswer | ModelError, model: str) -> "Attempt":
+    def of(cls, result: ModelAnswer | errors.ModelError, model: str) -> "Attempt":
         """Returns the attempt with this answer of the model, or this error."""
         if isinstance(result, ModelAnswer):
             return cls(result)
-        silence = result if isinstance(result, ModelSilentError) else None
+        silence = result if isinstance(result, errors.ModelSilentError) else None
         return cls(no_answer(model), str(result), silence)
 
     def end(self) -> None:
@@ -106,7 +99,7 @@ class BatchedQuestion:
     short: tuple[AnswerKey, ...] = ()
     """The questions about short sessions that share it."""
 
-    def answers(self, result: ModelAnswer | ModelError, at: datetime) -> list[StoredAnswer]:
+    def answers(self, result: ModelAnswer | errors.ModelError, at: datetime) -> list[StoredAnswer]:
         """Returns the answer of each question, or why it has none."""
         answer = None
         if isinstance(result, ModelAnswer):
@@ -155,7 +148,7 @@ class BatchQueue:
         """Waits for every batch on file and stores its answers, and then raises the first error
         that would meet every other question, too.
         """
-        stops: list[ModelError] = []
+        stops: list[errors.ModelError] = []
         for file in self.files():
             batch_id = file.batch_id or self._find(file)
             if batch_id is not None:
@@ -171,12 +164,12 @@ class BatchQueue:
 
     def _collect(
         self, file: BatchFile, batch_id: str, keep: Callable[[StoredAnswer], None]
-    ) -> list[ModelError]:
-        stops: list[ModelError] = []
+    ) -> list[errors.ModelError]:
+        stops: list[errors.ModelError] = []
         try:
             self._wait_for(batch_id)
             results = self.model.results(batch_id)
-        except ModelRequestError:
+        except errors.ModelRequestError:
             return []  # the provider no longer has the batch: its questions are open again
         for name, result in results:
             question = file.questions.get(name)
@@ -218,9 +211,13 @@ class ModelAsker:
     answers: AnswerStore
     clock: Callable[[], datetime]
     at_once: int = 4
-    earlier: Callable[[ObserverQuestion], Sequence[EarlierMemory]] = field(default=lambda _: ())
+    earlier: Callable[[ObserverQuestion], Sequence[material.EarlierMemory]] = field(
+        default=lambda _: ()
+    )
     images: Callable[[ObserverQuestion], Images] = field(default=lambda _: {})
-    established: Callable[[ObserverQuestion], Sequence[ShownFact]] = field(default=lambda _: ())
+    established: Callable[[ObserverQuestion], Sequence[material.ShownFact]] = field(
+        default=lambda _: ()
+    )
     stored: Callable[[], object] = field(default=lambda: None)
     """Called between answers, as soon as one is stored; holds no lock of the store."""
 
@@ -290,7 +287,7 @@ class ModelAsker:
         """Stores the answer, with its fault if it cannot be used."""
         question = questions.get(stored.key.name)
         if question is not None and stored.is_whole and not stored.fault:
-            text = without_citations(stored.answer.text)
+            text = material.without_citations(stored.answer.text)
             stored = replace(stored, fault=fault_of(text, question.call.messages))
         self.answers.write(stored)
 
@@ -331,12 +328,12 @@ def ask_once(
     """
     try:
         return Attempt.of(model.ask(request), model.name)
-    except ModelSilentError as error:
+    except errors.ModelSilentError as error:
         return Attempt.of(error, model.name)
     except STOPS:
         raise
-    except ModelError as error:
-        if plain and isinstance(error, ModelRequestError):
+    except errors.ModelError as error:
+        if plain and isinstance(error, errors.ModelRequestError):
             return ask_once(model, plain())
         return Attempt.of(error, model.name)
 
@@ -395,6 +392,6 @@ def _read(path: Path) -> BatchFile:
         at = datetime.fromisoformat(row["at"]).astimezone(UTC)
         return BatchFile(path, row["model"], at, questions, row["batch_id"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise StoreError(
+        raise errors.StoreError(
             f"Cannot read the batch file {path}: {error}. Delete it to submit its questions again."
         ) from error
