@@ -10,22 +10,7 @@ from typing import Any, Literal
 
 import polars as pl
 
-from memory_assets.extras.lab.calibration import (
-    ReviewHistory,
-    calibrate,
-    find_outcomes,
-    line_proposals,
-    outcomes_by_observation,
-    sum_up,
-    verdicts_of_rules,
-)
-from memory_assets.extras.lab.reruling import (
-    Flip,
-    Limits,
-    flips_of_gate,
-    flips_of_triage,
-    parse_limits,
-)
+from memory_assets.extras.lab import calibration, reruling
 from memory_assets.schema.progress import track
 from memory_assets.services.review.open_triage import rules_of
 from memory_assets.services.search.corpus import open_embedder
@@ -47,7 +32,7 @@ class Calibration:
     """Sums of the table `calibration`."""
     by: By | None
     limits: tuple[str, ...]
-    flips: tuple[Flip, ...]
+    flips: tuple[reruling.Flip, ...]
 
 
 def calibrate_all(
@@ -59,7 +44,7 @@ def calibrate_all(
     """
     flips = tuple(_flips(store, limits, [day.isoformat() for day in days])) if limits else ()
     columns = ["judge", "verdict", by] if by else ["judge", "verdict"]
-    rows = sum_up(calibration_of(store), columns)
+    rows = calibration.sum_up(calibration_of(store), columns)
     return Calibration(tuple(rows.iter_rows(named=True)), by, tuple(limits), flips)
 
 
@@ -70,34 +55,44 @@ def calibration_of(store: Store) -> pl.DataFrame:
     columns = ["id", "category", "observer", "prompt_hash"]
     observations = tables.read("observations", columns=columns)
     reviews = tables.read("model_reviews")
-    return calibrate(verdicts, observations, read_proposals(tables), reviews, _history_of(store))
+    return calibration.calibrate(
+        verdicts, observations, read_proposals(tables), reviews, _history_of(store)
+    )
 
 
-def _history_of(store: Store) -> ReviewHistory:
+def _history_of(store: Store) -> calibration.ReviewHistory:
     decisions = store.tables.read("decisions")
     entries = store.tables.read("entries")
-    return ReviewHistory(decisions, store.ledger.events(), entries, rules_of(store.settings))
+    return calibration.ReviewHistory(
+        decisions, store.ledger.events(), entries, rules_of(store.settings)
+    )
 
 
-def _flips(store: Store, options: Sequence[str], days: list[str]) -> Iterator[Flip]:
+def _flips(store: Store, options: Sequence[str], days: list[str]) -> Iterator[reruling.Flip]:
     """Yields the rows of the days that flip: candidates of the gate, then proposals."""
     standards = standards_of(store.settings)
     history = _history_of(store)
-    limits = parse_limits(options, Limits(gate=standards.limits))
-    added = line_proposals(read_proposals(store.tables))
-    outcomes = find_outcomes(added, history)
+    limits = reruling.parse_limits(options, reruling.Limits(gate=standards.limits))
+    added = calibration.line_proposals(read_proposals(store.tables))
+    outcomes = calibration.find_outcomes(added, history)
     if any(option.startswith("gate.") for option in options):
         verdicts = store.tables.read("verdicts", days, columns=["candidate_id", "verdict"])
         windows = store.tables.read("windows")
         findings = list(_findings(store, windows, days))
-        fact_outcomes = outcomes_by_observation(added, outcomes)
+        fact_outcomes = calibration.outcomes_by_observation(added, outcomes)
         stored = dict(verdicts.iter_rows())
-        yield from flips_of_gate(findings, windows, limits.gate, stored, fact_outcomes, standards)
+        yield from reruling.flips_of_gate(
+            findings, windows, limits.gate, stored, fact_outcomes, standards
+        )
     current = read_current(store.tables)
     ids = (row["proposal_id"] for row in added if row["day"].isoformat() in days)
     proposals = [current[id] for id in ids]
-    states = {id: ruling["state"] for id, ruling in verdicts_of_rules(history.events).items()}
-    yield from flips_of_triage(proposals, limits.triage, history.rules.guarded, states, outcomes)
+    states = {
+        id: ruling["state"] for id, ruling in calibration.verdicts_of_rules(history.events).items()
+    }
+    yield from reruling.flips_of_triage(
+        proposals, limits.triage, history.rules.guarded, states, outcomes
+    )
 
 
 def _findings(store: Store, windows: pl.DataFrame, days: Sequence[str]) -> Iterator[WindowFindings]:

@@ -6,13 +6,13 @@ from functools import partial
 import dagster as dg
 import polars as pl
 
-from memory_assets.assets.checks.common import REGISTERED, Days, TableCheck, check, verdict
+from memory_assets.assets.checks import common
 from memory_assets.extras.lab.gold import ALL, CEILINGS, FLOORS
 from memory_assets.store.store import Store
 
 
 def _limit(
-    measure: str, limit: float, is_floor: bool, store: Store, days: Days
+    measure: str, limit: float, is_floor: bool, store: Store, days: common.Days
 ) -> dg.AssetCheckResult:
     """Returns whether all sessions together keep the limit, and which sessions do not."""
     rows = store.tables.read("evaluation").filter(measure=measure)
@@ -22,23 +22,25 @@ def _limit(
     sessions = missed.filter(~is_all).select("session_id", value.round(3))
     figures = rows.filter(is_all).select(value.round(4), "low", "high").to_dicts()
     metadata = {key: value for row in figures for key, value in row.items() if value is not None}
-    return verdict(missed.filter(is_all).is_empty(), sessions, limit=limit, **metadata)
+    return common.verdict(missed.filter(is_all).is_empty(), sessions, limit=limit, **metadata)
 
 
 def _register(limits: Mapping[str, float], name: str, bound: str, *, is_floor: bool) -> None:
     for measure, limit in limits.items():
         rule = f"{measure}: {bound} {limit:.2f} over all sessions."
         judge = partial(_limit, measure, limit, is_floor)
-        REGISTERED.append(TableCheck("evaluation", f"{measure}_{name}", rule, judge, "warn"))
+        common.REGISTERED.append(
+            common.TableCheck("evaluation", f"{measure}_{name}", rule, judge, "warn")
+        )
 
 
 _register(FLOORS, "reaches_its_floor", "at least", is_floor=True)
 _register(CEILINGS, "stays_below_its_ceiling", "at most", is_floor=False)
 
 
-@check("evaluation", level="warn")
-def no_session_at_zero(store: Store, days: Days) -> dg.AssetCheckResult:
+@common.check("evaluation", level="warn")
+def no_session_at_zero(store: Store, days: common.Days) -> dg.AssetCheckResult:
     """In every labelled session at least one wanted fact was found."""
     rows = store.tables.read("evaluation").filter(pl.col("session_id") != ALL, measure="recall")
     missed = rows.filter(pl.col("value") == 0).select("session_id")
-    return verdict(missed.is_empty(), missed, sessions=rows.height)
+    return common.verdict(missed.is_empty(), missed, sessions=rows.height)

@@ -17,14 +17,9 @@ import polars as pl
 
 from memory_assets.errors import QuestionError
 from memory_assets.schema.protocols import Row
+from memory_assets.stages.distill import standards
 from memory_assets.stages.distill.day import WindowFindings, judge_windows
 from memory_assets.stages.distill.rows import candidate_id
-from memory_assets.stages.distill.standards import (
-    DEFAULT_STANDARDS,
-    GateLimits,
-    Standards,
-    plan_allowances,
-)
 from memory_assets.stages.triage.auto import TriageLimits, decide
 from memory_assets.stages.triage.wording import line_of
 
@@ -33,12 +28,12 @@ from memory_assets.stages.triage.wording import line_of
 class Limits:
     """The limits of the write gate and of triage."""
 
-    gate: GateLimits = field(default_factory=GateLimits)
+    gate: standards.GateLimits = field(default_factory=standards.GateLimits)
     triage: TriageLimits = field(default_factory=TriageLimits)
 
 
 NAMES = (
-    *(f"gate.{field.name}" for field in fields(GateLimits)),
+    *(f"gate.{field.name}" for field in fields(standards.GateLimits)),
     *(f"triage.{field.name}" for field in fields(TriageLimits)),
 )
 """The names of all limits, each with its judge before the dot."""
@@ -95,10 +90,10 @@ def _number(name: str, value: str, kind: type) -> int | float:
 def flips_of_gate(
     findings: Sequence[WindowFindings],
     windows: pl.DataFrame,
-    limits: GateLimits,
+    limits: standards.GateLimits,
     stored: Mapping[str, str],
     outcomes: Mapping[str, str],
-    present: Standards = DEFAULT_STANDARDS,
+    present: standards.Standards = standards.DEFAULT_STANDARDS,
 ) -> Iterator[Flip]:
     """Yields the candidates in the findings that flip.
 
@@ -106,9 +101,9 @@ def flips_of_gate(
     `stored` has the verdict of each candidate, `outcomes` what people decided about each
     observation, by id. `present` are today's standards.
     """
-    past_allowances = plan_allowances(windows, present.limits.most_allowed)
+    past_allowances = standards.plan_allowances(windows, present.limits.most_allowed)
     past_results = judge_windows(findings, past_allowances, present)
-    new_allowances = plan_allowances(windows, limits.most_allowed)
+    new_allowances = standards.plan_allowances(windows, limits.most_allowed)
     new_results = judge_windows(findings, new_allowances, replace(present, limits=limits))
     for (window, past), (_, new) in zip(past_results, new_results, strict=True):
         for was, becomes in zip(past, new, strict=True):

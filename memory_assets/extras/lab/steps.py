@@ -7,15 +7,9 @@ from typing import Any
 
 import polars as pl
 
+from memory_assets.extras.lab import gold
 from memory_assets.extras.lab.calibrate import calibration_of
 from memory_assets.extras.lab.calibration import ENOUGH, NO, YES, sum_up
-from memory_assets.extras.lab.gold import (
-    MEASURES,
-    Evaluation,
-    evaluate,
-    evaluation_rows,
-    sessions_in,
-)
 from memory_assets.extras.lab.labels import hash_of_labels, read_labels, session_id
 from memory_assets.runs.results import Rows, per_partition
 from memory_assets.schema.frames import empty, frame_of
@@ -34,12 +28,12 @@ def evaluation(store: Store, _: str) -> Rows:
     folder = store.settings.gold
     if folder is None:
         return _no_rows("name their folder in MEMORY_GOLD")
-    captured_ids = map(session_id, sessions_in(store.tables))
+    captured_ids = map(session_id, gold.sessions_in(store.tables))
     if {labels.id for labels in read_labels(folder)}.isdisjoint(captured_ids):
         return _no_rows(f"none of those in {folder} is in this store")
-    scored = evaluate(store.tables, folder)
+    scored = gold.evaluate(store.tables, folder)
     version = version_of("observations")
-    rows = evaluation_rows(scored, version=version, labels_hash=hash_of_labels(folder))
+    rows = gold.evaluation_rows(scored, version=version, labels_hash=hash_of_labels(folder))
     return Rows(frame_of("evaluation", rows), _scores(scored))
 
 
@@ -47,11 +41,11 @@ def _no_rows(reason: str) -> Rows:
     return Rows(empty("evaluation"), {"labels": f"no labelled sessions: {reason}"})
 
 
-def _scores(evaluation: Evaluation) -> dict[str, Any]:
+def _scores(evaluation: gold.Evaluation) -> dict[str, Any]:
     """Returns the scores that Dagster plots, and the versions and labels that they belong to."""
     score = evaluation.score
     return {
-        **{name: round(getattr(score.counts, name), 4) for name in MEASURES},
+        **{name: round(getattr(score.counts, name), 4) for name in gold.MEASURES},
         **{f"{name}_interval_low": low for name, (low, _) in score.intervals.items()},
         **{f"{name}_interval_high": high for name, (_, high) in score.intervals.items()},
         "sessions": len(score.sessions),

@@ -21,15 +21,8 @@ from typing import Any, get_args
 
 from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.errors import QuestionError, SettingsError, StoreError, UnknownBranchError
-from memory_assets.extras.lab import branches
+from memory_assets.extras.lab import branches, compare
 from memory_assets.extras.lab.branches import Branch, BranchFolder, branches_of
-from memory_assets.extras.lab.compare import (
-    Comparison,
-    compare_memories,
-    compare_observations,
-    held_reasons,
-    reworded,
-)
 from memory_assets.runs import launch
 from memory_assets.runs.days import days_between
 from memory_assets.runs.staleness import stale_days
@@ -120,9 +113,9 @@ class WhatIf:
     name: str
     days: tuple[date, ...]
     settings: tuple[SettingChange, ...]
-    observations: Comparison
+    observations: compare.Comparison
     """Allowed facts of these days."""
-    memories: Comparison
+    memories: compare.Comparison
     files: tuple[Side, ...]
     """MEMORY.md, and the projects' files that differ."""
     cost: BranchCost
@@ -204,18 +197,18 @@ def show(store: Store, name: str) -> WhatIf:
     present = place.open(settings).tables
     old_facts = past.read("observations", map(str, days))
     new_facts = present.read("observations", map(str, days))
-    memories = compare_memories(
+    memories = compare.compare_memories(
         past.read("memories"),
         present.read("memories"),
-        reworded(old_facts, new_facts),
-        (held_reasons(old_facts), held_reasons(new_facts)),
+        compare.reworded(old_facts, new_facts),
+        (compare.held_reasons(old_facts), compare.held_reasons(new_facts)),
     )
     stale_after = _stale_days(Store(settings, store.root))
     return WhatIf(
         name=branch.name,
         days=tuple(days),
         settings=_differing(store.settings, settings, branch.changes),
-        observations=compare_observations(old_facts, new_facts),
+        observations=compare.compare_observations(old_facts, new_facts),
         memories=memories,
         files=_sides(place),
         cost=_paid(store, settings, branch.began_at),

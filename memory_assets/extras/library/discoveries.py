@@ -16,9 +16,9 @@ from urllib.parse import urlsplit
 import polars as pl
 
 from memory_assets.errors import FetchError, ModelError
+from memory_assets.extras.library import notes
 from memory_assets.extras.library.contents import DocumentSection
 from memory_assets.extras.library.kept_documents import KeptDocument, documents_of, new_id
-from memory_assets.extras.library.notes import note_of, project_of, relevance_of, tags_of
 from memory_assets.extras.library.process import read_fetched
 from memory_assets.extras.library.repositories import read_repository
 from memory_assets.extras.library.requests import DiscoverRequest
@@ -26,7 +26,7 @@ from memory_assets.extras.library.slog import log_own
 from memory_assets.extras.library.web import checked_address, fetch
 from memory_assets.schema.frames import frame_of
 from memory_assets.services.notes.clean_text import masked_warnings
-from memory_assets.services.search.corpus import embeddings_in_use, open_embedder, requests_in_use
+from memory_assets.services.search import corpus
 from memory_assets.stages.capture.tombstones import tombstones_of
 from memory_assets.stages.embed.harness_memories import row_of_document
 from memory_assets.stages.embed.present import read_present
@@ -135,12 +135,12 @@ def _masked(
         source_path=url,
         content_hash=hashlib.sha256(content.encode()).hexdigest(),
         bytes=sum(len(text.encode("utf-8", "replace")) for text in source.texts),
-        tags=tags_of(tags, (clean(tag)[0] for tag in source.tags)),
+        tags=notes.tags_of(tags, (clean(tag)[0] for tag in source.tags)),
         added_at=now.isoformat(timespec="seconds"),
         reader=READER,
         section_count=len(texts),
         masked_count=sum(count for _, count in cleaned),
-        note=note_of(title, description, texts[0] if texts else "", url, now),
+        note=notes.note_of(title, description, texts[0] if texts else "", url, now),
         feed_id=source.feed_id,
     )
     return document, texts
@@ -166,16 +166,16 @@ def relevance_of_note(store: Store, note: str) -> dict[str, float]:
     # Notes do not count, or an earlier one about the same page would make it relevant.
     memories = read_present(store.tables, store.ledger).filter(pl.col("session_id") != DISCOVERY)
     try:
-        vector = open_embedder(store.settings.embedding_model).encode_query(note)
-        requests = requests_in_use(store)
+        vector = corpus.open_embedder(store.settings.embedding_model).encode_query(note)
+        requests = corpus.requests_in_use(store)
     except ModelError:
         return {}  # the note can be recalled without a project
     rows = [memories.select(ABOUT), requests.with_columns(state=pl.lit("active")).select(ABOUT)]
     vectors = [
         frame.select("text_hash", "vector", "dimension")
-        for frame in (embeddings_in_use(store), requests)
+        for frame in (corpus.embeddings_in_use(store), requests)
     ]
-    return relevance_of(vector, pl.concat(rows), pl.concat(vectors))
+    return notes.relevance_of(vector, pl.concat(rows), pl.concat(vectors))
 
 
 def _read(name: str, *, allow_private: bool) -> Source:
@@ -215,7 +215,7 @@ def _row(document: KeptDocument) -> dict[str, Any]:
         "url": document.source_path,
         "note": document.note,
         "tags": list(document.tags),
-        "project": project_of(document.relevance),
+        "project": notes.project_of(document.relevance),
         "projects": [name for name, _ in ordered],
         "relevance": [cosine for _, cosine in ordered],
         "feed_id": document.feed_id,

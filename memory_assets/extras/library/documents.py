@@ -14,12 +14,12 @@ from pathlib import Path
 import polars as pl
 
 from memory_assets.errors import DocumentError, ModelError, UnknownDocumentError
+from memory_assets.extras.library import requests
 from memory_assets.extras.library.chunks import DOCUMENTS, find_chunks
 from memory_assets.extras.library.contents import Contents, DocumentSection
 from memory_assets.extras.library.index import open_index, remove_leftovers
 from memory_assets.extras.library.kept_documents import KeptDocument, documents_of, new_id
 from memory_assets.extras.library.process import check_file, read_document
-from memory_assets.extras.library.requests import AddDocumentsRequest, SearchDocumentsRequest
 from memory_assets.schema.progress import track
 from memory_assets.services.notes.clean_text import masked_warnings
 from memory_assets.services.search.corpus import open_embedder
@@ -114,7 +114,7 @@ class FoundInDocuments:
     warnings: tuple[str, ...] = ()
 
 
-def add(store: Store, request: AddDocumentsRequest) -> Added:
+def add(store: Store, request: requests.AddDocumentsRequest) -> Added:
     """Adds the files to the library, and creates the store where there is none.
 
     A file that cannot be read is reported, and the others are added.
@@ -242,7 +242,7 @@ def remove(store: Store, name: str) -> KeptDocument:
     return document
 
 
-def search(store: Store, request: SearchDocumentsRequest) -> FoundInDocuments:
+def search(store: Store, request: requests.SearchDocumentsRequest) -> FoundInDocuments:
     """Returns the chunks that fit the question, of documents that have one of the given tags."""
     question = squeezed(request.question)[:LONGEST_QUESTION]
     if request.document:

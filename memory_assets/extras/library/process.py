@@ -11,18 +11,18 @@ from typing import Any
 
 from memory_assets.adapters.optional_packages import install_command
 from memory_assets.errors import DocumentError
-from memory_assets.extras.library.contents import LARGEST_FILE, MEGABYTE, Contents, DocumentSection
+from memory_assets.extras.library import contents
 from memory_assets.extras.library.worker import LARGE, MISSING
 
 MOST_SECONDS = 180.0
 """Time to read a file before the process is ended."""
 
 
-def read_document(path: Path, seconds: float = MOST_SECONDS) -> Contents:
+def read_document(path: Path, seconds: float = MOST_SECONDS) -> contents.Contents:
     """Returns the contents of the file; raises `DocumentError` where it cannot be read."""
     answer = _run_worker(path, seconds)
-    sections = tuple(DocumentSection(**section) for section in answer["sections"])
-    return Contents(answer["kind"], answer["title"], sections)
+    sections = tuple(contents.DocumentSection(**section) for section in answer["sections"])
+    return contents.Contents(answer["kind"], answer["title"], sections)
 
 
 def read_fetched(content: bytes, name: str, *how: str) -> dict[str, Any]:
@@ -74,11 +74,11 @@ def check_file(path: Path) -> int:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise DocumentError(f"Cannot add {path}: {reason}.") from error
-    if size > LARGEST_FILE:
-        limit = LARGEST_FILE // MEGABYTE
+    if size > contents.LARGEST_FILE:
+        limit = contents.LARGEST_FILE // contents.MEGABYTE
+        megabytes = size / contents.MEGABYTE
         raise DocumentError(
-            f"Cannot add {path}: it has {size / MEGABYTE:,.0f} MB, the limit is {limit} MB. "
-            "Split it."
+            f"Cannot add {path}: it has {megabytes:,.0f} MB, the limit is {limit} MB. Split it."
         )
     return size
 

@@ -27,13 +27,8 @@ from urllib.parse import urlsplit
 import numpy as np
 import polars as pl
 
+from memory_assets.adapters import chroma_index
 from memory_assets.adapters.array_index import MODEL_FILE, ArrayIndex, write_model
-from memory_assets.adapters.chroma_index import (
-    BATCH_ROWS,
-    find_nearest,
-    load_chromadb,
-    upsert_rows,
-)
 from memory_assets.adapters.generations import ReplacedError
 from memory_assets.errors import IndexFailedError
 from memory_assets.schema.protocols import Hit
@@ -114,7 +109,7 @@ class ChromaServerIndex(ArrayIndex):
                     base_name = _place(base)["collection"]
                     base_collection = client.get_collection(base_name, embedding_function=None)
                     _copy(base_collection, collection, {*deletes})
-                upsert_rows(collection, upserts)
+                chroma_index.upsert_rows(collection, upserts)
                 rows = collection.count()
                 place = {"address": self._address, "collection": name, "rows": rows}
                 write_json(folder / SERVER_FILE, place)
@@ -202,7 +197,9 @@ class ChromaServerIndex(ArrayIndex):
         def read(folder: Path) -> list[Hit]:
             """Asks the collection of one generation."""
             with self._lock:
-                return find_nearest(self._collection(folder), vector[np.newaxis], limit)[0]
+                return chroma_index.find_nearest(
+                    self._collection(folder), vector[np.newaxis], limit
+                )[0]
 
         return self.read_published(read, []) if limit > 0 else []
 
@@ -254,7 +251,7 @@ def connect(address: str) -> "ClientAPI":
     with urllib.request.urlopen(f"{address}/api/v2/heartbeat", timeout=PROBE_SECONDS) as answer:
         if b"heartbeat" not in answer.read(1_000):
             raise ValueError("another program answers there")
-    chromadb, settings = load_chromadb()
+    chromadb, settings = chroma_index.load_chromadb()
     parts = urlsplit(address)
     is_secure = parts.scheme == "https"
     port = parts.port or (443 if is_secure else 80)
@@ -318,8 +315,8 @@ def _copy(source: "ChromaCollection", target: "ChromaCollection", excluded: set[
 
 
 def _batches(collection: "ChromaCollection", include: list[Any]) -> Iterator[Any]:
-    for start in range(0, collection.count(), BATCH_ROWS):
-        yield collection.get(limit=BATCH_ROWS, offset=start, include=include)
+    for start in range(0, collection.count(), chroma_index.BATCH_ROWS):
+        yield collection.get(limit=chroma_index.BATCH_ROWS, offset=start, include=include)
 
 
 def _collections(client: "ClientAPI") -> list[Any]:

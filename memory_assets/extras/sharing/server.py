@@ -11,12 +11,12 @@ from fastapi.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from memory_assets.errors import StoreBusyError
-from memory_assets.extras.sharing.access import GRANT, Access, AuditLog, Grant, WriteLimit
+from memory_assets.extras.sharing import access
 from memory_assets.extras.sharing.tokens import AccessTokens
+from memory_assets.interfaces import http
 from memory_assets.interfaces.dispatcher import AgentFor
 from memory_assets.interfaces.envelope import cause_of, envelope_of, failure_envelope
 from memory_assets.interfaces.guard import App, Guard, Scope
-from memory_assets.interfaces.http import add_route, as_json, read_body, respond, status_of
 from memory_assets.interfaces.mcp.protocol import (
     NO_SUCH_RESOURCE,
     Protocol,
@@ -50,8 +50,8 @@ class SharedAccess(ServerAccess):
     """Access for people with a token, within its scopes."""
 
     tokens: AccessTokens
-    limit: WriteLimit
-    log: AuditLog
+    limit: access.WriteLimit
+    log: access.AuditLog
     names: Collection[str] = ()
     """Names by which clients reach the server, itself or through a proxy."""
     tls: tuple[str, str] | None = None
@@ -68,16 +68,16 @@ class SharedAccess(ServerAccess):
 
     def guard(self, app: App, host: str, pages: Collection[str] = ()) -> App:
         """Returns the application behind a guard and a check of tokens; browsers see no page."""
-        checked = Access(app, self.tokens, self.limit, self.log)
+        checked = access.Access(app, self.tokens, self.limit, self.log)
         return Guard(checked, host, names=self.names, most_waiting=MOST_WAITING)
 
     def agent_for(self, scope: Scope) -> AgentFor:
         """Returns the function of the request's grant that gives the agent for a verb."""
-        return scope[GRANT].agent_for
+        return scope[access.GRANT].agent_for
 
     def protocol(self, protocol: Protocol, scope: Scope) -> Protocol:
         """Returns the protocol for the grant of the request."""
-        return SharedProtocol(scope[GRANT], is_structured=protocol.is_structured)
+        return SharedProtocol(scope[access.GRANT], is_structured=protocol.is_structured)
 
     def add_routes(self, app: FastAPI) -> None:
         """Adds the address to which the machines of developers send their masked sessions."""
@@ -86,7 +86,7 @@ class SharedAccess(ServerAccess):
             "(GET)."
         )
         for method, described in PUSH_SCHEMA.items():
-            add_route(app, "push", method, _push, "Push", about, described)
+            http.add_route(app, "push", method, _push, "Push", about, described)
 
     def describe(self, *, is_writing: bool) -> str:
         """Returns in a few words what clients may do; tokens decide, whatever the server allows."""
@@ -103,7 +103,7 @@ class SharedAccess(ServerAccess):
 
 async def _push(request: Request) -> Response:
     """Answers a request of a machine that pushes."""
-    grant: Grant = request.scope[GRANT]
+    grant: access.Grant = request.scope[access.GRANT]
     try:
         if request.method == "GET":
             query = request.query_params
@@ -112,14 +112,14 @@ async def _push(request: Request) -> Response:
             data: Any = await run_in_threadpool(agent.holdings, query.get("client", ""), is_listed)
         else:
             agent = grant.agent_for("push")
-            data = await run_in_threadpool(agent.take_in, await read_body(request))
+            data = await run_in_threadpool(agent.take_in, await http.read_body(request))
     except Exception as error:
         if not isinstance(cause_of(error), StoreBusyError):
-            return respond(failure_envelope(error), status_of(error))
-        answer = respond(failure_envelope(error), 503)
+            return http.respond(failure_envelope(error), http.status_of(error))
+        answer = http.respond(failure_envelope(error), 503)
         answer.headers["Retry-After"] = str(BUSY_RETRY_SECONDS)
         return answer
-    return respond(envelope_of(data))
+    return http.respond(envelope_of(data))
 
 
 PUSH_SCHEMA: dict[str, dict[str, Any]] = {
@@ -129,7 +129,7 @@ PUSH_SCHEMA: dict[str, dict[str, Any]] = {
             {"name": "listed", "in": "query", "required": False, "schema": {"type": "boolean"}},
         ]
     },
-    "POST": {"requestBody": {"required": True, "content": as_json({"type": "object"})}},
+    "POST": {"requestBody": {"required": True, "content": http.as_json({"type": "object"})}},
 }
 
 RESOURCES = {
@@ -146,7 +146,7 @@ RESOURCES = {
 class SharedProtocol(Protocol):
     """Answers the methods of MCP for one request: the tools and resources that its token allows."""
 
-    def __init__(self, grant: Grant, *, is_structured: bool = False) -> None:
+    def __init__(self, grant: access.Grant, *, is_structured: bool = False) -> None:
         super().__init__(is_writing=True, is_structured=is_structured)
         self._grant = grant
         self.agent_for = grant.agent_for

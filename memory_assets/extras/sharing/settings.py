@@ -2,38 +2,32 @@
 
 from pydantic import BaseModel
 
-from memory_assets.schema.setting_types import (
-    ALL_PROJECTS,
-    OtherNames,
-    ProjectNames,
-    ServerAddress,
-    setting,
-)
+from memory_assets.schema import setting_types
 
 
 class SharingSettings(BaseModel):
     """What a shared memory allows, and what this machine pushes to one."""
 
-    writes_per_minute: int = setting(
+    writes_per_minute: int = setting_types.setting(
         "Writes per minute of one token of a shared memory.", 30, ge=1, le=10_000
     )
-    pushed_gb: float = setting(
+    pushed_gb: float = setting_types.setting(
         "Gigabytes of transcripts that each person may push to this store; 0: no limit.",
         5.0,
         ge=0,
         allow_inf_nan=False,
     )
-    push_url: ServerAddress = setting(
+    push_url: setting_types.ServerAddress = setting_types.setting(
         "Shared memory to which `memory data push` sends this machine's masked sessions.", ""
     )
-    push_token: str = setting(
+    push_token: str = setting_types.setting(
         "Token with the scope push for that server; better in MEMORY_PUSH_TOKEN.", "", repr=False
     )
-    push_projects: ProjectNames = setting(
+    push_projects: setting_types.ProjectNames = setting_types.setting(
         "Projects that may be pushed; `*`: all, `!name`: not this one.",
-        default_factory=lambda: [ALL_PROJECTS],
+        default_factory=lambda: [setting_types.ALL_PROJECTS],
     )
-    reviewers: dict[str, OtherNames] = setting(
+    reviewers: dict[str, setting_types.OtherNames] = setting_types.setting(
         "Project → persons who may decide its proposals with a token; `*`: every project.",
         default_factory=dict,
     )
