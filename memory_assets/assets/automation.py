@@ -15,22 +15,15 @@ import dagster as dg
 from dagster._utils.schedules import get_latest_completed_cron_tick
 
 from memory_assets.assets.checks.deliver_checks import SPOOL_CHECK, spool_is_read
+from memory_assets.runs import days as day_runs
 from memory_assets.runs import due
-from memory_assets.runs.days import (
-    RANGE_START,
-    STARTED_BY,
-    buildable,
-    dynamic_grain,
-    stretches,
-    tags_of,
-)
 from memory_assets.runs.due import DueRun, due_runs, next_runs, night_runs, runs_of_days
 from memory_assets.runs.liveness import WORKER, fail_dead_runs, is_alive
 from memory_assets.runs.record import begin_night, is_missed, last_run, note_slot
 from memory_assets.runs.scopes import SCOPE, register_keys
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.tables import JOBS, Grain, tables_in
-from memory_assets.services.review.open_triage import read_task_snapshot, task_decisions_hash
+from memory_assets.services.review import open_triage
 from memory_assets.store.store import Store
 
 EVERY_MINUTE: dict[str, Any] = {
@@ -60,8 +53,8 @@ def _request(run: DueRun, *once_per: object, by: str, keys: Sequence[str] = ()) 
 
     `by` names the sensor or schedule. `keys` are the dynamic partitions to build, if any.
     """
-    tags = tags_of(run.job, run.stretch, keys=keys, started_by=by)
-    tables = buildable(run.job, keys)
+    tags = day_runs.tags_of(run.job, run.stretch, keys=keys, started_by=by)
+    tables = day_runs.buildable(run.job, keys)
     return dg.RunRequest(
         run_key=f"{run.job}-{hash_of(*once_per, run.state, run.stretch)}",
         job_name=run.job,
@@ -79,7 +72,7 @@ def _keys(instance: dg.DagsterInstance, store: Store, jobs: Iterable[str]) -> li
 
     All of these jobs have the same dynamic partitions, or none.
     """
-    grains: list[Grain] = [grain for grain in map(dynamic_grain, jobs) if grain]
+    grains: list[Grain] = [grain for grain in map(day_runs.dynamic_grain, jobs) if grain]
     return register_keys(instance, store, grains[0]) if grains else []
 
 
@@ -104,7 +97,7 @@ def _loaded(context: Context, requests: Sequence[dg.RunRequest]) -> list[dg.RunR
 
 
 def _is_loaded(repository: dg.RepositoryDefinition | None, request: dg.RunRequest) -> bool:
-    first = request.tags.get(RANGE_START)
+    first = request.tags.get(day_runs.RANGE_START)
     if repository is None or first is None or request.job_name is None:
         return True
     for table in tables_in(request.job_name):
@@ -195,9 +188,9 @@ def review_changes(
         problem = ""
         state = due.triage_state(store)
     else:
-        snapshot = read_task_snapshot(store)
+        snapshot = open_triage.read_task_snapshot(store)
         problem = snapshot.problem
-        state = task_decisions_hash(store, snapshot)
+        state = open_triage.task_decisions_hash(store, snapshot)
     if not state:
         return _result([], problem or "No proposal, decision or edit since the last triage.")
     scopes = register_keys(context.instance, store, SCOPE)
@@ -229,7 +222,9 @@ def accumulated_requests(store: Store) -> list[dg.RunRequest]:
     if not days:
         return []
     key = f"reflect-accumulated-{store.settings.today()}"
-    tags = tags_of("reflect", stretches(days)[-1], started_by="observations_accumulated")
+    tags = day_runs.tags_of(
+        "reflect", day_runs.stretches(days)[-1], started_by="observations_accumulated"
+    )
     return [dg.RunRequest(run_key=key, job_name="reflect", tags=tags)]
 
 
@@ -250,9 +245,9 @@ ScheduleTime = dg.ScheduleEvaluationContext | MissedTime
 def _at_its_time(context: ScheduleTime, store: Store, job: str, name: str) -> list[dg.RunRequest]:
     """Returns the run of the job, unless it has dynamic partitions and the store has none."""
     keys = _keys(context.instance, store, [job])
-    if not keys and dynamic_grain(job):
+    if not keys and day_runs.dynamic_grain(job):
         return []
-    return [dg.RunRequest(tags=tags_of(job, keys=keys, started_by=name))]
+    return [dg.RunRequest(tags=day_runs.tags_of(job, keys=keys, started_by=name))]
 
 
 def _if_due(context: ScheduleTime, store: Store, job: str, name: str) -> list[dg.RunRequest]:
@@ -336,7 +331,7 @@ def overdue_requests(instance: dg.DagsterInstance, store: Store) -> list[dg.RunR
 def _late(request: dg.RunRequest, job: str, key: str) -> dg.RunRequest:
     """Returns the schedule's request as one of the sensor `overdue_jobs`, with another run key."""
     name = request.job_name or job
-    tags = {**request.tags, STARTED_BY: "overdue_jobs"}
+    tags = {**request.tags, day_runs.STARTED_BY: "overdue_jobs"}
     return dg.RunRequest(run_key=f"{name}-{key}", job_name=name, tags=tags)
 
 

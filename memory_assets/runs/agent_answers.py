@@ -18,11 +18,7 @@ from memory_assets.errors import ModelSetupError, QuestionError
 from memory_assets.runs.days import newest_first, session_days
 from memory_assets.schema.protocols import ModelAnswer, ModelRequest
 from memory_assets.schema.requests import DistillRequest
-from memory_assets.services.models.model_questions import (
-    Consultant,
-    Consultation,
-    waiting_windows,
-)
+from memory_assets.services.models import model_questions
 from memory_assets.services.models.open_models import MaskedModel, masked, sendable
 from memory_assets.stages.distill.model.answers import AGENT_QUESTIONS
 from memory_assets.stages.distill.model.asking import ModelAsker
@@ -126,7 +122,7 @@ def _next_question(store: Store, project: str | None) -> Distilled:
 
 def _open_questions(store: Store, project: str | None) -> Iterator[tuple[str, QuestionStatus]]:
     """Yields the first open question of each session with its day, in the order of a run."""
-    windows = sendable(waiting_windows(store), store.settings)
+    windows = sendable(model_questions.waiting_windows(store), store.settings)
     if project:
         windows = windows.filter(project=project)
     ids = frozenset(windows["window_id"])
@@ -144,7 +140,7 @@ def _open_questions(store: Store, project: str | None) -> Iterator[tuple[str, Qu
 
 def _withheld(store: Store) -> str:
     """Returns what to do where only sessions wait that may not be read."""
-    names = waiting_windows(store)["project"].unique().sort()
+    names = model_questions.waiting_windows(store)["project"].unique().sort()
     withheld = ", ".join(name for name in names if not store.settings.may_send(name))
     allowing = "`memory model add PROJECT` allows it."
     return f"Sessions of {withheld} may not be read; {allowing}" if withheld else ""
@@ -163,12 +159,12 @@ def _asked(store: Store, name: str) -> QuestionStatus:
     )
 
 
-def _consultation(store: Store) -> Consultation:
-    return Consultation(store, AGENT, any_prompt=True)
+def _consultation(store: Store) -> model_questions.Consultation:
+    return model_questions.Consultation(store, AGENT, any_prompt=True)
 
 
 def _asker(store: Store, status: QuestionStatus, model: MaskedModel) -> ModelAsker:
-    asker = Consultant(_consultation(store), model).asker([status])
+    asker = model_questions.Consultant(_consultation(store), model).asker([status])
     return replace(asker, images=lambda _: {})
 
 

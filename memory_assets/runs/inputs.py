@@ -20,12 +20,7 @@ from memory_assets.schema.frames import empty, hash_of
 from memory_assets.schema.protocols import PartInfo
 from memory_assets.schema.records import READ_STATUSES
 from memory_assets.schema.tables import TABLES, WHOLE, Table, version_of
-from memory_assets.services.search.brief_inputs import (
-    LESSONS_MD,
-    due_triggers,
-    expiring_on,
-    lessons_of,
-)
+from memory_assets.services.search import brief_inputs
 from memory_assets.services.sources.harness_files import (
     documented_parts,
     find_memory_files,
@@ -489,8 +484,8 @@ def summaries_are_stale(store: Store) -> bool:
 
 def lessons_md(store: Store, table: Table) -> dict[str, str]:
     """The text of the active lessons, which depends on the ledger; nothing before the first one."""
-    text = render_lessons(lessons_of(store))
-    if text or (store.workspace / LESSONS_MD).is_file():
+    text = render_lessons(brief_inputs.lessons_of(store))
+    if text or (store.workspace / brief_inputs.LESSONS_MD).is_file():
         return {WHOLE: hash_of(table.version, text)}
     return {}
 
@@ -504,10 +499,10 @@ def briefing(store: Store, table: Table) -> dict[str, str]:
         store,
         table,
         *part_versions(store, tables.split()),
-        render_lessons(lessons_of(store)),
+        render_lessons(brief_inputs.lessons_of(store)),
         # The memories that are shown with a due date need not be compared: their hash is above.
-        *due_lines(due_triggers(store, empty("memories"))),
-        *expiring_on(store),
+        *due_lines(brief_inputs.due_triggers(store, empty("memories"))),
+        *brief_inputs.expiring_on(store),
     )
     return dict.fromkeys(scopes_of(store), version)
 

@@ -17,18 +17,7 @@ from typing import TYPE_CHECKING, Any
 from polars.exceptions import PanicException
 
 from memory_assets.errors import DamagedError, StoreError, causes_of
-from memory_assets.runs.days import (
-    BY_DAY,
-    QUIET,
-    Stretch,
-    buildable,
-    dynamic_grain,
-    first_day_of,
-    newest_first,
-    session_days,
-    stretches,
-    tags_of,
-)
+from memory_assets.runs import days as day_runs
 from memory_assets.runs.due import DueRun, due_runs
 from memory_assets.runs.estimate import expected_seconds
 from memory_assets.runs.freshness import keep_waiting
@@ -191,7 +180,7 @@ class Runner(ExitStack):
         Jobs that build each day by itself (`BY_DAY`) begin with the latest days.
         """
         due = due_runs(self.store, job)
-        if job in BY_DAY:
+        if job in day_runs.BY_DAY:
             days = [day for run in due if run.stretch for day in run.stretch.days()]
             self._run_newest_first(job, days)
         else:
@@ -201,7 +190,7 @@ class Runner(ExitStack):
 
     def run_days(self, job: str, days: Iterable[date], **options: Any) -> None:
         """Runs the job for the days, with the options of `run`."""
-        for stretch in stretches(days):
+        for stretch in day_runs.stretches(days):
             self.run(job, stretch, **options)
 
     def run_recall_first(self) -> None:
@@ -233,7 +222,7 @@ class Runner(ExitStack):
 
     def _run_newest_first(self, job: str, days: Sequence[date]) -> None:
         """Runs the job for the days, the latest first; recall works after the first stretch."""
-        runs = newest_first(days, session_days(self.store)) if days else []
+        runs = day_runs.newest_first(days, day_runs.session_days(self.store)) if days else []
         for place, stretch in enumerate(runs):
             # Tells the progress bar which share of the days comes next.
             part(len(stretch.days()) / len(days))
@@ -250,7 +239,7 @@ class Runner(ExitStack):
     def run(
         self,
         job: str,
-        stretch: Stretch | None = None,
+        stretch: day_runs.Stretch | None = None,
         *,
         ask_again: bool = False,
         only: Sequence[str] | None = None,
@@ -266,17 +255,19 @@ class Runner(ExitStack):
         definitions = self._definitions_from(stretch.first if stretch else date.max)
         if job == "nightly" and stretch:
             begin_night(self.store, stretch.first)
-        grain = dynamic_grain(job)
+        grain = day_runs.dynamic_grain(job)
         keys = register_keys(self.instance, self.store, grain) if grain else []
         is_branch = self.store.origin is not None
         job_tables = [table.name for table in tables_in(job, only_in_branch=is_branch)]
-        tables = only or buildable(job, keys) or job_tables
-        tags = tags_of(job, stretch, keys=keys, ask_again=ask_again, started_by=self.started_by)
+        tables = only or day_runs.buildable(job, keys) or job_tables
+        tags = day_runs.tags_of(
+            job, stretch, keys=keys, ask_again=ask_again, started_by=self.started_by
+        )
         run_id = make_new_run_id()
         with holding(self.store, run_id), interrupted_by_signals():
             result = definitions.resolve_job_def(job).execute_in_process(
                 instance=self.instance,
-                run_config=QUIET,
+                run_config=day_runs.QUIET,
                 asset_selection=[dg.AssetKey(name) for name in tables],
                 tags=tags,
                 raise_on_error=True,
@@ -306,7 +297,7 @@ class Runner(ExitStack):
         """Returns the definitions with partitions from the store's first day, or from `day`, on."""
         from memory_assets.definitions import assemble
 
-        first = min(first_day_of(self.store), day)
+        first = min(day_runs.first_day_of(self.store), day)
         if self._definitions is None or first < self._first_day:
             self._definitions = assemble(self.store.settings, first, self.store)
             self._first_day = first

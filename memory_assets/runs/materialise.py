@@ -21,7 +21,7 @@ from memory_assets.schema.tables import JOBS, Table
 from memory_assets.store.damage import is_damage, put_damaged_aside
 from memory_assets.store.store import PART_WAIT_SECONDS, Store
 from memory_assets.store.telemetry import StepEvent, log_step
-from memory_assets.text.masking.redact import mask_frame, mask_text, secret_rows, secret_rules
+from memory_assets.text.masking import redact
 
 COUNTED: Mapping[str, tuple[str, Mapping[str, str | None]]] = {
     "verdicts": (
@@ -153,14 +153,14 @@ def _without_secrets(table: Table, report: Report, built: pl.DataFrame) -> pl.Da
     them. A row that holds a secret even then is left out, with a warning that names the row and the
     rule. Of rows that have the same key after masking, only the first is returned.
     """
-    masked = mask_frame(built)
+    masked = redact.mask_frame(built)
     key = schemas.key_of(table.name)
     if masked.equals(built):
         return built
-    secret = secret_rows(masked)
+    secret = redact.secret_rows(masked)
     for row in secret[:SHOWN_ROWS]:
-        row_key = ", ".join(f"{name} {mask_text(str(masked[name][row]))[0]}" for name in key)
-        rules = ", ".join(secret_rules(masked, row))
+        row_key = ", ".join(f"{name} {redact.mask_text(str(masked[name][row]))[0]}" for name in key)
+        rules = ", ".join(redact.secret_rules(masked, row))
         report.warnings.append(
             f"{table.name}: a row that holds a secret was put aside: {row_key} ({rules})."
         )

@@ -102,7 +102,9 @@ def test_a_row_that_keeps_its_secret_is_put_aside_and_named_with_the_rule(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(
-        materialise, "mask_frame", lambda frame: frame.with_columns(text=pl.col("text") + " ")
+        materialise.redact,
+        "mask_frame",
+        lambda frame: frame.with_columns(text=pl.col("text") + " "),
     )
     frame = pl.DataFrame({"message_id": ["m1", "m2"], "text": ["fine", f"use {TOKEN}"]})
     report = materialise.Report()

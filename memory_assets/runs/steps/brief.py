@@ -8,30 +8,13 @@ from typing import Any
 
 import polars as pl
 
+from memory_assets.runs import scopes
 from memory_assets.runs.results import Report, Run
-from memory_assets.runs.scopes import (
-    BRIEFING_MD,
-    BRIEFINGS,
-    OWNER,
-    briefing_note,
-    briefing_path,
-    file_of,
-    scopes_of,
-)
 from memory_assets.schema.records import MEMORY_MD
 from memory_assets.services.health.status import keep_status
 from memory_assets.services.models.model_questions import waiting_windows
 from memory_assets.services.review.open_triage import workspace_of
-from memory_assets.services.search.brief_inputs import (
-    LESSONS_MD,
-    active_projects,
-    due_triggers,
-    expiring_on,
-    lessons_of,
-    open_work,
-    reflected_memories,
-    refused_lines,
-)
+from memory_assets.services.search import brief_inputs
 from memory_assets.services.settings.which_store import is_sample
 from memory_assets.stages.brief.briefing import PACK_SHARE, render_briefing, render_session
 from memory_assets.stages.brief.lessons import render_lessons
@@ -52,17 +35,17 @@ SESSIONS = "sessions"
 
 def lessons_md(store: Store, _: Run) -> Report:
     """Writes lessons.md and commits it."""
-    path = store.workspace / LESSONS_MD
+    path = store.workspace / brief_inputs.LESSONS_MD
     with store.lock():
-        lessons = lessons_of(store)
+        lessons = brief_inputs.lessons_of(store)
         text = render_lessons(lessons)
         if text or path.is_file():
             workspace = workspace_of(store)
             # First commits what a person wrote, so that the history keeps it.
-            workspace.commit_by_hand([LESSONS_MD], store.settings.owner)
+            workspace.commit_by_hand([brief_inputs.LESSONS_MD], store.settings.owner)
             write_atomically(path, text.encode())
             count = counted(len(lessons), "lesson")
-            workspace.commit(f"Learn: {count} from corrections", [LESSONS_MD])
+            workspace.commit(f"Learn: {count} from corrections", [brief_inputs.LESSONS_MD])
     return Report({"lessons": len(lessons), "path": path})
 
 
@@ -83,31 +66,31 @@ def briefing(store: Store, run: Run) -> Report:
             memories,
             pending=decisions.filter(state="pending").height,
             undistilled=_undistilled(store),
-            expiring=expiring_on(store),
+            expiring=brief_inputs.expiring_on(store),
             owner=store.settings.owner,
-            due=due_triggers(store, memories),
-            lessons=lessons_of(store),
-            tasks=[asdict(work) for work in open_work(store)],
-            reflected=reflected_memories(store, memories),
-            active=active_projects(store),
+            due=brief_inputs.due_triggers(store, memories),
+            lessons=brief_inputs.lessons_of(store),
+            tasks=[asdict(work) for work in brief_inputs.open_work(store)],
+            reflected=brief_inputs.reflected_memories(store, memories),
+            active=brief_inputs.active_projects(store),
         )
         budget = int(PACK_SHARE * store.settings.context_tokens)
         parameters = _parameters_of(store, workspace, run.partitions, memories)
         texts: dict[str, str] = {}
         for scope, of_scope in parameters.items():
             texts[scope] = render(**of_scope)
-            path = briefing_path(store, scope)
+            path = scopes.briefing_path(store, scope)
             write_where_changed(path, texts[scope])
-            store.note(briefing_note(scope), text_hash(texts[scope]))
+            store.note(scopes.briefing_note(scope), text_hash(texts[scope]))
             full = render(**of_scope, budget_tokens=budget, is_full=True)
             write_where_changed(_full(store, path), full)
-        if OWNER in run.partitions:
+        if scopes.OWNER in run.partitions:
             _remove_others(store)
             keep_sessions(store)
             keep_status(store, is_sample=is_sample(store.settings))
             drop_old(str(store.root))
     tokens = {scope: {"tokens": count_tokens(text)} for scope, text in texts.items()}
-    figures = {"briefings": len(texts), "path": store.workspace / BRIEFING_MD}
+    figures = {"briefings": len(texts), "path": store.workspace / scopes.BRIEFING_MD}
     return Report(figures, by_partition=tokens)
 
 
@@ -119,20 +102,20 @@ def _undistilled(store: Store) -> int:
 
 
 def _parameters_of(
-    store: Store, workspace: Workspace, scopes: Iterable[str], memories: pl.DataFrame
+    store: Store, workspace: Workspace, keys: Iterable[str], memories: pl.DataFrame
 ) -> dict[str, dict[str, Any]]:
     """Returns by scope the arguments of `render_briefing` that differ between scopes."""
     zone = store.settings.zone
-    refused = refused_lines(store)
+    refused = brief_inputs.refused_lines(store)
     latest = memories.group_by("project").agg(pl.col("event_at").max())
     latest_at = dict(latest.iter_rows())
     names = {path_of(name): name for name in sorted(latest_at)}
     parameters: dict[str, dict[str, Any]] = {}
-    for scope in scopes:
-        if scope == OWNER:
+    for scope in keys:
+        if scope == scopes.OWNER:
             parameters[scope] = {"as_of": None}
             continue
-        file = file_of(scope)
+        file = scopes.file_of(scope)
         name = names.get(file, Path(file).stem)
         event_at = latest_at.get(name)
         parameters[scope] = {
@@ -151,8 +134,8 @@ def _masked_memory(workspace: Workspace, path: str) -> str:
 
 def _remove_others(store: Store) -> None:
     """Deletes the briefings of projects that are no scope any more."""
-    names = {f"{Path(scope).name}.md" for scope in scopes_of(store)}
-    for path in [*(store.workspace / BRIEFINGS).glob("*.md")]:
+    names = {f"{Path(scope).name}.md" for scope in scopes.scopes_of(store)}
+    for path in [*(store.workspace / scopes.BRIEFINGS).glob("*.md")]:
         if path.name not in names:
             path.unlink()
             _full(store, path).unlink(missing_ok=True)
@@ -163,9 +146,9 @@ def keep_sessions(store: Store) -> int:
 
     Returns the number of sessions.
     """
-    short_folder = store.workspace / BRIEFINGS / SESSIONS
+    short_folder = store.workspace / scopes.BRIEFINGS / SESSIONS
     rows = store.tables.read("session_reflections").to_dicts()
-    tasks = {work.session_id: asdict(work) for work in open_work(store)}
+    tasks = {work.session_id: asdict(work) for work in brief_inputs.open_work(store)}
     for folder in (short_folder, _full(store, short_folder)):
         names = set[str]()
         for row in rows:

@@ -13,13 +13,7 @@ from memory_assets.schema.extras import loaded
 from memory_assets.schema.frames import empty
 from memory_assets.schema.tables import TABLES, WHOLE
 from memory_assets.services.forget.erase import finish
-from memory_assets.services.sources.harness_files import memory_file_inputs, read_memory_files
-from memory_assets.services.sources.transcripts import (
-    find_left_out,
-    find_sources,
-    find_unread,
-    this_machine,
-)
+from memory_assets.services.sources import harness_files, transcripts
 from memory_assets.stages.capture.checkpoints import build_checkpoints, open_checkpoints
 from memory_assets.stages.capture.index import index_sources
 from memory_assets.stages.capture.intake import ingest_files
@@ -45,12 +39,12 @@ def resources(store: Store, _: str) -> Rows:
     finish(store)
     for carry_out in loaded("before_capture"):
         carry_out(store)
-    files = find_sources(store.settings)
+    files = transcripts.find_sources(store.settings)
     mask = masking(tombstones_of(store))
     now = store.settings.clock()
-    intake = ingest_files(files, store, now=now, mask=mask, machine=this_machine())
+    intake = ingest_files(files, store, now=now, mask=mask, machine=transcripts.this_machine())
     frame = store.archive.resources()
-    left_out = find_left_out(store)
+    left_out = transcripts.find_left_out(store)
     figures = {
         "new_ranges": intake.new_ranges,
         "new_bytes": intake.new_bytes,
@@ -61,7 +55,10 @@ def resources(store: Store, _: str) -> Rows:
         "unreadable_files": len(intake.unreadable),
         "files_left_out": len(left_out),
     }
-    warnings = [*find_unread(store), *(f"{file.path}: {file.reason}" for file in left_out)]
+    warnings = [
+        *transcripts.find_unread(store),
+        *(f"{file.path}: {file.reason}" for file in left_out),
+    ]
     return Rows(frame, figures, warnings=[f"Not captured: {warning}" for warning in warnings])
 
 
@@ -128,8 +125,8 @@ def messages_open(store: Store, _: str) -> Rows:
 @per_partition
 def harness_memories(store: Store, _: str) -> Rows:
     """Reads the files in which harnesses keep their own memories."""
-    version = memory_file_inputs(store)
-    frame = read_memory_files(store)
+    version = harness_files.memory_file_inputs(store)
+    frame = harness_files.read_memory_files(store)
     return Rows(frame, {"files": frame["path"].n_unique()}, version)
 
 

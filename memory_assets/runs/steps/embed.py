@@ -24,9 +24,8 @@ from memory_assets.services.models.open_models import open_model
 from memory_assets.services.search import corpus
 from memory_assets.services.search.memory_ids import keep_ids_ready
 from memory_assets.stages.distill.model.answers import AnswerStore
-from memory_assets.stages.embed import encode, project, session_names, uses
+from memory_assets.stages.embed import encode, graph, project, session_names, uses
 from memory_assets.stages.embed.evidence import EVIDENCE, families_of, plan_evidence
-from memory_assets.stages.embed.graph import build_entities, build_relations, render_picture
 from memory_assets.stages.embed.memories import fold_memories
 from memory_assets.stages.embed.mentions import read_mentions
 from memory_assets.stages.embed.merge import find_edges
@@ -295,7 +294,7 @@ def entities(store: Store, _: str) -> pl.DataFrame:
     columns = ["id", "project", "first_event_at", "event_at"]
     sessions = session_names.sessions_of(tables.read("sessions")).select(columns)
     sources = pl.concat([tables.read("memories").select(columns), sessions])
-    return build_entities(tables.read("mentions"), sources, store.settings.aliases)
+    return graph.build_entities(tables.read("mentions"), sources, store.settings.aliases)
 
 
 @per_partition
@@ -308,8 +307,8 @@ def relations(store: Store, _: str) -> Rows:
     in_memories = tables.read("mentions").join(
         memories.select(memory_id="id"), on="memory_id", how="semi"
     )
-    frame = build_relations(in_memories, entities, memories)
-    write_atomically(path, render_picture(entities, frame).encode())
+    frame = graph.build_relations(in_memories, entities, memories)
+    write_atomically(path, graph.render_picture(entities, frame).encode())
     return Rows(frame, {"picture": path})
 
 

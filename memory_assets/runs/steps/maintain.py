@@ -13,13 +13,8 @@ from memory_assets.schema.frames import frame_of, hash_of
 from memory_assets.schema.tables import table_names, version_of
 from memory_assets.services.models.model_budget import priced_answers
 from memory_assets.services.review.open_triage import workspace_of
-from memory_assets.services.search.corpus import (
-    embeddings_in_use,
-    open_embedder,
-    open_texts,
-    open_vectors,
-)
-from memory_assets.services.search.past_memories import memories_as_of, memories_at_end_of
+from memory_assets.services.search import corpus, past_memories
+from memory_assets.stages.maintain import nightly
 from memory_assets.stages.maintain.health_report import (
     FOLDER,
     HealthInputs,
@@ -28,14 +23,6 @@ from memory_assets.stages.maintain.health_report import (
     render_markdown,
 )
 from memory_assets.stages.maintain.insights import PAGE, find_insights, render_page
-from memory_assets.stages.maintain.nightly import (
-    count_night,
-    messages_without_window,
-    missed_rows,
-    plan_boost,
-    render_line,
-    unread_windows,
-)
 from memory_assets.stages.maintain.retire import plan_archive, plan_cold
 from memory_assets.store.ledger import ARCHIVED, BOOSTED, RESTORED, Event, Planned
 from memory_assets.store.store import Store
@@ -58,7 +45,7 @@ def missed(store: Store, day: str) -> Rows:
     """Lists what no run has read yet. Later steps of the same run read it."""
     unread = find_missed(store, day)
     listed = store.tables.read("missed", [day])
-    rows = missed_rows(date.fromisoformat(day), unread, listed, store.settings.clock())
+    rows = nightly.missed_rows(date.fromisoformat(day), unread, listed, store.settings.clock())
     figures = {f"missed_{kind}s": of_kind.height for kind, of_kind in unread.items()}
     return Rows(rows, figures, version=_version("missed", rows))
 
@@ -80,8 +67,12 @@ def find_missed(store: Store, day: str) -> dict[str, pl.DataFrame]:
     records = read("records", columns=["resource_id", "message_id", "status"])
     resources = store.archive.resources()
     return {
-        "session": unread_windows(windows.filter(pl.col("day") == on), with_messages, observed),
-        "message": messages_without_window(records, windows, resources, on, store.settings.zone),
+        "session": nightly.unread_windows(
+            windows.filter(pl.col("day") == on), with_messages, observed
+        ),
+        "message": nightly.messages_without_window(
+            records, windows, resources, on, store.settings.zone
+        ),
         "note": notes.join(tried, on="text_hash", how="anti").select("id", "session_id"),
     }
 
@@ -91,7 +82,7 @@ def boosts(store: Store, run: Run) -> Report:
     boosted = 0
     for day in run.partitions:
         facts = store.tables.read("observations", [day])
-        planned = plan_boost(date.fromisoformat(day), facts, store.ledger.events([BOOSTED]))
+        planned = nightly.plan_boost(date.fromisoformat(day), facts, store.ledger.events([BOOSTED]))
         boosted += _append_moves(store, planned, "nightly")
     return Report({"promoted": boosted})
 
@@ -103,14 +94,16 @@ def nightly_stats(store: Store, day: str) -> Rows:
     listed = store.tables.read("missed", [day])
     unread = pl.concat([rows.select("id") for rows in find_missed(store, day).values()])
     extracted = listed.join(unread, on="id", how="anti").height
-    memories = memories_at_end_of(store, on).filter(kind="fact")
+    memories = past_memories.memories_at_end_of(store, on).filter(kind="fact")
     facts = store.tables.read("observations", [day]).filter(kind="fact")
     boosts = store.ledger.events([BOOSTED])
-    row = count_night(on, memories, facts, boosts, missed=listed.height, extracted=extracted)
+    row = nightly.count_night(
+        on, memories, facts, boosts, missed=listed.height, extracted=extracted
+    )
     frame = frame_of("nightly_stats", [row])
     mix = dict(zip(row["categories"], row["category_counts"], strict=True))
     version = _version("nightly_stats", frame)
-    return Rows(frame, {"category_mix": mix}, version=version, log=[render_line(row)])
+    return Rows(frame, {"category_mix": mix}, version=version, log=[nightly.render_line(row)])
 
 
 def nightly_report(store: Store, table: str, days: Sequence[str]) -> Report:
@@ -184,7 +177,7 @@ def _paid_answers(store: Store) -> pl.DataFrame:
 def archivals(store: Store, _: Run) -> Report:
     """Archives stale memories that nobody recalls, by an event in the ledger."""
     now = store.settings.clock()
-    memories, _states = memories_as_of(store, now)
+    memories, _states = past_memories.memories_as_of(store, now)
     planned = plan_archive(memories, store.ledger.events([RESTORED]), now)
     return Report({"archived": _append_moves(store, planned, "weekly")})
 
@@ -195,7 +188,7 @@ def cold_storage(store: Store, _: Run) -> Report:
     It appends an event to the ledger, from which the next build of memories makes their state.
     """
     now = store.settings.clock()
-    memories, states = memories_as_of(store, now)
+    memories, states = past_memories.memories_as_of(store, now)
     since = dict(states.select("memory_id", "since").iter_rows())
     planned = plan_cold(memories, since, store.ledger.events([RESTORED]), now)
     return Report({"moved": _append_moves(store, planned, "monthly")})
@@ -207,7 +200,7 @@ def reembedding(store: Store, _: Run) -> Report:
     The next run of these days encodes their texts. This run rebuilds the indexes; readers use the
     old ones until the new ones are published.
     """
-    embedder = open_embedder(store.settings.embedding_model)
+    embedder = corpus.open_embedder(store.settings.embedding_model)
     is_old = (pl.col("model") != embedder.name) | (pl.col("model_version") != embedder.version)
     marked: set[str] = set()
     with store.lock():
@@ -217,7 +210,7 @@ def reembedding(store: Store, _: Run) -> Report:
             for day in map(str, days["day"]):
                 store.tables.write(name, day, store.tables.read(name, [day]), inputs="-")
                 marked.add(day)
-        for index in (open_vectors(store), open_texts(store)):
+        for index in (corpus.open_vectors(store), corpus.open_texts(store)):
             index.rebuild_next()
     model = {"model": embedder.name, "model_version": embedder.version}
     return Report({"days_to_encode": len(marked), **model})
@@ -235,7 +228,9 @@ def insights(store: Store, _: str) -> Rows:
     archivals = store.ledger.events([ARCHIVED])
     archived_at = {id: event.at for event in archivals for id in event.payload["memory_ids"]}
     written = store.tables.read("insights", columns=["insight_id"])["insight_id"]
-    rows = find_insights(store.tables.read("memories"), embeddings_in_use(store), archived_at)
+    rows = find_insights(
+        store.tables.read("memories"), corpus.embeddings_in_use(store), archived_at
+    )
     today = store.settings.today()
     archived_today = [event for event in archivals if _day_of(store, event) == today]
     counts = {

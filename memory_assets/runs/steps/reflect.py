@@ -16,9 +16,9 @@ from memory_assets.runs.steps.deliver import emit
 from memory_assets.services.review.open_triage import workspace_of
 from memory_assets.stages.deliver.events import REFLECTED
 from memory_assets.stages.distill.write_gate import PERHAPS
+from memory_assets.stages.reflect import reflector
 from memory_assets.stages.reflect.background import Background
 from memory_assets.stages.reflect.proposals import NUMBERED, Claims, propose
-from memory_assets.stages.reflect.reflector import list_dropped, long_sessions, reflect_on_sessions
 from memory_assets.stages.reflect.subjects import SPANS, TABLE_OF, WEEK, Span
 from memory_assets.stages.reflect.timeline import build_timeline, name_of_chapter, render_chapter
 from memory_assets.store.store import Store
@@ -90,13 +90,13 @@ def session_reflections(store: Store, _: str) -> Rows:
     context = store.settings.context_tokens
     now = store.settings.clock()
     read = store.tables.read
-    sessions = long_sessions(read("windows"), context_tokens=context, now=now)
+    sessions = reflector.long_sessions(read("windows"), context_tokens=context, now=now)
     days = [day.isoformat() for day in sessions["days"].explode().unique().sort()]
     of_sessions = pl.col("session_id").is_in(sessions["session_id"].implode())
     observed = store.tables.scan("observations", days).filter(of_sessions).collect()
     columns = ["id", "observation_ids", "session_ids", "superseded_by", "state"]
     background = Background.of(read("memories", columns=columns))
-    frame = reflect_on_sessions(sessions, observed, background, context_tokens=context)
+    frame = reflector.reflect_on_sessions(sessions, observed, background, context_tokens=context)
     most = max(frame["tokens"], default=0)
     return Rows(frame, {"tokens_most": most, "facts_told": int(frame["told_count"].sum())})
 
@@ -126,7 +126,7 @@ def _list_again(store: Store, span: Span) -> int:
         store.tables.drop(DROPPED, f"{prefix}{part}")
     due = [part for part, info in parts.items() if listed.get(part) != info.fingerprint]
     for part in due:
-        rows = list_dropped(span.name, store.tables.read(table, [part]))
+        rows = reflector.list_dropped(span.name, store.tables.read(table, [part]))
         store.tables.write(DROPPED, f"{prefix}{part}", rows, inputs=parts[part].fingerprint)
     return len(due)
 

@@ -13,16 +13,7 @@ from memory_assets.schema.protocols import Model
 from memory_assets.schema.records import MEMORY_MD
 from memory_assets.services.models.model_budget import Budget
 from memory_assets.services.models.open_models import open_model
-from memory_assets.services.review.open_triage import (
-    read_task_snapshot,
-    review_questions,
-    shown_frictions,
-    sync_task_list,
-    triage_answers,
-    triage_of,
-    workspace_of,
-    write_review,
-)
+from memory_assets.services.review import open_triage
 from memory_assets.stages.distill.daily_log import render_reflected, update_reflected
 from memory_assets.stages.distill.model.answers import AnswerStore
 from memory_assets.stages.triage.batch import ask_in_batches, of_first_batch, read_verdicts
@@ -40,12 +31,12 @@ from memory_assets.text.words import counted
 @per_partition
 def amendments(store: Store, _: str) -> pl.DataFrame:
     """Proposes changes of existing lines of MEMORY.md."""
-    return triage_of(store).amend()
+    return open_triage.triage_of(store).amend()
 
 
 def model_reviews(store: Store, _: Run) -> Builder:
     """Asks the configured model about proposals that rules left open, several in one call."""
-    answers = triage_answers(store)
+    answers = open_triage.triage_answers(store)
     model = open_model(store, "reflector")
     outcome = "skipped: no model is configured (MEMORY_MODEL)"
     if model:
@@ -61,7 +52,7 @@ def _ask(store: Store, answers: AnswerStore, model: Model) -> str:
     """
     call_count = 0
     proposal_count = 0
-    questions = of_first_batch(review_questions(store, model.name))
+    questions = of_first_batch(open_triage.review_questions(store, model.name))
     try:
         while questions:
             tokens = [question.request.estimated_tokens() for question in questions]
@@ -70,7 +61,7 @@ def _ask(store: Store, answers: AnswerStore, model: Model) -> str:
             call_count += len(questions)
             proposal_count += len(questions[0].shown)
             # Its verdicts are part of the next batch's question.
-            questions = of_first_batch(review_questions(store, model.name))
+            questions = of_first_batch(open_triage.review_questions(store, model.name))
     except ModelSetupError:
         raise
     except ModelError as error:
@@ -81,10 +72,10 @@ def _ask(store: Store, answers: AnswerStore, model: Model) -> str:
 def decisions(store: Store, _: Run) -> Builder:
     """Reads the decisions of people in REVIEW.md, files and tasks; decides the rest by rules."""
     with store.lock():
-        triage = triage_of(store)
+        triage = open_triage.triage_of(store)
     # Not under the lock, because the server of the task list may be slow.
     review = read_settled_review(triage.workspace)
-    snapshot = read_task_snapshot(store)
+    snapshot = open_triage.read_task_snapshot(store)
 
     def build(_: str) -> Rows:
         edits = triage.apply_review_edits(review)
@@ -99,7 +90,7 @@ def decisions(store: Store, _: Run) -> Builder:
 @per_partition
 def trust(store: Store, _: str) -> Rows:
     """Counts how people decided the proposals of each category, and which category is trusted."""
-    frame = triage_of(store).earn_trust()
+    frame = open_triage.triage_of(store).earn_trust()
     return Rows(frame, {"trusted": int(frame["is_trusted"].sum())})
 
 
@@ -107,8 +98,8 @@ def memory_md(store: Store, run: Run) -> Report:
     """Writes promoted lines into the files of the run's scopes, with a commit for each line."""
     files = {scope: file_of(scope) for scope in run.partitions}
     with store.lock():
-        workspace = workspace_of(store)
-        triage = triage_of(store, workspace)
+        workspace = open_triage.workspace_of(store)
+        triage = open_triage.triage_of(store, workspace)
         promoted = triage.write_memory(frozenset(files.values()))
         texts = {file: read_memory(workspace, file) for file in files.values()}
     sections = triage.rules.sections
@@ -134,7 +125,7 @@ def memory_md(store: Store, run: Run) -> Report:
 def patches(store: Store, _: Run) -> Report:
     """Writes approved changes of files outside the workspace as patches."""
     with store.lock():
-        written = triage_of(store).write_approved_patches()
+        written = open_triage.triage_of(store).write_approved_patches()
     count = len(list((store.workspace / FOLDER).glob("*.patch")))
     return Report({"patches": count, "written": len(written), "proposal_ids": written})
 
@@ -142,7 +133,7 @@ def patches(store: Store, _: Run) -> Report:
 @per_partition
 def entries(store: Store, _: str) -> Rows:
     """Lists the lines of MEMORY.md with their states."""
-    frame = triage_of(store).list_entries()
+    frame = open_triage.triage_of(store).list_entries()
     return Rows(frame, {"by_hand": int(frame["is_by_hand"].sum())})
 
 
@@ -166,16 +157,16 @@ def reflected_log(store: Store, _: Run) -> Report:
                 changed.append(f"memory/{path.name}")
         if changed:
             days = counted(len(changed), "day")
-            workspace_of(store).commit(f"Log the reflections of {days}", changed)
+            open_triage.workspace_of(store).commit(f"Log the reflections of {days}", changed)
     return Report({"days_changed": len(changed)})
 
 
 def review_md(store: Store, run: Run) -> Report:
     """Writes REVIEW.md, and pushes the workspace if a remote is set."""
     with store.lock():
-        workspace = workspace_of(store)
+        workspace = open_triage.workspace_of(store)
         decisions = store.tables.read("decisions")
-        is_written = write_review(store, workspace)
+        is_written = open_triage.write_review(store, workspace)
         if is_written:
             store.note(run.table.name, triage_state(store))
     warnings = list[str]()
@@ -195,7 +186,7 @@ def review_md(store: Store, run: Run) -> Report:
 
 def review_tasks(store: Store, _: Run) -> Report:
     """Makes the owner's tasks in Todoist match the pending proposals, if a token is set."""
-    counts, problem = sync_task_list(store, shown_frictions(store))
+    counts, problem = open_triage.sync_task_list(store, open_triage.shown_frictions(store))
     waiting = open_tasks(store.ledger.events(TASK_KINDS))
     warnings = [problem] if problem else []
     figures = {"waiting": len(waiting), **counts}
