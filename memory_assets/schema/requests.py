@@ -22,12 +22,7 @@ from pydantic import (
 )
 
 from memory_assets.errors import QuestionError
-from memory_assets.schema.vocabulary import (
-    Category,
-    Priority,
-    Sentiment,
-    Trigger,
-)
+from memory_assets.schema import vocabulary
 from memory_assets.text.moments import parse_moment
 
 ProfileName = Literal["lean", "balanced", "deep", "auto"]
@@ -150,15 +145,15 @@ class QuestionRequest(Request):
 class Filters(Request):
     """Filters on results; an empty filter passes everything. Moments without a zone are UTC."""
 
-    category: tuple[Category, ...] = parameter("Only these categories.", ())
-    priority: tuple[Priority, ...] = parameter("Only these priorities.", ())
+    category: tuple[vocabulary.Category, ...] = parameter("Only these categories.", ())
+    priority: tuple[vocabulary.Priority, ...] = parameter("Only these priorities.", ())
     tag: tuple[Tag, ...] = parameter(
         "Only memories with one of these tags, such as decision or root_cause.",
         (),
         examples=[["decision"]],
     )
     kind: tuple[Kind, ...] = parameter("Only these kinds of results.", ())
-    trigger: tuple[Trigger, ...] = parameter(
+    trigger: tuple[vocabulary.Trigger, ...] = parameter(
         "Only results from windows that were closed by this.", ()
     )
     since: Moment | None = parameter(
@@ -360,13 +355,15 @@ class RememberRequest(Request):
     instead_of: str | None = parameter(
         "Id of a wrong memory to replace: mem_ and at least six characters.", None
     )
-    category: Category | None = parameter("The category; by default derived from the text.", None)
-    priority: Priority = parameter("How much it matters.", "medium")
+    category: vocabulary.Category | None = parameter(
+        "The category; by default derived from the text.", None
+    )
+    priority: vocabulary.Priority = parameter("How much it matters.", "medium")
     project: str = parameter("The project it is about; by default it concerns every project.", "")
     tag: tuple[Tag, ...] = parameter(
         "Words to find it by: letters, digits, hyphens and underscores.", ()
     )
-    sentiment: Sentiment = parameter("The tone in which the owner said it.", "neutral")
+    sentiment: vocabulary.Sentiment = parameter("The tone in which the owner said it.", "neutral")
     session: str | None = parameter("Id of the current session.", None)
 
     @model_validator(mode="after")

@@ -35,7 +35,7 @@ from memory_assets.schema import frames as schemas
 from memory_assets.schema.announcements import announce
 from memory_assets.schema.records import Resource
 from memory_assets.store.ledger import HELP, is_torn_line
-from memory_assets.text.files import Stamp, append_line, stamp_of, write_atomically, write_json
+from memory_assets.text import files
 
 VERSION = 3
 
@@ -106,7 +106,7 @@ class Archive:
     def __init__(self, root: Path) -> None:
         self.root = root
         self._catalog = root / "catalog.jsonl"
-        self._stamp: Stamp | None = None
+        self._stamp: files.Stamp | None = None
         self._loaded: dict[str, list[Range]] = {}
         self._by_id: dict[str, Range] = {}
         self._damaged: list[str] = []
@@ -155,7 +155,7 @@ class Archive:
         self._load()
         try:
             self._write_content(entry, content)
-            append_line(self._catalog, _catalog_line(entry))
+            files.append_line(self._catalog, _catalog_line(entry))
         except OSError as error:
             raise StoreError(
                 f"Cannot archive {entry.path} below {self.root}: {error.strerror or error}. "
@@ -164,7 +164,7 @@ class Archive:
             ) from error
         self._loaded.setdefault(entry.source_id, []).append(entry)
         self._by_id[entry.id] = entry
-        self._stamp = stamp_of(self._catalog)
+        self._stamp = files.stamp_of(self._catalog)
 
     def restate(
         self,
@@ -199,10 +199,12 @@ class Archive:
             _catalog_line(entry.model_copy(update=dict(changes.get(entry.id, {}))))
             for entry in chain.from_iterable(self._load().values())
         ]
-        write_atomically(self._catalog, b"".join(line + b"\n" for line in lines))
+        files.write_atomically(self._catalog, b"".join(line + b"\n" for line in lines))
 
     def _write_content(self, entry: Range, content: bytes) -> None:
-        write_atomically(self._file(entry), zstandard.ZstdCompressor(level=3).compress(content))
+        files.write_atomically(
+            self._file(entry), zstandard.ZstdCompressor(level=3).compress(content)
+        )
 
     def read(self, source_id: str, generation: int, byte_from: int, byte_to: int) -> bytes:
         """Returns archived bytes of the source; raises `TranscriptError` if they are missing."""
@@ -285,7 +287,7 @@ class Archive:
 
     def remember_seen(self, seen: dict[str, list[int]]) -> None:
         """Stores the state of the files, so that the next scan can skip unchanged ones."""
-        write_json(self.root / "seen.json", seen)
+        files.write_json(self.root / "seen.json", seen)
 
     def unreadable(self) -> dict[str, str]:
         """Returns the files that the last intake could not read, with the reason, by path."""
@@ -304,11 +306,11 @@ class Archive:
     def remember_unreadable(self, reasons: Mapping[str, str]) -> None:
         """Stores the files that could not be read."""
         if reasons != self.unreadable():
-            write_json(self.root / "unreadable.json", dict(reasons))
+            files.write_json(self.root / "unreadable.json", dict(reasons))
 
     def _load(self) -> dict[str, list[Range]]:
         """Returns source → its ranges; reads the catalog again after any process changed it."""
-        stamp = stamp_of(self._catalog)
+        stamp = files.stamp_of(self._catalog)
         if self._stamp != stamp:
             self._stamp = stamp
             self._loaded, self._damaged = _read_catalog(self._catalog) if stamp else ({}, [])
@@ -326,7 +328,7 @@ class Archive:
         """Returns the decompressed range; the last two are cached until a process changes their
         files.
         """
-        return self._cached_content(entry.id, stamp_of(self._file(entry)))
+        return self._cached_content(entry.id, files.stamp_of(self._file(entry)))
 
     def _readable(self, entry: Range) -> bytes:
         """Returns the decompressed range; announces a damaged one, and returns its whole lines

@@ -30,7 +30,7 @@ from memory_assets.schema.setting_types import (
     parse_names,
     setting,
 )
-from memory_assets.store.places import default_data, find_data, settings_files, user_settings_file
+from memory_assets.store import places
 
 RULES = "rules"
 """Value of the setting `model` for no model."""
@@ -211,7 +211,7 @@ class CoreSettings(BaseSettings):
     )
 
     data: AbsolutePath = setting(
-        "Folder that holds all state.", default_factory=lambda: Path(default_data())
+        "Folder that holds all state.", default_factory=lambda: Path(places.default_data())
     )
     sources: str = setting(
         "Folders with transcripts, or files, separated as in PATH; each is read whole.", ""
@@ -348,7 +348,7 @@ class CoreSettings(BaseSettings):
     def settings_customise_sources(
         cls, settings_cls, init_settings, env_settings, *_: Any, **__: Any
     ):
-        values = map(read_file, settings_files())
+        values = map(read_file, places.settings_files())
         files = (InitSettingsSource(settings_cls, init_kwargs=each) for each in values)
         return init_settings, env_settings, *files
 
@@ -440,7 +440,7 @@ def read_settings(**overrides: Any) -> Settings:
     """Returns the settings of this process, changed by the overrides; raises `SettingsError`, which
     names the wrong setting and its possible origins.
     """
-    origin = " or ".join([*settings_files(), "the environment"])
+    origin = " or ".join([*places.settings_files(), "the environment"])
     try:
         return Settings(**overrides)
     except ValidationError as error:
@@ -465,12 +465,12 @@ def read_file(file: str) -> dict[str, Any]:
             f"Cannot read the settings from {file}: {error}. Fix or remove it."
         ) from error
     settings = {name: from_folder(folder, name, value) for name, value in values.items()}
-    if file == user_settings_file() or "data" not in settings:
+    if file == places.user_settings_file() or "data" not in settings:
         return settings
-    if Path(str(settings.pop("data"))) != Path(find_data()):
+    if Path(str(settings.pop("data"))) != Path(places.find_data()):
         raise SettingsError(
             f"Cannot use `data` in {file}: the data folder must be known before this file is read. "
-            f"Remove that line, and set `data` in {user_settings_file()}, or MEMORY_DATA."
+            f"Remove that line, and set `data` in {places.user_settings_file()}, or MEMORY_DATA."
         )
     return settings
 

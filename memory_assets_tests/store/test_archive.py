@@ -136,7 +136,7 @@ def test_a_killed_restating_shows_as_a_changed_range_and_is_made_again(
             raise KeyboardInterrupt
         write(path, content)
 
-    monkeypatch.setattr("memory_assets.store.archive.write_atomically", killed_at_the_range)
+    monkeypatch.setattr("memory_assets.store.archive.files.write_atomically", killed_at_the_range)
     with pytest.raises(KeyboardInterrupt):
         archive.restate(first.id, b"a\n**\n", at=datetime.fromisoformat(WHEN), because="forgotten")
     monkeypatch.undo()

@@ -4,17 +4,8 @@ from datetime import date, datetime
 from typing import ClassVar, Literal
 from uuid import UUID
 
+from memory_assets.schema import vocabulary
 from memory_assets.schema.records.base import Count, Record, Score, column
-from memory_assets.schema.vocabulary import (
-    Author,
-    Category,
-    Priority,
-    QuoteSource,
-    Scope,
-    Sentiment,
-    Strength,
-    Trigger,
-)
 
 SCHEMA_VERSION = 1
 """Version of the rows of observations, which each of them holds."""
@@ -98,7 +89,7 @@ class Segment(Record):
         "What the owner asked for first, what the session's own model wrote of the work, and the "
         "assistant's last words: each a part of one message, verbatim."
     )
-    quote_sources: list[QuoteSource] = column(
+    quote_sources: list[vocabulary.QuoteSource] = column(
         "What each quote is from. A `request` is the owner's, all others are the assistant's."
     )
     quote_ids: list[str] = column(
@@ -152,26 +143,30 @@ class Observation(Record):
     segment_id: str = column("The segment.")
     day: date = column("Local day of the window.")
     path: str = column("Path of the transcript.")
-    trigger: Trigger = column("What closed the window.")
+    trigger: vocabulary.Trigger = column("What closed the window.")
     kind: Literal["fact", "narrative"] = column("A fact, or a segment's narrative.")
     text: str = column("The fact, one or two sentences that stand alone.")
     text_hash: str = column("SHA-256 of the text, in hex; the key of its embedding.")
-    priority: Priority = column("🔴 high, 🟡 medium, 🟢 low.")
+    priority: vocabulary.Priority = column("🔴 high, 🟡 medium, 🟢 low.")
     gate: Literal["allow", "hold"] = column("Held facts are stored, but recalled only on request.")
     gate_reason: str = column("The rule that decided.")
     gate_confidence: Score = column("How sure the gate is.")
-    category: Category = column("One of the seven categories of taxonomy v1, or an optional one.")
+    category: vocabulary.Category = column(
+        "One of the seven categories of taxonomy v1, or an optional one."
+    )
     category_confidence: Score = column("How clearly the text matches the category.")
     taxonomy_version: str = column(
         "Version of the taxonomy, with its optional categories (v1+health)."
     )
     confidence: Score = column("Probability that the fact is true.")
-    strength: Strength = column(
+    strength: vocabulary.Strength = column(
         "Sets the initial confidence: explicit 0.9, implied 0.7, inferred 0.5."
     )
-    sentiment: Sentiment = column("Tone in which it was said.")
-    author: Author = column("Who said it; only the owner's words become rules and preferences.")
-    scope: Scope = column("Where it applies: the project, the person or everyone.")
+    sentiment: vocabulary.Sentiment = column("Tone in which it was said.")
+    author: vocabulary.Author = column(
+        "Who said it; only the owner's words become rules and preferences."
+    )
+    scope: vocabulary.Scope = column("Where it applies: the project, the person or everyone.")
     project: str = column("Project.")
     person: str = column("The human of the session.")
     folder: str = column("Working folder.")
@@ -223,7 +218,7 @@ class TriggerRow(Record):
     zone: str = column("Time zone of the resolution.")
     captured_at: datetime = column("When the message was captured.")
     state: Literal["due", "past"] = column("`past`: over when the message was captured.")
-    author: Author = column("Who said it.")
+    author: vocabulary.Author = column("Who said it.")
     message_id: str = column("The message.")
     line: Count = column("Its record number in the transcript.")
     session_id: str = column("The session.")

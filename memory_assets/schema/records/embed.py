@@ -5,17 +5,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from memory_assets.schema import vocabulary
 from memory_assets.schema.records.base import Count, Record, Score, column
-from memory_assets.schema.vocabulary import (
-    Author,
-    Category,
-    Priority,
-    Relation,
-    Scope,
-    Sentiment,
-    Strength,
-    Trigger,
-)
 
 Role = Literal["turn", "answer", "step"]
 MemoryState = Literal["active", "held", "superseded", "stale", "archived", "cold", "forgotten"]
@@ -68,7 +59,7 @@ class Passage(Record):
     day: date = column("Local day of the window.")
     line: Count = column("Record number of the message in its transcript.")
     number: Count = column("Position in the message, from 0.")
-    author: Author = column("Who said it.")
+    author: vocabulary.Author = column("Who said it.")
     role: Role = column(
         "turn (of the owner), answer (ends the assistant's turn) or step (before the answer)."
     )
@@ -103,7 +94,7 @@ class MergeEdge(Record):
     newer_id: str = column("The later observation, by event time.")
     older_id: str = column("The earlier observation.")
     similarity: float = column("Cosine of the two vectors.")
-    relation: Relation = column(
+    relation: vocabulary.Relation = column(
         "`same`: they merge; `conflict`: they contradict each other; `doubtful`: near, a model may "
         "decide."
     )
@@ -126,8 +117,8 @@ class Memory(Record):
     observation_ids: list[str] = column("All observations behind it, oldest first.")
     session_ids: list[str] = column("All sessions behind it, each once.")
     merged_count: Count = column("Observations behind it.")
-    priority: Priority = column("The highest of its observations.")
-    category: Category = column("Category of the newest wording.")
+    priority: vocabulary.Priority = column("The highest of its observations.")
+    category: vocabulary.Category = column("Category of the newest wording.")
     confidence: Score = column(
         "Highest of its observations; +0.1 per confirming source, +0.05 each time a source repeats "
         "it, -0.2 per contradicting source."
@@ -135,10 +126,12 @@ class Memory(Record):
     confirmed_count: Count = column("Other sources that confirm it.")
     contradicted_count: Count = column("Sources that contradict it.")
     conflicts_with: list[str] = column("Memories in an unresolved conflict with it.")
-    strength: Strength = column("The strongest of its observations.")
-    sentiment: Sentiment = column("Tone of the newest wording.")
-    author: Author = column("Who said it; the owner, if the owner said any of its observations.")
-    scope: Scope = column("Where it applies.")
+    strength: vocabulary.Strength = column("The strongest of its observations.")
+    sentiment: vocabulary.Sentiment = column("Tone of the newest wording.")
+    author: vocabulary.Author = column(
+        "Who said it; the owner, if the owner said any of its observations."
+    )
+    scope: vocabulary.Scope = column("Where it applies.")
     project: str = column("Project.")
     person: str = column("The human of the session.")
     tags: list[str] = column("Tags of its observations, each once.")
@@ -148,7 +141,7 @@ class Memory(Record):
     session_id: str = column("Session of the newest wording.")
     path: str = column("Transcript of the newest wording.")
     lines: list[int] = column("Evidence of the newest wording in that transcript.")
-    trigger: Trigger = column(
+    trigger: vocabulary.Trigger = column(
         "What closed the window of the newest wording; `ended` without a session."
     )
     superseded_by: str | None = column("The memory that replaced it.")

@@ -179,7 +179,7 @@ def test_a_range_left_by_a_killed_process_is_written_once(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("memory_assets.store.archive.append_line", killed)
+        patched.setattr("memory_assets.store.archive.files.append_line", killed)
         with pytest.raises(KeyboardInterrupt):
             intake(store, sources)
     assert store.archive.sources() == {}
