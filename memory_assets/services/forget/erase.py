@@ -22,6 +22,7 @@ from memory_assets.errors import IndexFailedError, ReviewError, StoreError
 from memory_assets.schema.extras import loaded
 from memory_assets.schema.frames import empty
 from memory_assets.schema.progress import track
+from memory_assets.services.forget import id_map
 from memory_assets.services.forget.branches import drop_all
 from memory_assets.services.forget.data_locations import (
     GIT,
@@ -30,16 +31,9 @@ from memory_assets.services.forget.data_locations import (
     data_locations,
     erase_file,
 )
-from memory_assets.services.forget.id_map import IdMap, changed_hashes, changed_ids, replace_ids
 from memory_assets.services.forget.rows import erase_rows
 from memory_assets.services.models.model_questions import asked_about
-from memory_assets.services.search.corpus import (
-    embeddings_in_use,
-    open_note_vectors,
-    open_texts,
-    open_vectors,
-    passage_heads,
-)
+from memory_assets.services.search import corpus
 from memory_assets.services.search.memory_ids import remove_ready_ids
 from memory_assets.stages.capture.messages import build_messages
 from memory_assets.stages.capture.tombstones import (
@@ -55,8 +49,7 @@ from memory_assets.stages.embed.notes import note_rows
 from memory_assets.stages.embed.project import memory_rows, plan_vectors
 from memory_assets.stages.triage.memory_md import read_entries
 from memory_assets.stages.triage.projects import is_memory_file
-from memory_assets.store import damage
-from memory_assets.store.ledger import NOTES, WORDS_ERASED, WORDS_FORGOTTEN, Event, Planned
+from memory_assets.store import damage, ledger
 from memory_assets.store.store import Store
 from memory_assets.text.files import make_folder, replace_if_same
 
@@ -84,7 +77,9 @@ def finish(store: Store) -> Counter[str]:
         since = min(event.at for event in events)
         changed = erase(store, tombstones, since=since, with_history=with_history)
         erased = [
-            Planned(f"erased-{event.id}", WORDS_ERASED, event.id, {"changed": dict(changed)})
+            ledger.Planned(
+                f"erased-{event.id}", ledger.WORDS_ERASED, event.id, {"changed": dict(changed)}
+            )
             for event in events
         ]
         _send_workspace(store)
@@ -102,17 +97,17 @@ def _send_workspace(store: Store) -> None:
         raise StoreError(f"{problem} Run the same command again once the remote can be reached.")
 
 
-def _to_erase(store: Store) -> list[Event]:
+def _to_erase(store: Store) -> list[ledger.Event]:
     """Returns the forgettings that are not carried out in this folder yet.
 
     Machines that share a store have the same ledger and a folder each. What is erased in this
     folder is then noted outside of the ledger.
     """
-    events = store.ledger.events([WORDS_FORGOTTEN, WORDS_ERASED])
+    events = store.ledger.events([ledger.WORDS_FORGOTTEN, ledger.WORDS_ERASED])
     erased_ids = store.shared.erased() if store.shared else None
     if erased_ids is None:  # not shared, or nothing was noted in this folder: the ledger tells
         return unfinished(events)
-    forgettings = (event for event in events if event.kind == WORDS_FORGOTTEN)
+    forgettings = (event for event in events if event.kind == ledger.WORDS_FORGOTTEN)
     return [event for event in forgettings if event.id not in erased_ids]
 
 
@@ -128,14 +123,14 @@ def erase(
     changed["branches"] = drop_all(store)
     changed["archive"] = _mask_archive(store, tombstones)
     sources = _masked_since(store, since)
-    new_ids = changed_ids(store.archive, store.tables, sources)
+    new_ids = id_map.changed_ids(store.archive, store.tables, sources)
     changed["ledger"] = store.ledger.overwrite(
-        lambda raw: tombstones.mask(replace_ids(new_ids, raw))
+        lambda raw: tombstones.mask(id_map.replace_ids(new_ids, raw))
     )
     _rekey_answers(store, sources, new_ids)
     store.tables.write("resources", "all", store.archive.resources())
     # Observations that come from no session: the embeddings of their texts stay.
-    notes = note_rows(store.ledger.events(NOTES))
+    notes = note_rows(store.ledger.events(ledger.NOTES))
     notes = pl.concat([notes, store.tables.read("harness_memories")])
     rows = erase_rows(store.tables, tombstones, sources, notes)
     changed.update({f"table {name}": count for name, count in rows.items()})
@@ -146,7 +141,7 @@ def erase(
     if with_history:
         # The words of earlier forgettings are masked as well.
         new_commits = GitHistory(store.workspace).rewrite(tombstones_of(store).mask)
-        store.ledger.overwrite(lambda raw: replace_ids(new_commits, raw))
+        store.ledger.overwrite(lambda raw: id_map.replace_ids(new_commits, raw))
         changed["commits"] = len(new_commits)
     store.sync(is_erasing=True)  # erased files replace those of a shared copy
     return +changed  # without the kinds that did not change
@@ -172,8 +167,8 @@ def _mask_archive(store: Store, tombstones: Tombstones) -> int:
 
 def keep_hashes(store: Store, old_content: bytes, new_content: bytes) -> None:
     """Replaces the hashes of masked records in the ledger, so that it keeps referring to them."""
-    hashes = dict(changed_hashes(old_content, new_content))
-    store.ledger.overwrite(lambda raw: replace_ids(hashes, raw))
+    hashes = dict(id_map.changed_hashes(old_content, new_content))
+    store.ledger.overwrite(lambda raw: id_map.replace_ids(hashes, raw))
 
 
 def _masked_since(store: Store, moment: datetime) -> list[str]:
@@ -185,7 +180,7 @@ def _masked_since(store: Store, moment: datetime) -> list[str]:
     ]
 
 
-def _rekey_answers(store: Store, sources: Sequence[str], new_ids: IdMap) -> None:
+def _rekey_answers(store: Store, sources: Sequence[str], new_ids: id_map.IdMap) -> None:
     """Renames the stored answers about masked messages.
 
     The name of an answer is derived from its question, which masking changes. Under the old name,
@@ -210,7 +205,7 @@ def _rekey_answers(store: Store, sources: Sequence[str], new_ids: IdMap) -> None
 
 
 def _changed_contents(
-    store: Store, sources: Sequence[str], new_ids: IdMap
+    store: Store, sources: Sequence[str], new_ids: id_map.IdMap
 ) -> Iterator[tuple[str, str]]:
     """Yields the content of each question that masking changed, as (old, new)."""
     windows = asked_about(store.tables.read("windows"))
@@ -255,22 +250,22 @@ def _erase_indexes(store: Store) -> None:
     older generations, and Chroma's copy.
     """
     memories = store.tables.read("memories")
-    vectors = open_vectors(store)
-    texts = open_texts(store)
+    vectors = corpus.open_vectors(store)
+    texts = corpus.open_texts(store)
     try:
         if vectors.generation() is not None:
             # As if no vector had been written yet, so that all are written again.
-            upserts = plan_vectors(memories, embeddings_in_use(store), published={}).upserts
+            upserts = plan_vectors(memories, corpus.embeddings_in_use(store), published={}).upserts
             vectors.update(upserts, [], rebuild=True, model=vectors.model() or "")
         if texts.generation() is not None:
             no_upserts = memory_rows(memories.clear())  # an empty copy: only rows are removed
-            remaining_ids = {*memories["id"], *passage_heads(store.tables)["id"]}
+            remaining_ids = {*memories["id"], *corpus.passage_heads(store.tables)["id"]}
             indexed_ids = {*texts.ids("memories"), *texts.ids("messages")}
             texts.update(no_upserts, sorted(indexed_ids - remaining_ids))
     except IndexFailedError:
         shutil.rmtree(store.root / "index", ignore_errors=True)  # rebuilt from the tables
         make_folder(store.root / "index")
-    open_note_vectors(store).remove_all()
+    corpus.open_note_vectors(store).remove_all()
     vectors.keep_published_only()
     texts.keep_published_only()
     for erase_added in loaded("erase"):

@@ -32,9 +32,9 @@ from memory_assets.stages.embed.project import RETRIEVABLE
 from memory_assets.stages.maintain.checks import Check, check_secrets, judge
 from memory_assets.stages.reflect.proposals import NUMBERED, ids_by_number
 from memory_assets.stages.triage.file_sizes import too_long_files
+from memory_assets.store import ledger
 from memory_assets.store.archive import Archive
 from memory_assets.store.damage import list_damage, missing_parts
-from memory_assets.store.ledger import CORRECTED, NOTED, NOTES, WORDS_ERASED, WORDS_FORGOTTEN
 from memory_assets.store.places import home_folder
 from memory_assets.store.store import Store
 
@@ -122,10 +122,10 @@ def _check_counts(store: Store) -> tuple[tuple[HarnessCounts, ...], tuple[Check,
     sums: list[Sums] = []
 
     def count() -> Iterable[Check]:
-        notes = store.ledger.events([NOTED, CORRECTED])
+        notes = store.ledger.events([ledger.NOTED, ledger.CORRECTED])
         harness_memories = store.tables.read("harness_memories", columns=["id"])
         note_count = len(notes) + harness_memories.height
-        memories = overlay(store.tables.read("memories"), store.ledger.events(NOTES))
+        memories = overlay(store.tables.read("memories"), store.ledger.events(ledger.NOTES))
         sums.append(read_sums(store.tables, store.archive.resources(), memories, note_count))
         return sums[0].checks
 
@@ -264,7 +264,7 @@ def _check_identity(store: Store, now: datetime) -> Check:
 
 
 def _check_forgetting(store: Store) -> Check:
-    events = store.ledger.events([WORDS_FORGOTTEN, WORDS_ERASED])
+    events = store.ledger.events([ledger.WORDS_FORGOTTEN, ledger.WORDS_ERASED])
     promise = "what is forgotten is erased everywhere"
     interrupted = unfinished(events)
     if interrupted:
@@ -272,7 +272,7 @@ def _check_forgetting(store: Store) -> Check:
         return Check("forgetting", promise, False, f"{len(interrupted)} interrupted", remedy)
     incoming = gather("incoming", store)
     fault = f"{len(incoming)} pushed by others wait" if incoming else ""
-    count = sum(event.kind == WORDS_FORGOTTEN for event in events)
+    count = sum(event.kind == ledger.WORDS_FORGOTTEN for event in events)
     remedy = "Run `memory ingest`; it erases them."
     return judge("forgetting", promise, fault, f"{count:,} forgettings", remedy)
 

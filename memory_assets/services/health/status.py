@@ -17,7 +17,7 @@ import polars as pl
 from memory_assets.english.languages import language_of
 from memory_assets.services.models.model_questions import CAME_TO_NOTHING
 from memory_assets.services.models.open_models import projects_of, waiting_projects
-from memory_assets.services.sources.transcripts import find_ignored, find_left_out, find_unread
+from memory_assets.services.sources import transcripts
 from memory_assets.stages.capture.discover import LeftOutFile
 from memory_assets.stages.deliver.silence import alarm
 from memory_assets.stages.reflect.questions import NO_ANSWER
@@ -132,9 +132,9 @@ def status_of(store: Store, *, is_sample: bool = False) -> Status:
         memory_md=store.workspace / "MEMORY.md",
         review_md=store.workspace / "REVIEW.md",
         briefing_md=store.workspace / "briefing.md",
-        left_out=tuple(find_left_out(store)),
-        unread=tuple(find_unread(store)),
-        ignored=tuple(find_ignored(store.settings)),
+        left_out=tuple(transcripts.find_left_out(store)),
+        unread=tuple(transcripts.find_unread(store)),
+        ignored=tuple(transcripts.find_ignored(store.settings)),
         model=_model_names(store.settings),
         sent_projects=tuple(name for name in projects_of(store) if store.settings.may_send(name)),
         waiting_projects=waiting_projects(store),

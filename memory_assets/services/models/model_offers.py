@@ -17,20 +17,12 @@ from typing import Literal, get_args
 import polars as pl
 
 from memory_assets.adapters.anthropic_model import KEYS
-from memory_assets.services.models.harness_clients import (
-    CLIENTS,
-    inherited_variables,
-    login_of,
-    missing_of,
-    plan_of,
-    reader_of,
-)
+from memory_assets.services.models import harness_clients
 from memory_assets.services.models.model_budget import Budget
 from memory_assets.services.models.model_names import listed_models
 from memory_assets.services.models.model_questions import asked_about
-from memory_assets.stages.distill.model import questions, short_sessions
+from memory_assets.stages.distill.model import material, questions, short_sessions
 from memory_assets.stages.distill.model.answer_rows import total_price
-from memory_assets.stages.distill.model.material import CALL_CHARS, PAGE_CHARS, RESULT_CHARS
 from memory_assets.stages.distill.model.questions import STAMP_TOKENS, TOKENS_A_CALL
 from memory_assets.store.settings import AGENT, RULES, Role, Settings, harness_of
 from memory_assets.store.store import Store
@@ -198,12 +190,16 @@ def find_offers(store: Store, due: DueQuestions) -> Iterator[ModelOffer]:
     """Yields the harnesses, keys and local servers of this machine, with the price of what is due
     there.
     """
-    inherited = inherited_variables(store.settings)
-    for name in CLIENTS:
-        missing = missing_of(name, inherited)
-        state = missing or f"logged in ({login_of(name, inherited)})"
-        about = {"title": CLIENTS[name].title, "plan": plan_of(name), "usd": due.usd(store, name)}
-        sent_to = reader_of(name, inherited)
+    inherited = harness_clients.inherited_variables(store.settings)
+    for name in harness_clients.CLIENTS:
+        missing = harness_clients.missing_of(name, inherited)
+        state = missing or f"logged in ({harness_clients.login_of(name, inherited)})"
+        about = {
+            "title": harness_clients.CLIENTS[name].title,
+            "plan": harness_clients.plan_of(name),
+            "usd": due.usd(store, name),
+        }
+        sent_to = harness_clients.reader_of(name, inherited)
         yield ModelOffer(name, "harness", state, not missing, sent_to, **about)
     keys = [name for name in KEYS if os.environ.get(name)]
     if keys:
@@ -235,8 +231,10 @@ def _sent_to(settings: Settings) -> str:
     for role in get_args(Role):
         harness = harness_of(settings.model_of(role))
         if harness:
-            reader = reader_of(harness, inherited_variables(settings))
-            readers[f"{CLIENTS[harness].title} ({reader})"] = None
+            reader = harness_clients.reader_of(
+                harness, harness_clients.inherited_variables(settings)
+            )
+            readers[f"{harness_clients.CLIENTS[harness].title} ({reader})"] = None
         elif settings.model_of(role) == AGENT:
             readers["the agents that you ask to distil"] = None
         elif settings.model_of(role) != RULES:
@@ -267,8 +265,13 @@ def _due_calls(store: Store) -> Iterator[tuple[str, _ProjectCalls]]:
     length = pl.col("text").str.len_chars()
     messages = store.tables.scan("messages")
     is_page = pl.col("author").is_in(["file", "web"])
-    limit = pl.when(pl.col("kind") == "tool_call").then(CALL_CHARS).when(is_page).then(PAGE_CHARS)
-    quote_length = pl.min_horizontal(length, limit.otherwise(RESULT_CHARS))
+    limit = (
+        pl.when(pl.col("kind") == "tool_call")
+        .then(material.CALL_CHARS)
+        .when(is_page)
+        .then(material.PAGE_CHARS)
+    )
+    quote_length = pl.min_horizontal(length, limit.otherwise(material.RESULT_CHARS))
     long_chars = pl.when(pl.col("kind") == "text").then(length).otherwise(quote_length)
     long_tokens = (long_chars // CHARS_A_TOKEN + STAMP_TOKENS).sum()
     long = messages.group_by("window_id").agg(tokens=long_tokens)

@@ -23,7 +23,7 @@ from memory_assets.schema.progress import track
 from memory_assets.schema.protocols import Image, Model
 from memory_assets.services.models.model_budget import Budget
 from memory_assets.services.models.open_models import sendable
-from memory_assets.stages.distill.model import asking
+from memory_assets.stages.distill.model import asking, short_sessions
 from memory_assets.stages.distill.model.answer_rows import answer_row, total_price
 from memory_assets.stages.distill.model.answers import AnswerStore
 from memory_assets.stages.distill.model.established import find_established
@@ -40,7 +40,6 @@ from memory_assets.stages.distill.model.questions import (
     next_attempt,
     status_of,
 )
-from memory_assets.stages.distill.model.short_sessions import group_questions, questions_about
 from memory_assets.store.settings import AGENT, RULES, Role, harness_of
 from memory_assets.store.store import SEND_SECONDS, Store
 from memory_assets.text.files import make_folder
@@ -169,7 +168,9 @@ class Consultation:
             status_of(question, self.answers, any_prompt=self.any_prompt)
             for window in selected.iter_rows(named=True)
             if window["window_id"] in by_window
-            for question in questions_about(window, by_window[window["window_id"]], *how)
+            for question in short_sessions.questions_about(
+                window, by_window[window["window_id"]], *how
+            )
         ]
 
     def costs(self, days: Iterable[str]) -> Costs:
@@ -187,7 +188,7 @@ class Consultation:
             statuses = self.statuses(day)
             costs.append(self._cost(day, [s for s in statuses if not s.question.key.is_short]))
             short += [s for s in statuses if s.question.key.is_short and s.state == "open"]
-        groups = group_questions(map(next_attempt, short))
+        groups = short_sessions.group_questions(map(next_attempt, short))
         tokens, out = self.budget.sizes(groups)
         numbers = (len(groups), sum(tokens), out, self.budget.estimate(tokens, out=out))
         short_cost = StepCost(SHORT_SESSIONS, "observer", self.model_name, *numbers)
@@ -263,7 +264,9 @@ class Consultant:
             fruitless = [status for status in statuses if status.state in CAME_TO_NOTHING]
             if self.backfill:
                 waiting += (replace(s, state="open", kept=None, attempts=()) for s in fruitless)
-            tokens, out = consultation.budget.sizes(group_questions(map(next_attempt, waiting)))
+            tokens, out = consultation.budget.sizes(
+                short_sessions.group_questions(map(next_attempt, waiting))
+            )
             in_batches = self._is_batched(len(tokens))
             consultation.budget.check(tokens, out=out, in_batches=in_batches)
             if self.backfill:

@@ -15,7 +15,7 @@ import polars as pl
 from memory_assets.errors import MemoryGoneError, NoteError
 from memory_assets.schema.requests import RememberRequest
 from memory_assets.schema.vocabulary import Category
-from memory_assets.services.notes.clean_text import clean_name, masked_line, masked_warnings
+from memory_assets.services.notes import clean_text
 from memory_assets.services.search.memory_ids import check_not_forgotten, find_memory
 from memory_assets.stages.distill.items import sentiment_of
 from memory_assets.stages.distill.rows import scope_of
@@ -57,7 +57,7 @@ class Noted:
     @property
     def warnings(self) -> tuple[str, ...]:
         """A warning where secrets were masked."""
-        return masked_warnings(self.masked_count, "text")
+        return clean_text.masked_warnings(self.masked_count, "text")
 
 
 def remember(store: Store, request: RememberRequest) -> Noted:
@@ -69,7 +69,7 @@ def remember(store: Store, request: RememberRequest) -> Noted:
         return _correct(store, request.instead_of, text, request.session, secret_count)
     taxonomy = standards_of(store.settings).taxonomy
     category: Category = request.category or categorise(text, "fact", "owner", taxonomy=taxonomy)[0]
-    project = clean_name(request.project, "project")
+    project = clean_text.clean_name(request.project, "project")
     scope = scope_of(category)
     if not project and scope != "person":
         scope = "everyone"
@@ -129,7 +129,7 @@ def _clean(text: str) -> tuple[str, int]:
             f"The text has {len(text):,} characters, the limit is {LONGEST:,}. Shorten it "
             "or save several facts."
         )
-    line, secret_count = masked_line(text, "the text")
+    line, secret_count = clean_text.masked_line(text, "the text")
     if not line:
         raise NoteError("The text is empty.")
     if not any(character.isalnum() for character in line):
@@ -146,7 +146,7 @@ def _write(
     session: str | None,
     secret_count: int,
 ) -> Noted:
-    payload["session"] = clean_name(session or "", "session")
+    payload["session"] = clean_text.clean_name(session or "", "session")
     payload["taxonomy"] = standards_of(store.settings).taxonomy.version
     open_store(store.settings)  # creates it, if this is its first note
     event = store.append_event(kind, target, payload)

@@ -30,6 +30,7 @@ from memory_assets.stages.distill.model.answers import AnswerStore
 from memory_assets.stages.embed.present import read_present
 from memory_assets.stages.friction.review import FrictionItem, show_frictions
 from memory_assets.stages.reflect.proposals import section_of
+from memory_assets.stages.triage import promote, run
 from memory_assets.stages.triage.auto import GIVEN_UP, only_person
 from memory_assets.stages.triage.batch import (
     ReviewQuestion,
@@ -46,21 +47,7 @@ from memory_assets.stages.triage.human import put_back
 from memory_assets.stages.triage.memory_md import Entry, read_entries
 from memory_assets.stages.triage.page import usefulness
 from memory_assets.stages.triage.projects import FOLDER, home_of, memory_files
-from memory_assets.stages.triage.promote import (
-    PROMOTED,
-    RETIRED,
-    files_of_lines,
-    read_lines,
-    read_memory,
-)
 from memory_assets.stages.triage.review_time import last_days
-from memory_assets.stages.triage.run import (
-    REVIEW_MD,
-    ReviewFile,
-    Triage,
-    TriageRules,
-    waits_for_review,
-)
 from memory_assets.stages.triage.tasks import fetch_tasks, sync_tasks, unapplied_decisions
 from memory_assets.store.ledger import Event
 from memory_assets.store.settings import Settings
@@ -71,13 +58,13 @@ GUARDED = ("preferences", "rules-conventions")
 """Categories whose sections accept only statements of the owner."""
 
 
-def rules_of(settings: Settings, first_number: int = 1) -> TriageRules:
+def rules_of(settings: Settings, first_number: int = 1) -> run.TriageRules:
     """Returns the rules of a triage with these settings."""
 
     def section(category: str) -> str:
         return section_of(category, settings.sections, settings.owner)
 
-    return TriageRules(
+    return run.TriageRules(
         settings.clock(),
         settings.owner,
         settings.review_days,
@@ -96,15 +83,15 @@ def workspace_of(store: Store) -> GitWorkspace:
     return workspace
 
 
-def triage_of(store: Store, workspace: GitWorkspace | None = None) -> Triage:
+def triage_of(store: Store, workspace: GitWorkspace | None = None) -> run.Triage:
     """Returns a triage of the store, creating the workspace's repository if needed."""
     comparison = StatementComparison(partial(_encode, store.settings.embedding_model))
     rules = rules_of(store.settings, store.first_number)
     workspace = workspace or workspace_of(store)
-    return Triage(workspace, store.ledger, store.tables, store.archive, rules, comparison)
+    return run.Triage(workspace, store.ledger, store.tables, store.archive, rules, comparison)
 
 
-def reading_triage(store: Store) -> Triage:
+def reading_triage(store: Store) -> run.Triage:
     """Returns a triage of the store that creates nothing."""
     return triage_of(store, GitWorkspace(store.workspace))
 
@@ -125,7 +112,7 @@ def triage_answers(store: Store) -> AnswerStore:
 def proposals_to_review(store: Store, reviews: pl.DataFrame) -> list[dict[str, Any]]:
     """Returns the proposals that a model has not reviewed and may be sent."""
     may_send = store.settings.may_send
-    rows = waits_for_review(store.tables, reviews)
+    rows = run.waits_for_review(store.tables, reviews)
     return [row for row in rows if may_send(row["project"])]
 
 
@@ -150,13 +137,13 @@ def _open_entries(
     workspace = GitWorkspace(store.workspace)
     entries = promoted_entries({row["proposal_id"]: row for row in pending}, reviews)
     for path in memory_files(store.workspace):
-        in_file = read_entries(read_memory(workspace, path))
+        in_file = read_entries(promote.read_memory(workspace, path))
         open_entries = [entry for entry in in_file if entry.text not in withheld]
         entries[path] = [*open_entries, *entries.get(path, ())]
     return entries
 
 
-def read_review(store: Store) -> ReviewFile:
+def read_review(store: Store) -> run.ReviewFile:
     """Returns REVIEW.md with its decisions, the proposals whose lines are lost, and warnings where
     an editor seems to have saved only half of it.
     """
@@ -170,11 +157,11 @@ def restore_lost(store: Store) -> None:
     lossless = ("utf-8", "surrogateescape")
     with store.lock():
         file = read_review(store)
-        committed = GitWorkspace(store.workspace).at_head(REVIEW_MD)
+        committed = GitWorkspace(store.workspace).at_head(run.REVIEW_MD)
         if file.reading.lost and file.content and committed:
             present = file.content.decode(*lossless)
             restored = put_back(committed.decode(*lossless), present, file.reading.lost)
-            path = store.workspace / REVIEW_MD
+            path = store.workspace / run.REVIEW_MD
             replace_if_same(path, file.content, restored.encode(*lossless))
 
 
@@ -196,7 +183,7 @@ def read_pending(store: Store, *, is_asked: bool = True) -> list[dict[str, Any]]
         table = table.filter(pl.col("expires_at").is_not_null())
     pending = triage.read_decisions(reasons).filter(state="pending").drop("expires_at")
     pending = pending.join(table.select("proposal_id", "expires_at"), on="proposal_id")
-    path_of_line = files_of_lines(read_lines(triage.workspace))
+    path_of_line = promote.files_of_lines(promote.read_lines(triage.workspace))
     rows = [proposals[row["proposal_id"]] | row for row in pending.iter_rows(named=True)]
     rows.sort(key=usefulness)
     for row in rows:
@@ -212,9 +199,9 @@ def write_decided(store: Store) -> list[Event]:
     """
     with store.lock():
         triage = triage_of(store)
-        old_count = len(store.ledger.events([PROMOTED, RETIRED]))
+        old_count = len(store.ledger.events([promote.PROMOTED, promote.RETIRED]))
         triage.write_memory()
-        return store.ledger.events([PROMOTED, RETIRED])[old_count:]
+        return store.ledger.events([promote.PROMOTED, promote.RETIRED])[old_count:]
 
 
 def last_commit(store: Store) -> str | None:

@@ -15,15 +15,7 @@ import polars as pl
 
 from memory_assets.harnesses.tool_calls import describe_call, shell_command
 from memory_assets.schema.requests import RecallRequest
-from memory_assets.services.search.known_of import (
-    TABLES,
-    Lookup,
-    failures_of,
-    lookup_of,
-    memory_groups,
-    present_results,
-    read_failures,
-)
+from memory_assets.services.search import known_of
 from memory_assets.stages.deliver.shown_context import read_shown_ids
 from memory_assets.stages.friction.commands import ROUTINE, parse_steps
 from memory_assets.stages.friction.past_failures import PastFailure
@@ -63,7 +55,7 @@ def line_before(
     """Returns the first line that fits and that the session was not told, behind the id of the
     memory or message that it is from.
     """
-    lookup = lookup_of(store, request, now, folder=folder)
+    lookup = known_of.lookup_of(store, request, now, folder=folder)
     shown_ids = read_shown_ids(str(store.root), session)
     briefing = read_briefing(str(store.root), folder, session)
     cured = _cured_failures(lookup, _recent_failures(store, now))
@@ -79,17 +71,17 @@ Candidate = tuple[str, str, datetime]
 """The id of a memory or message, what is told of it, and when it was said."""
 
 
-def _sure_memories(lookup: Lookup, memories: pl.DataFrame) -> Iterator[Candidate]:
+def _sure_memories(lookup: known_of.Lookup, memories: pl.DataFrame) -> Iterator[Candidate]:
     """Yields the memories without a mark, rules first."""
-    for result in chain.from_iterable(memory_groups(lookup, memories)):
-        (*_, present) = present_results(lookup, [result])
+    for result in chain.from_iterable(known_of.memory_groups(lookup, memories)):
+        (*_, present) = known_of.present_results(lookup, [result])
         if not present.tags and holds(present):
             yield result.memory_id, result.text, result.event_at
 
 
-def _cured_failures(lookup: Lookup, recent: Sequence[PastFailure]) -> Iterator[Candidate]:
+def _cured_failures(lookup: known_of.Lookup, recent: Sequence[PastFailure]) -> Iterator[Candidate]:
     """Yields the failures after which commands were run, and the same command worked."""
-    failures = failures_of(lookup, recent)
+    failures = known_of.failures_of(lookup, recent)
     for failure in sorted(failures, key=lambda failure: failure.call.at, reverse=True):
         text = f"this failed ({failure.line}) and worked after {', '.join(failure.remedy)}"
         yield failure.call.message_id, text, failure.call.at
@@ -99,7 +91,7 @@ def _recent_failures(store: Store, now: datetime) -> list[PastFailure]:
     """Returns the failures of the last weeks as they were last read; where tables changed since,
     they are read again beside.
     """
-    published = [store.tables.fingerprints(table) for table in TABLES]
+    published = [store.tables.fingerprints(table) for table in known_of.TABLES]
     last = _recent.get(store.root, (None, []))
     reading = _reading.get(store.root)
     if last[0] != published and not (reading and reading.is_alive()):
@@ -111,6 +103,6 @@ def _recent_failures(store: Store, now: datetime) -> list[PastFailure]:
 
 def _read(store: Store, now: datetime, published: object) -> None:
     is_recent = pl.col("event_at") > now - timedelta(days=RECENT_DAYS)
-    failures = read_failures(store.tables, is_recent)
+    failures = known_of.read_failures(store.tables, is_recent)
     cured = [failure for failure in failures if failure.remedy]
     _recent[store.root] = (published, cured)

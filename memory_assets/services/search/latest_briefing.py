@@ -6,7 +6,7 @@ from pathlib import Path
 
 from memory_assets.schema.requests import BriefRequest
 from memory_assets.stages.deliver.silence import alarm
-from memory_assets.store.ready import NOTHING_YET, briefing_path, full_path, here, read_briefing
+from memory_assets.store import ready
 
 
 @dataclass(frozen=True)
@@ -23,13 +23,13 @@ class Briefing:
 def latest_briefing(data: Path, request: BriefRequest) -> Briefing:
     """Returns the briefing in the data folder; its text is empty where there is none yet."""
     root = str(data)
-    folder = here()
-    lean_path = briefing_path(root, folder)
-    path = Path(full_path(root, lean_path) if request.full else lean_path)
+    folder = ready.here()
+    lean_path = ready.briefing_path(root, folder)
+    path = Path(ready.full_path(root, lean_path) if request.full else lean_path)
     written_at = None
     text = ""
     if path.is_file():
         written_at = datetime.fromtimestamp(int(path.stat().st_mtime), UTC)
-        text = read_briefing(root, folder, request.session or "", is_full=request.full)
-    warnings = (None if text else NOTHING_YET, alarm(root))
+        text = ready.read_briefing(root, folder, request.session or "", is_full=request.full)
+    warnings = (None if text else ready.NOTHING_YET, alarm(root))
     return Briefing(text, path, written_at, tuple(filter(None, warnings)))

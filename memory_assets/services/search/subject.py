@@ -14,6 +14,7 @@ from itertools import takewhile
 
 from memory_assets.stages.embed.entities import mentions_in
 from memory_assets.stages.embed.names import KINDS, code_spans
+from memory_assets.stages.friction import failures
 from memory_assets.stages.friction.commands import (
     CHECKERS,
     INTERPRETERS,
@@ -22,7 +23,6 @@ from memory_assets.stages.friction.commands import (
     CommandStep,
     parse_steps,
 )
-from memory_assets.stages.friction.failures import error_line, signature_of, telling_line
 from memory_assets.stages.friction.week import ToolCall
 from memory_assets.text.words import word_set
 
@@ -88,9 +88,11 @@ class FileSubject:
     def is_of(self, call: ToolCall) -> bool:
         """Returns whether the error names the file, or the step that failed."""
         steps = [step for step in parse_steps(call.command) if not step.is_routine]
-        if not steps or error_line(call.output) is None:
+        if not steps or failures.error_line(call.output) is None:
             return False
-        return self.is_named_in(telling_line(call.output)) or self.is_named_in(steps[-1].text)
+        return self.is_named_in(failures.telling_line(call.output)) or self.is_named_in(
+            steps[-1].text
+        )
 
     @cached_property
     def _spelled(self) -> re.Pattern[str]:
@@ -139,7 +141,7 @@ class CommandSubject:
         """Returns whether it is one of these; of several steps it is not sure which one failed."""
         names = _step_names(call.command)
         is_same = any(names[0][: len(named)] == named for named in self._names if len(names) == 1)
-        return is_same and error_line(call.output) is not None
+        return is_same and failures.error_line(call.output) is not None
 
     @cached_property
     def _names(self) -> tuple[tuple[str, ...], ...]:
@@ -156,7 +158,7 @@ class ErrorSubject:
     def of(cls, text: str) -> "ErrorSubject":
         """Returns the error that the output, or its one line, states."""
         lines = text.split("\n")
-        return cls(telling_line(text) or lines[-1].strip())
+        return cls(failures.telling_line(text) or lines[-1].strip())
 
     @property
     def label(self) -> str:
@@ -203,7 +205,7 @@ Subject = FileSubject | CommandSubject | ErrorSubject
 
 def shape_of(line: str) -> str:
     """Returns the line in lower case, without paths, numbers, addresses and its opening."""
-    shape = signature_of(_VARYING.sub("#", line))
+    shape = failures.signature_of(_VARYING.sub("#", line))
     return _OPENING.sub("", shape) or shape
 
 

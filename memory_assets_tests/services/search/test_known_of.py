@@ -60,14 +60,8 @@ def store() -> Store:
 
 def results(store: Store, person: str = "", **asked: str) -> list[tuple[str, tuple[str, ...]]]:
     memories = store.tables.read("memories")
-    answer = known_of(
-        store,
-        memories,
-        RecallRequest(**asked).at(LATER, UTC),
-        LATER,
-        folder="/w/tides",
-        person=person,
-    )
+    request = RecallRequest(**asked).at(LATER, UTC)
+    answer = known_of(store, memories, request, LATER, folder="/w/tides", person=person)
     return [(result.memory_id, result.tags) for result in answer.results]
 
 
@@ -80,12 +74,11 @@ def test_a_command_has_its_failure_with_the_cure_and_the_rules_of_this_project(s
 
 
 def test_a_call_that_was_cancelled_with_a_parallel_one_did_not_fail(store: Store):
-    output = (
-        "<tool_use_error>Cancelled: parallel tool call Bash(make deploy) errored</tool_use_error>"
+    output = pl.lit(
+        "<tool_use_error>Cancelled: parallel tool call Bash(ls) errored</tool_use_error>"
     )
-    messages = store.tables.read("messages").with_columns(
-        text=pl.when(message_id="m1").then(pl.lit(output)).otherwise("text")
-    )
+    text = pl.when(message_id="m1").then(output).otherwise("text")
+    messages = store.tables.read("messages").with_columns(text=text)
     store.tables.write("messages", DAY.isoformat(), messages)
     assert results(store, command="make deploy HOST=a") == [("a", ())]
 
