@@ -22,12 +22,7 @@ from memory_assets.schema.protocols import Embedder
 from memory_assets.schema.records import MEMORY_MD
 from memory_assets.stages.distill.authorship import typed_sentences
 from memory_assets.stages.distill.rules.grammar import act_in
-from memory_assets.stages.friction.finding import (
-    AGENTS_MD,
-    RULES_SECTION,
-    Occurrence,
-    RecurringProblem,
-)
+from memory_assets.stages.friction import finding
 from memory_assets.stages.friction.groups import cluster, similarities
 from memory_assets.stages.friction.week import Utterance, Week
 from memory_assets.text.words import stems_of
@@ -142,10 +137,12 @@ class Instruction:
     """It says that it was said before."""
 
     @property
-    def occurrence(self) -> Occurrence:
+    def occurrence(self) -> finding.Occurrence:
         """The turn, and the work before it."""
         turn = self.turn
-        return Occurrence(turn.session, (turn.message_id,), turn.at, turn.at - self.previous.at)
+        return finding.Occurrence(
+            turn.session, (turn.message_id,), turn.at, turn.at - self.previous.at
+        )
 
 
 def find_corrections(
@@ -155,7 +152,7 @@ def find_corrections(
     *,
     owner: str,
     prohibited: Collection[str],
-) -> list[RecurringProblem]:
+) -> list[finding.RecurringProblem]:
     """Returns what the owner had to repeat in two sessions or more.
 
     `entries` are the lines of MEMORY.md; `prohibited` names programs whose misuse is already
@@ -245,7 +242,7 @@ def _names(words: str, programs: Collection[str]) -> bool:
 
 def _correction(
     group: Sequence[Instruction], embedder: Embedder, entries: Sequence[str]
-) -> RecurringProblem | None:
+) -> finding.RecurringProblem | None:
     sessions = len({instruction.turn.session.id for instruction in group})
     is_often = sessions >= FEWEST_SAYINGS
     correcting = [
@@ -262,12 +259,12 @@ def _correction(
     if sessions + is_known + is_again < FEWEST_SAYINGS or not is_rule:
         return None
     though = ", though MEMORY.md holds it" if is_known else ""
-    return RecurringProblem(
+    return finding.RecurringProblem(
         kind="repeated_correction",
         subject=rule,
         title=f"The same has to be said in session after session{though}",
-        file=AGENTS_MD if is_known else MEMORY_MD,
-        section=RULES_SECTION,
+        file=finding.AGENTS_MD if is_known else MEMORY_MD,
+        section=finding.RULES_SECTION,
         new=rule,
         occurrences=tuple(instruction.occurrence for instruction in group),
     )

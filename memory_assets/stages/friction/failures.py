@@ -17,8 +17,8 @@ from itertools import chain
 import numpy as np
 
 from memory_assets.schema.protocols import Embedder
+from memory_assets.stages.friction import finding
 from memory_assets.stages.friction.commands import CommandStep, parse_steps, words_of
-from memory_assets.stages.friction.finding import TROUBLE_SECTION, Occurrence, RecurringProblem
 from memory_assets.stages.friction.groups import cluster, similarities
 from memory_assets.stages.friction.week import ToolCall, Week
 
@@ -136,7 +136,7 @@ Cured = tuple[Failure, Workaround, Cure]
 """A failure, what got its session past it, and what that has in common with other sessions."""
 
 
-def find_failures(week: Week, embedder: Embedder) -> list[RecurringProblem]:
+def find_failures(week: Week, embedder: Embedder) -> list[finding.RecurringProblem]:
     """Returns what failed in the same way in three sessions or more, with what got sessions past
     it.
     """
@@ -240,17 +240,17 @@ def _same(failures: Sequence[Failure], embedder: Embedder) -> list[list[Failure]
     return [[failure for failure in failures if failure.signature in names] for names in named]
 
 
-def _problem(group: Sequence[Failure]) -> RecurringProblem | None:
+def _problem(group: Sequence[Failure]) -> finding.RecurringProblem | None:
     line = group[-1].line
     program = group[0].program
     cures = _cures(group)
     remedy = _remedy(group[-1], cures)
     is_misuse = any(_MISUSED.search(failure.line) for failure in group)
-    problem = RecurringProblem(
+    problem = finding.RecurringProblem(
         kind="tool_misuse" if is_misuse else "recurring_failure",
         subject=f"{program} {group[0].signature}",
         title=f"`{program}` fails in the same way: “{line}”",
-        section=TROUBLE_SECTION,
+        section=finding.TROUBLE_SECTION,
         new=f"{remedy} (“{line}”).",
         occurrences=tuple(_occurrence(failure) for failure in group),
     )
@@ -297,12 +297,12 @@ def _key(step: CommandStep) -> Cure:
     return ((step.program, *step.arguments), ())
 
 
-def _occurrence(failure: Failure) -> Occurrence:
+def _occurrence(failure: Failure) -> finding.Occurrence:
     call = failure.call
     success = failure.workaround.success if failure.workaround else call
     shown = dict.fromkeys((*call.message_ids, *success.message_ids))
     spent = (success.done_at or success.at) - call.at
-    return Occurrence(call.session, tuple(shown), call.at, spent)
+    return finding.Occurrence(call.session, tuple(shown), call.at, spent)
 
 
 def shortened_line(text: str) -> str:

@@ -7,14 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from memory_assets.stages.friction import failures
 from memory_assets.stages.friction.commands import parse_steps, words_of
-from memory_assets.stages.friction.failures import (
-    NEXT_CALLS,
-    find_workaround,
-    is_rejected,
-    shortened_line,
-    telling_line,
-)
 from memory_assets.stages.friction.week import ToolCall, Utterance, Week
 
 MOST_STEPS = 3
@@ -34,7 +28,7 @@ class Cure:
 
     def __str__(self) -> str:
         after = f"after {', '.join(self.steps)}: " if self.steps else ""
-        return f"{after}`{shortened_line(self.call.command)}` worked"
+        return f"{after}`{failures.shortened_line(self.call.command)}` worked"
 
 
 @dataclass(frozen=True)
@@ -58,8 +52,8 @@ class PastFailure:
         return steps if all(step.startswith("`") for step in steps) else ()
 
     def __str__(self) -> str:
-        what = shortened_line(self.call.command) or self.call.tool
-        return f"`{what}` failed: {shortened_line(self.line)}"
+        what = failures.shortened_line(self.call.command) or self.call.tool
+        return f"`{what}` failed: {failures.shortened_line(self.line)}"
 
 
 def past_failures(week: Week) -> Iterator[PastFailure]:
@@ -67,9 +61,9 @@ def past_failures(week: Week) -> Iterator[PastFailure]:
     turns = week.utterances_by_session()
     for session, calls in week.calls_by_session().items():
         for number, call in enumerate(calls, start=1):
-            line = telling_line(call.output) if call.is_failed else ""
-            if line and not is_rejected(call.output):
-                following = calls[number : number + 2 * NEXT_CALLS]
+            line = failures.telling_line(call.output) if call.is_failed else ""
+            if line and not failures.is_rejected(call.output):
+                following = calls[number : number + 2 * failures.NEXT_CALLS]
                 cure = _find_cure(call, following, turns.get(session, ()))
                 yield PastFailure(call, line, cure)
 
@@ -86,7 +80,7 @@ def _find_cure(
             steps = _steps(worked[:number])
             is_sure = bool(steps) or len(words) < len(set(words_of(call.command)))
             return Cure(steps or _turns_between(failed, call, turns), call, is_sure)
-    workaround = find_workaround(failed, following[:NEXT_CALLS])
+    workaround = failures.find_workaround(failed, following[: failures.NEXT_CALLS])
     return Cure((), workaround.success, is_sure=False) if workaround else None
 
 
@@ -101,7 +95,7 @@ def _turns_between(
 ) -> tuple[str, ...]:
     """Returns the last thing that the owner said between the two calls."""
     between = [turn.text for turn in turns if failed.place < turn.place < success.place]
-    return tuple(f"“{shortened_line(text)}”" for text in between[-1:])
+    return tuple(f"“{failures.shortened_line(text)}”" for text in between[-1:])
 
 
 def _steps_of(call: ToolCall) -> Iterator[str]:
@@ -109,4 +103,4 @@ def _steps_of(call: ToolCall) -> Iterator[str]:
         yield f"an edit of {call.edit.path.rsplit('/', 1)[-1]}"
     for step in parse_steps(call.command):
         if not step.is_routine:
-            yield f"`{shortened_line(step.text)}`"
+            yield f"`{failures.shortened_line(step.text)}`"

@@ -17,12 +17,7 @@ from memory_assets.english.changes import read_changes
 from memory_assets.english.word_forms import family_of, form_of, tokens_of
 from memory_assets.schema.protocols import Embedder
 from memory_assets.schema.records import MEMORY_MD
-from memory_assets.stages.embed.conflicts import (
-    CONSIDERED_FROM,
-    OTHER_VALUE,
-    REPLACED,
-    find_conflict,
-)
+from memory_assets.stages.embed import conflicts
 from memory_assets.stages.friction.finding import Occurrence, RecurringProblem
 from memory_assets.stages.friction.groups import similarities
 from memory_assets.stages.friction.week import SessionInfo, Week
@@ -91,7 +86,7 @@ def find_stale(
     alike = similarities(embedder.encode(texts))[: len(lines), len(lines) :]
     # A statement of a change is compared with a line from a lower cosine on.
     shares = [0.5 if read_changes(statement.text) else 1.0 for statement in statements]
-    is_near = alike >= CONSIDERED_FROM * np.array(shares)
+    is_near = alike >= conflicts.CONSIDERED_FROM * np.array(shares)
     problems = []
     for line, nearness in zip(lines, is_near, strict=True):
         near = compress(statements, nearness)
@@ -105,13 +100,13 @@ def find_stale(
 
 def corrected(line: str, statement: str, how: str) -> str:
     """Returns the line, corrected by the statement."""
-    if how == REPLACED:
+    if how == conflicts.REPLACED:
         for change in read_changes(statement):
             if _find(line, change.gone):
                 came = re.search(rf"(?<![\w./-]){re.escape(change.came)}", statement, re.I)
                 template = (came.group() if came else change.came).replace("\\", r"\\")
                 return re.sub(_WHOLE.format(re.escape(change.gone)), template, line, flags=re.I)
-    if how == OTHER_VALUE and (value := _other_value(line, _CLOSING.sub("", statement))):
+    if how == conflicts.OTHER_VALUE and (value := _other_value(line, _CLOSING.sub("", statement))):
         return re.sub(_WHOLE.format(re.escape(value[0])), lambda _: value[1], line, count=1)
     bare = _OPENING.sub("", _CLOSING.sub("", statement)).strip()
     return bare[:1].upper() + bare[1:]
@@ -121,14 +116,14 @@ def _conflict(statement: str, line: str) -> str | None:
     """Returns how the statement contradicts the line; a person decides, so a replaced name need
     only be mentioned.
     """
-    how = find_conflict(statement, line)
+    how = conflicts.find_conflict(statement, line)
     if how:
         return how
     if _says_it_is_new(statement, line) or _is_news_of(statement, line):
-        return OTHER_VALUE
+        return conflicts.OTHER_VALUE
     changes = [change for change in read_changes(statement) if _find(line, change.gone)]
     is_replaced = any(not _find(line, change.came) for change in changes)
-    return REPLACED if is_replaced and not read_changes(line) else None
+    return conflicts.REPLACED if is_replaced and not read_changes(line) else None
 
 
 def _says_it_is_new(statement: str, line: str) -> bool:

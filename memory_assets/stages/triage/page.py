@@ -16,10 +16,10 @@ from memory_assets.schema.protocols import Row
 from memory_assets.stages.embed.merge import NORMS
 from memory_assets.stages.reflect.bullets import ORDER
 from memory_assets.stages.reflect.durable import own_words
+from memory_assets.stages.triage import wording
 from memory_assets.stages.triage.decisions import ASKED, RULES, person_decided
 from memory_assets.stages.triage.projects import project_of
 from memory_assets.stages.triage.refusal import PASSES, VAGUE
-from memory_assets.stages.triage.wording import holds_in_general, is_about_unnamed, question_about
 from memory_assets.store.ledger import Event
 from memory_assets.text.words import text_hash
 
@@ -44,12 +44,12 @@ def usefulness(proposal: Row) -> tuple[Any, ...]:
     is_doubtful = bool(proposal.get("doubt"))
     is_change = bool(proposal["entry"])
     is_norm = proposal["category"] in NORMS or is_standing_order(text)
-    is_general = is_norm and holds_in_general(text, own_words(text))
+    is_general = is_norm and wording.holds_in_general(text, own_words(text))
     return (
         is_doubtful,
         is_doubtful and not is_of_all(text),
-        not is_change and question_about(text) is not None,
-        not is_change and is_about_unnamed(text),
+        not is_change and wording.question_about(text) is not None,
+        not is_change and wording.is_about_unnamed(text),
         not is_change,
         ORDER[proposal["priority"]],
         -len(proposal["session_ids"]),

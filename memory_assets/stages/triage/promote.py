@@ -21,6 +21,7 @@ from typing import Any, Protocol
 from memory_assets.errors import ReviewError, TranscriptError
 from memory_assets.schema.protocols import Row
 from memory_assets.schema.records import MEMORY_MD
+from memory_assets.stages.triage import projects
 from memory_assets.stages.triage.memory_md import (
     FILE_HINT,
     NEW_FILE,
@@ -29,7 +30,6 @@ from memory_assets.stages.triage.memory_md import (
     render_entry,
     written_line,
 )
-from memory_assets.stages.triage.projects import Move, memory_files, plan_homes, plan_moves
 from memory_assets.store.ledger import Event, Ledger
 from memory_assets.text.files import bytes_of, replace_if_same
 
@@ -96,7 +96,7 @@ def read_memory(workspace: Workspace, path: str = MEMORY_MD) -> str:
 def read_lines(workspace: Workspace) -> dict[str, frozenset[str]]:
     """Returns the entries of each file as they are written."""
     lines = {}
-    for path in memory_files(workspace.root):
+    for path in projects.memory_files(workspace.root):
         entries = read_entries(read_memory(workspace, path))
         lines[path] = frozenset(render_entry(entry.on, entry.text) for entry in entries)
     return lines
@@ -130,7 +130,7 @@ def carry_out(
     _begin_files(workspace, writing.ledger)
     _take_back_overruled(decisions, proposals, writing, files)
     moved = {event.target for event in writing.ledger.events([MOVED])}
-    begun = plan_moves(proposals, writing.ledger.events([PROMOTED]), moved)
+    begun = projects.plan_moves(proposals, writing.ledger.events([PROMOTED]), moved)
     _commit_left_over_moves(begun, workspace, writing.order)
     commits = _commits_of(workspace, _SUBJECT)
     about = (standing_edits(writing.ledger), commits, read_lines(workspace))
@@ -138,11 +138,11 @@ def carry_out(
     edits = [edit for edit in planned if files is None or edit.path in files]
     for edit in edits:
         _note_left_over(edit, commits, writing)
-    workspace.commit_by_hand(memory_files(workspace.root), writing.owner)
+    workspace.commit_by_hand(projects.memory_files(workspace.root), writing.owner)
     unreadable = list(_write_edits(edits, commits, writing, evidence_of))
     if unreadable:
         raise unreadable[0]
-    all_moves = plan_moves(proposals, writing.ledger.events([PROMOTED]), moved)
+    all_moves = projects.plan_moves(proposals, writing.ledger.events([PROMOTED]), moved)
     moves = [move for move in all_moves if files is None or move.path in files]
     _carry_out_moves(moves, writing)
     return [edit.proposal_id for edit in edits]
@@ -193,7 +193,9 @@ def _plan_edits(
     rows = [row for row in rows if row["proposal_id"] in proposals]
     rows.sort(key=lambda row: row["proposal_id"])
     added = [row["proposal_id"] for row in rows if row["entry"] is None]
-    homes = plan_homes(added, proposals, [event for event in events if event.kind == PROMOTED])
+    homes = projects.plan_homes(
+        added, proposals, [event for event in events if event.kind == PROMOTED]
+    )
     places = files_of_lines(lines)
     done = _done(events, committed)
     return [_edit(row, proposals, homes, places) for row in rows if row["proposal_id"] not in done]
@@ -313,7 +315,9 @@ def _commits_of(workspace: Workspace, subjects: re.Pattern[str]) -> dict[str, st
     commits: dict[str, str] = {}
     undone: set[str] = set()
     # The newest of a file first.
-    for commit in chain.from_iterable(map(workspace.history, memory_files(workspace.root))):
+    for commit in chain.from_iterable(
+        map(workspace.history, projects.memory_files(workspace.root))
+    ):
         back = _BACK.match(commit.message)
         subject = subjects.match(commit.message)
         if not commit.is_ours:
@@ -338,7 +342,7 @@ def _begin_files(workspace: Workspace, ledger: Ledger) -> None:
             workspace.restore([path])
 
 
-def _carry_out_moves(moves: Sequence[Move], writing: Writing) -> None:
+def _carry_out_moves(moves: Sequence[projects.Move], writing: Writing) -> None:
     """Moves each line into its project's file: it is added there before it is removed from
     MEMORY.md.
 
@@ -358,7 +362,7 @@ def _carry_out_moves(moves: Sequence[Move], writing: Writing) -> None:
 
 
 def _commit_left_over_moves(
-    moves: Sequence[Move], workspace: Workspace, order: Sequence[str]
+    moves: Sequence[projects.Move], workspace: Workspace, order: Sequence[str]
 ) -> None:
     """Commits what a killed run moved and did not commit, so that it is not taken for a person's
     edit.
@@ -373,7 +377,7 @@ def _commit_left_over_moves(
             _commit_left_over(half, workspace, order)
 
 
-def _halves(move: Move) -> Iterator[Edit]:
+def _halves(move: projects.Move) -> Iterator[Edit]:
     """Yields the two edits of a move: the line in its project's file, and its removal from
     MEMORY.md.
     """

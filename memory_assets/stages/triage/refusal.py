@@ -10,7 +10,7 @@ session's work, but it may still point at a line or commit.
 import re
 
 from memory_assets.schema.protocols import Row
-from memory_assets.stages.reflect.durable import answer_in, is_durable, is_passing, own_words
+from memory_assets.stages.reflect import durable
 from memory_assets.stages.triage.wording import holds_in_general, line_of
 
 _ARTEFACT = re.compile(
@@ -46,13 +46,13 @@ def why_refused(proposal: Row, *, is_repeated: bool, shortest: int) -> str | Non
         return "an instruction artefact, not a fact"
     if len(text.strip()) < shortest:
         return f"{VAGUE}: shorter than {shortest} characters"
-    if text != line_of(original) or is_durable({**proposal, "text": original}):
+    if text != line_of(original) or durable.is_durable({**proposal, "text": original}):
         return None
     return _why_vague(original) or _why_passing(original, is_repeated=is_repeated)
 
 
 def _why_vague(original: str) -> str | None:
-    words = own_words(original)
+    words = durable.own_words(original)
     if _QUESTION.search(words):
         return f"{VAGUE}: an open question"
     if _NEXT.match(words):
@@ -60,7 +60,7 @@ def _why_vague(original: str) -> str | None:
     line = line_of(original)
     if len(line.split()) < FEWEST_WORDS or _FRAGMENT.search(words):
         return f"{VAGUE}: a fragment that says nothing alone"
-    answer = answer_in(original)
+    answer = durable.answer_in(original)
     if answer is not None and len(answer.split()) < SHORT_ANSWER_WORDS and "—" in line:
         return f"{VAGUE}: an option that was picked; what it answers is not said"
     return None
@@ -74,9 +74,9 @@ def _why_passing(original: str, *, is_repeated: bool) -> str | None:
         return f"{PASSES}: a state of the moment"
     if is_repeated:
         return None
-    if is_passing(original):
+    if durable.is_passing(original):
         return f"{PASSES}: reports what was done"
-    words = own_words(original)
+    words = durable.own_words(original)
     is_quotation = words != original.strip()
     if is_quotation and not holds_in_general(line, words):
         return f"{PASSES}: a task of that session"

@@ -22,7 +22,7 @@ from memory_assets.schema.records import MEMORY_MD
 from memory_assets.schema.tables import version_of
 from memory_assets.stages.friction.review import FrictionItem
 from memory_assets.stages.reflect.proposals import NUMBERED
-from memory_assets.stages.triage import auto
+from memory_assets.stages.triage import auto, human, page, promote
 from memory_assets.stages.triage import decisions as states
 from memory_assets.stages.triage.amendments import (
     PlannedAmendment,
@@ -52,35 +52,9 @@ from memory_assets.stages.triage.decisions import read_trust, trusted_in
 from memory_assets.stages.triage.entries import EntryStatus, entry_rows, statuses_of
 from memory_assets.stages.triage.evidence import gather_evidence
 from memory_assets.stages.triage.file_sizes import read_sizes, too_long_files
-from memory_assets.stages.triage.human import (
-    PERHAPS_RULES,
-    REFUSED,
-    ReviewDecisions,
-    match_format,
-    read_notes,
-    read_review,
-    render_review,
-    shown_text,
-)
 from memory_assets.stages.triage.memory_md import read_entries
-from memory_assets.stages.triage.page import (
-    ALL_PROJECTS,
-    choose_asked,
-    choose_refused,
-    place_name,
-    usefulness,
-)
 from memory_assets.stages.triage.patches import PATCHED, write_patch
 from memory_assets.stages.triage.projects import home_of, memory_files
-from memory_assets.stages.triage.promote import (
-    PROMOTED,
-    Workspace,
-    Writing,
-    carry_out,
-    read_lines,
-    read_memory,
-    take_back,
-)
 from memory_assets.stages.triage.review_time import ReviewTime, read_session_days
 from memory_assets.stages.triage.typed import read_typed_proposals
 from memory_assets.store.archive import Archive
@@ -144,12 +118,12 @@ class ReviewFile:
     """
 
     content: bytes | None
-    reading: ReviewDecisions
+    reading: human.ReviewDecisions
     retiring: frozenset[str]
 
 
 def read_settled_review(
-    workspace: Workspace, wait: Callable[[float], None] = time.sleep
+    workspace: promote.Workspace, wait: Callable[[float], None] = time.sleep
 ) -> bytes | None:
     """Returns REVIEW.md as it is on disk; if a person changed it, waits long enough for an
     unfinished save to show.
@@ -164,7 +138,7 @@ def read_settled_review(
 class Triage:
     """A triage of a store: where it reads and writes, and by which rules."""
 
-    workspace: Workspace
+    workspace: promote.Workspace
     ledger: Ledger
     tables: ParquetTables
     archive: Archive
@@ -176,9 +150,9 @@ class Triage:
         there = bytes_of(self.workspace.root / REVIEW_MD)
         decisions = self.read_decisions()
         pending = decisions.filter(pl.col("state") == "pending").to_dicts()
-        waiting = {row["proposal_id"]: shown_text(row) for row in pending}
+        waiting = {row["proposal_id"]: human.shown_text(row) for row in pending}
         texts = (_text(self.workspace.at_head(REVIEW_MD)), _text(there))
-        reading = read_review(*texts, waiting, states.overrulable(decisions))
+        reading = human.read_review(*texts, waiting, states.overrulable(decisions))
         retiring = frozenset(row["proposal_id"] for row in pending if not row["text"])
         return ReviewFile(there, reading, retiring)
 
@@ -243,11 +217,11 @@ class Triage:
 
     def entry_statuses(self) -> list[EntryStatus]:
         """Returns the status of each entry of MEMORY.md and of the projects' files."""
-        events = self.ledger.events([PROMOTED, NUMBERED])
+        events = self.ledger.events([promote.PROMOTED, NUMBERED])
         about = (events, self.tables.read("memories"), self._merged().to_dicts())
         statuses: list[EntryStatus] = []
         for path in memory_files(self.workspace.root):
-            statuses += statuses_of(read_memory(self.workspace, path), *about, path)
+            statuses += statuses_of(promote.read_memory(self.workspace, path), *about, path)
         return statuses
 
     def list_entries(self) -> pl.DataFrame:
@@ -284,7 +258,9 @@ class Triage:
         return DecidingRound(
             decisions,
             proposals,
-            entries={path: read_entries(read_memory(self.workspace, path)) for path in paths},
+            entries={
+                path: read_entries(promote.read_memory(self.workspace, path)) for path in paths
+            },
             reviews={row["proposal_id"]: row for row in reviews},
             amendments=self._asked_amendments(decisions),
             typed=read_typed_proposals(new_lines, proposals, self.tables),
@@ -306,7 +282,7 @@ class Triage:
     def _ask_person(self) -> None:
         """Records which proposals a person is asked about from now on, and which of them later."""
         decisions = self.read_decisions().to_dicts()
-        new, displaced = choose_asked(decisions, self.current())
+        new, displaced = page.choose_asked(decisions, self.current())
         for id in displaced:
             self.ledger.append(states.POSTPONED, id, {}, actor=states.RULES)
         for id in [*new, *self._refused(decisions)[1]]:
@@ -315,7 +291,7 @@ class Triage:
     def _refused(self, decisions: Sequence[Row]) -> tuple[list[str], list[str]]:
         """Returns the refused proposals on the page, and those of them that are new."""
         events = self.ledger.events(states.KINDS)
-        return choose_refused(decisions, events, self.rules.now, self.rules.review_days)
+        return page.choose_refused(decisions, events, self.rules.now, self.rules.review_days)
 
     def write_memory(self, files: Collection[str] | None = None) -> list[str]:
         """Makes and commits each promoted edit of the files, or of all, that was not made yet;
@@ -331,17 +307,17 @@ class Triage:
         def evidence_of(proposal_id: str) -> dict[str, Any]:
             return gather_evidence(proposals[proposal_id], self.tables, self.archive)
 
-        return carry_out(lines, proposals, self._writing, evidence_of, files)
+        return promote.carry_out(lines, proposals, self._writing, evidence_of, files)
 
     @property
-    def _writing(self) -> Writing:
-        return Writing(self.workspace, self.ledger, self.rules.owner, self.rules.sections)
+    def _writing(self) -> promote.Writing:
+        return promote.Writing(self.workspace, self.ledger, self.rules.owner, self.rules.sections)
 
     def take_back(self, proposal_id: str) -> None:
         """Reopens a proposal that a person decided, and takes its edit of a file of entries
         back.
         """
-        take_back(proposal_id, self._writing)
+        promote.take_back(proposal_id, self._writing)
         self.ledger.append(states.REOPENED, proposal_id, {}, actor=self.rules.owner)
 
     def write_approved_patches(self) -> list[str]:
@@ -384,15 +360,15 @@ class Triage:
             return False
         rows, pending_count = self._page(shown or {})
         last_text = _text(last) or ""
-        review = render_review(
+        review = human.render_review(
             rows,
             updated=f"{self.rules.now:%Y-%m-%dT%H:%M:%SZ}",
-            notes=read_notes(last_text),
+            notes=human.read_notes(last_text),
             count=pending_count,
             contradicted=contradicted,
             warnings=too_long_files(self.workspace.root),
         )
-        text = match_format(review, last_text)
+        text = human.match_format(review, last_text)
         if there is not None and _without_dates(text) == _without_dates(last_text):
             return True
         if not replace_if_same(path, there, text.encode()):
@@ -408,18 +384,18 @@ class Triage:
         reasons = dict(self.tables.read("decisions", columns=["proposal_id", "reason"]).iter_rows())
         decisions = self.read_decisions(reasons).to_dicts()
         proposals = self.current()
-        of_all = read_lines(self.workspace)[MEMORY_MD]
+        of_all = promote.read_lines(self.workspace)[MEMORY_MD]
         waiting = [row for row in decisions if row["state"] == "pending"]
         pending = [{**proposals[row["proposal_id"]], **row} for row in waiting]
         asked = (row for row in pending if row["expires_at"] is not None)
         items: list[dict[str, Any]] = []
-        for row in sorted(asked, key=usefulness):
-            place = ALL_PROJECTS if row["entry"] in of_all else place_name(row)
+        for row in sorted(asked, key=page.usefulness):
+            place = page.ALL_PROJECTS if row["entry"] in of_all else page.place_name(row)
             items.append(_review_item(row, place, shown.get(row["proposal_id"])))
         decision_of = {row["proposal_id"]: row for row in decisions}
         for id in self._refused(decisions)[0]:
             why = decision_of[id]["reason"]
-            items.append({**decision_of[id], "why": why, "heading": REFUSED, "details": ()})
+            items.append({**decision_of[id], "why": why, "heading": human.REFUSED, "details": ()})
         return items, len(pending)
 
     def _append_ruling(self, ruling: Ruling, decision: Row) -> str | None:
@@ -500,7 +476,7 @@ class Triage:
 
 
 def append_decisions(
-    reading: ReviewDecisions,
+    reading: human.ReviewDecisions,
     ledger: Ledger,
     owner: str,
     surface: str,
@@ -532,7 +508,7 @@ def _review_item(row: Row, place: str, friction: FrictionItem | None) -> dict[st
     """Returns a pending proposal as an item of REVIEW.md."""
     item = {**row, "why": row["reason"], "place": place}
     if row.get("doubt"):
-        item |= {"heading": PERHAPS_RULES, "why": f"{place}; {row['reason']}"}
+        item |= {"heading": human.PERHAPS_RULES, "why": f"{place}; {row['reason']}"}
     if friction:
         item |= {name: getattr(friction, name) for name in ("heading", "why", "details")}
     return item

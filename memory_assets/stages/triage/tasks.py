@@ -27,9 +27,9 @@ import polars as pl
 
 from memory_assets.schema.protocols import Row, Task, TaskList
 from memory_assets.stages.friction.review import FrictionItem
+from memory_assets.stages.triage import human
 from memory_assets.stages.triage.current import read_proposals
 from memory_assets.stages.triage.decisions import EDITED, EXPIRES_SOON, overrulable
-from memory_assets.stages.triage.human import ReviewDecisions, heading_of, instead_of, shown_text
 from memory_assets.stages.triage.run import AppliedDecisions, Triage, append_decisions
 from memory_assets.store.ledger import Event, Ledger
 from memory_assets.text.masking.redact import mask_text
@@ -135,7 +135,7 @@ def apply_task_changes(tasks: Mapping[str, Task], triage: Triage) -> AppliedDeci
     return append_decisions(decisions, triage.ledger, triage.rules.owner, TODOIST)
 
 
-def unapplied_decisions(tasks: Mapping[str, Task], triage: Triage) -> ReviewDecisions:
+def unapplied_decisions(tasks: Mapping[str, Task], triage: Triage) -> human.ReviewDecisions:
     """Returns what the tasks decide and the ledger does not hold yet."""
     sent = open_tasks(triage.ledger.events(KINDS))
     return decisions_of_tasks(sent, tasks, triage.read_decisions())
@@ -143,14 +143,14 @@ def unapplied_decisions(tasks: Mapping[str, Task], triage: Triage) -> ReviewDeci
 
 def decisions_of_tasks(
     sent: Mapping[str, SentTask], tasks: Mapping[str, Task], decisions: pl.DataFrame
-) -> ReviewDecisions:
+) -> human.ReviewDecisions:
     """Returns what a person decided by changing the tasks; one that was not fetched decides
     nothing.
 
     A person's change overrules what rules or expiry decided; a missing task does not.
     """
     late = set(overrulable(decisions))
-    reading = ReviewDecisions()
+    reading = human.ReviewDecisions()
     for row in decisions.sort("proposal_id").iter_rows(named=True):
         sent_task = sent.get(row["proposal_id"])
         task = tasks.get(sent_task.task_id) if sent_task else None
@@ -161,7 +161,7 @@ def decisions_of_tasks(
     return reading
 
 
-def _read_task(reading: ReviewDecisions, row: Row, task: Task, text: str) -> None:
+def _read_task(reading: human.ReviewDecisions, row: Row, task: Task, text: str) -> None:
     """Adds what a task says about the decision `row`; `text` is empty if it was not reworded."""
     id = row["proposal_id"]
     is_waiting = row["state"] == "pending"
@@ -323,7 +323,7 @@ def is_fixed(row: Row) -> bool:
 
 def _whole(row: Row) -> str:
     if not row["text"]:
-        return squeezed(f"Retire: {shown_text(row)}")
+        return squeezed(f"Retire: {human.shown_text(row)}")
     return squeezed(f"{PROMOTE}{row['text']}{_TO}{row['section']}")
 
 
@@ -349,7 +349,7 @@ def describe(
     if friction:
         lines = [friction.heading, friction.why, *map(str.strip, friction.details)]
     else:
-        lines = [heading_of(row), instead_of(row), row["reason"]]
+        lines = [human.heading_of(row), human.instead_of(row), row["reason"]]
     if sources:
         more = f" and {len(sources) - MOST_SOURCES} more" if len(sources) > MOST_SOURCES else ""
         lines.append(f"Sources: {', '.join(sources[:MOST_SOURCES])}{more}")

@@ -34,8 +34,10 @@ def prepared(root: Path) -> World:
     with (
         pytest.MonkeyPatch.context() as patch
     ):  # as an earlier release, which wrote facts of projects into MEMORY.md
-        patch.setattr(promote, "plan_homes", lambda wanted, *_: dict.fromkeys(wanted, "MEMORY.md"))
-        patch.setattr(promote, "plan_moves", lambda *_: [])
+        patch.setattr(
+            promote.projects, "plan_homes", lambda wanted, *_: dict.fromkeys(wanted, "MEMORY.md")
+        )
+        patch.setattr(promote.projects, "plan_moves", lambda *_: [])
         world.propose(
             *TIDES[:2], sessions=2, section="Patterns", category="operations", project="tidewatch"
         )

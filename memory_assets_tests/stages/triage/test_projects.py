@@ -62,8 +62,10 @@ def test_a_line_is_for_the_project_that_it_was_said_in_whatever_it_says(one: dic
 def learn_in_memory_md(world: World, *texts: str) -> None:
     """Promotes facts of the project as an earlier release did: into MEMORY.md."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(promote, "plan_homes", lambda wanted, *_: dict.fromkeys(wanted, "MEMORY.md"))
-        patch.setattr(promote, "plan_moves", lambda *_: [])
+        patch.setattr(
+            promote.projects, "plan_homes", lambda wanted, *_: dict.fromkeys(wanted, "MEMORY.md")
+        )
+        patch.setattr(promote.projects, "plan_moves", lambda *_: [])
         learn(world, "tidewatch", *texts)
         world.triage()
 
@@ -90,7 +92,9 @@ def test_what_would_hold_everywhere_is_promoted_by_a_person_alone(world: World):
 
 def test_facts_of_a_project_in_memory_md_move_to_its_file_and_rules_stay(world: World):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(promote, "plan_homes", lambda wanted, *_: dict.fromkeys(wanted, "MEMORY.md"))
+        patch.setattr(
+            promote.projects, "plan_homes", lambda wanted, *_: dict.fromkeys(wanted, "MEMORY.md")
+        )
         world.propose(UV, sessions=2)
         world.triage()
     learn_in_memory_md(world, *HARBOURS[:2])

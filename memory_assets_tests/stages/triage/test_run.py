@@ -181,7 +181,7 @@ def test_a_box_ticked_while_the_file_is_being_read_is_honoured_next_time(
     dates, make = world.propose(DATES, MAKE)
     world.triage()
     world.tick(dates)
-    read, ticked = run.read_review, []
+    read, ticked = run.human.read_review, []
 
     def read_and_tick(*arguments):
         reading = read(*arguments)
@@ -190,7 +190,7 @@ def test_a_box_ticked_while_the_file_is_being_read_is_honoured_next_time(
             world.tick(make)
         return reading
 
-    monkeypatch.setattr(run, "read_review", read_and_tick)
+    monkeypatch.setattr(run.human, "read_review", read_and_tick)
     world.hear()
     assert {id: state for id, (state, _) in world.decide().items()} == {
         dates: "promoted",
