@@ -16,6 +16,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from memory_assets.errors import QuestionError
+from memory_assets.harnesses import hook_events
 from memory_assets.interfaces import dispatcher, entry
 from memory_assets.interfaces.envelope import envelope_of, failure_envelope, to_json
 from memory_assets.interfaces.http import application
@@ -157,7 +158,7 @@ def test_prepared_files_are_printed_safely(
     assert_safe(json.loads(out)["data"]["text"] if "--json" in words else out)
 
 
-@pytest.mark.parametrize("event", [hook.START, hook.PROMPT])
+@pytest.mark.parametrize("event", [hook_events.START, hook_events.PROMPT])
 @pytest.mark.parametrize("harness", ["claude-code", "codex"])
 def test_what_a_hook_adds_to_a_context_is_safe(
     harness: str, event: str, capfdbinary: pytest.CaptureFixture[bytes]

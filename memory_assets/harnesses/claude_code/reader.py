@@ -17,8 +17,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import PureWindowsPath
 from typing import Any, Self
 
+from memory_assets.harnesses import human_words
 from memory_assets.harnesses.asking import ASKING, answers_in
-from memory_assets.harnesses.human_words import parse_action, parse_user_text, strip_memories
 from memory_assets.harnesses.normal_form import (
     Parsed,
     TranscriptReader,
@@ -138,7 +138,7 @@ class ClaudeCodeReader(TranscriptReader):
             parsed.kind = "summary"
         elif _is_automatic(record):
             parsed.to_injected()
-            parsed.text = strip_memories(text)
+            parsed.text = human_words.strip_memories(text)
         if parsed.kind == "summary":
             # Old versions wrote the summary without a boundary line before it.
             parsed.boundary = None if self.state["is_boundary_open"] else "compaction"
@@ -152,7 +152,7 @@ class ClaudeCodeReader(TranscriptReader):
         others = [block for block in blocks if block["type"] != "tool_result"]
         beside, images_beside = join_blocks(others)
         parsed = self.tool_result("user/tool_result", results[0].get("tool_use_id"), text)
-        parsed.text = strip_memories(text)
+        parsed.text = human_words.strip_memories(text)
         parsed.content = f"{text}\n{beside}" if beside else text
         call_ids = [str(result.get("tool_use_id")) for result in results]
         parsed.identity = f"result:{','.join(call_ids)}"
@@ -165,7 +165,7 @@ class ClaudeCodeReader(TranscriptReader):
         self, parsed: Parsed, record: Mapping[str, Any], text: str, beside: str
     ) -> None:
         """Makes the message the owner's if they typed text beside results, answered or refused."""
-        typed = parse_user_text(beside)
+        typed = human_words.parse_user_text(beside)
         outcome = record.get("toolUseResult")
         is_answer = parsed.tool_name in ASKING
         answers = answers_in(outcome, self.state["asked"]) if is_answer else ""
@@ -240,7 +240,9 @@ class ClaudeCodeReader(TranscriptReader):
             kept_from = _kept_from(record.get("compactMetadata") or {})
             return Parsed(name, "known", boundary="compaction", kept_from=kept_from)
         content = text_or_none(record.get("content"))
-        action = parse_action(content) if content and subtype == "local_command" else None
+        action = (
+            human_words.parse_action(content) if content and subtype == "local_command" else None
+        )
         if content and action and action.is_turn:
             return Parsed.user_message(name, content, 0, f"user:{record.get('timestamp')}")
         parsed = Parsed.not_a_message(name, subtype in _KNOWN["system_records"])

@@ -9,7 +9,7 @@ import os
 import sys
 import time
 
-from memory_assets.harnesses.hook_events import COMPACTING, END, NOTIFY, PROMPT, START, TOOL
+from memory_assets.harnesses import hook_events
 from memory_assets.stages.deliver import events, silence, spool
 from memory_assets.store import ready
 from memory_assets.store.places import find_data, present_root
@@ -36,9 +36,9 @@ COMPACTED = "compact"
 """Source of a session's start: its context was compacted."""
 
 SENT_AT: "dict[str, str]" = {
-    COMPACTING: events.COMPACTION_PENDING,
-    END: events.ENDED,
-    NOTIFY: events.TURN_COMPLETED,
+    hook_events.COMPACTING: events.COMPACTION_PENDING,
+    hook_events.END: events.ENDED,
+    hook_events.NOTIFY: events.TURN_COMPLETED,
 }
 """The event that each hook of a harness sends."""
 
@@ -127,7 +127,7 @@ def payload_of(text: str) -> "dict[str, Any]":
 
 def _run(words: "Sequence[str]", brief: "Callable[[str, str], str]") -> None:
     (harness, event, *arguments), options = _parse_words(words)
-    has_argument = event == NOTIFY and bool(arguments)
+    has_argument = event == hook_events.NOTIFY and bool(arguments)
     payload = payload_of(arguments[-1] if has_argument else _stdin())
     root = options.get("store") or find_data()
     agent = payload.get("agent_id")
@@ -135,11 +135,11 @@ def _run(words: "Sequence[str]", brief: "Callable[[str, str], str]") -> None:
         payload["session_id"] = f"{payload['session_id']}/agent-{agent}"
     session = options.get("session") or payload.get("session_id")
     source = options.get("source") or payload.get("source")
-    if event == START:
+    if event == hook_events.START:
         _start(harness, root, session, source, brief, payload)
-    elif event == PROMPT:
+    elif event == hook_events.PROMPT:
         _recall(harness, root, session, payload)
-    elif event == TOOL:
+    elif event == hook_events.TOOL:
         _tell_before(root, session, payload)
     else:
         _spool_hook(harness, root, event, payload)
@@ -172,7 +172,7 @@ def _start(
     text = "" if is_sample else brief(root, session_id)
     is_repeat = bool(text and session_id) and _note(root, session_id, source, text, payload)
     if not (is_repeat and source in (RESUMED, FORKED)):
-        _print_context(harness, START, text)
+        _print_context(harness, hook_events.START, text)
     if session_id and source == COMPACTED and harness == "claude_code":
         # The transcript shows the compaction itself: see `MATCHERS` in `claude_code.hooks`.
         spool_event(root, events.TURN_COMPLETED, {"harness": harness, "sessionId": session_id})
@@ -227,7 +227,7 @@ def _recall(harness: str, root: str, session: "Any", payload: "Mapping[str, Any]
 
     text, server = ask_server(root, prompt, session, ready.here())
     if server is not None:
-        _print_context(harness, PROMPT, text)
+        _print_context(harness, hook_events.PROMPT, text)
         server.sendall(SHOWN)
         server.close()
 
@@ -248,7 +248,7 @@ def _tell_before(root: str, session: "Any", payload: "Mapping[str, Any]") -> Non
     where = (root, "before_tool", TOOL_SECONDS)
     reply = ask(*where, tool=tool, arguments=given, session=session, folder=folder)
     if reply:
-        _print_context("codex", TOOL, reply["text"])
+        _print_context("codex", hook_events.TOOL, reply["text"])
 
 
 def _send(words: "Sequence[str]") -> None:

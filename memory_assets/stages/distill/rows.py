@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from memory_assets.schema.records.distill import NAMESPACE, SCHEMA_VERSION
 from memory_assets.schema.vocabulary import Category, Scope
 from memory_assets.stages.distill.quotes import Quote
-from memory_assets.stages.distill.rules.candidates import MOST_LINES, Candidate, Observed
+from memory_assets.stages.distill.rules import candidates
 from memory_assets.stages.distill.rules.exchanges import Row
 from memory_assets.stages.distill.write_gate import GateResult
 from memory_assets.text.words import count_tokens, text_hash
@@ -34,12 +34,12 @@ def scope_of(category: Category) -> Scope:
     return "person" if category in PERSONAL else "project"
 
 
-def tags_of(candidate: Candidate) -> list[str]:
+def tags_of(candidate: candidates.Candidate) -> list[str]:
     """Returns the tags of the observation: the kind of the fact, if a kind is known."""
     return [] if candidate.kind in ("fact", "narrative") else [candidate.kind]
 
 
-def candidate_id(candidate: Candidate, segments: Sequence[Row]) -> str:
+def candidate_id(candidate: candidates.Candidate, segments: Sequence[Row]) -> str:
     """Returns the id of the candidate; `segments` are the rows of its window's segments."""
     segment = segments[candidate.segment]
     place = f"{segment['window_id']}/{segment['segment_id']}"
@@ -81,7 +81,7 @@ def candidate_row(
     result: GateResult,
     window: Row,
     segments: Sequence[Row],
-    observed: Observed,
+    observed: candidates.Observed,
     taxonomy_version: str,
 ) -> Row:
     """Returns the columns of a candidate for both `verdicts` and `observations`.
@@ -108,8 +108,8 @@ def candidate_row(
         "taxonomy_version": taxonomy_version,
         "scope": scope_of(result.category),
         "tags": tags_of(candidate),
-        "lines": candidate.lines[:MOST_LINES],
-        "message_ids": candidate.message_ids[:MOST_LINES],
+        "lines": candidate.lines[: candidates.MOST_LINES],
+        "message_ids": candidate.message_ids[: candidates.MOST_LINES],
         "tokens": count_tokens(candidate.text),
         "parse_path": "rules" if is_of_rules else observed.parse_path,
         "observer": candidate.observer or observed.observer,

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from memory_assets.stages.distill.grounding.owners_words import OwnersWords, split_sentences
+from memory_assets.stages.distill.grounding import owners_words
 from memory_assets.stages.distill.grounding.window_index import QUOTED, WindowIndex
 from memory_assets.stages.distill.rules.instructions import (
     fold_confusables,
@@ -57,7 +57,7 @@ class QuotedLine:
 class QuotedLines:
     """The lines of a window that may be instructions, beside what the owner typed."""
 
-    def __init__(self, window: WindowIndex, owner: OwnersWords) -> None:
+    def __init__(self, window: WindowIndex, owner: owners_words.OwnersWords) -> None:
         self._window = window
         self._owner = owner
         self.lines = list(self._find())
@@ -71,7 +71,7 @@ class QuotedLines:
             if self._window.voice(row) not in QUOTED:
                 continue
             typed = self._owner.texts.get(row, "")
-            for line in split_sentences(fold_confusables(message["text"])):
+            for line in owners_words.split_sentences(fold_confusables(message["text"])):
                 is_short = len(line) <= LINE_CHARS
                 if is_short and line not in typed and may_be_instruction(line):
                     is_order = gives_order(_ADDRESS.sub("", line))

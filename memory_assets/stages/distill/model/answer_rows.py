@@ -14,12 +14,8 @@ import polars as pl
 
 from memory_assets.schema.protocols import TOKEN_FIELDS, ModelAnswer
 from memory_assets.stages.distill.grounding.narratives import without_quoted
+from memory_assets.stages.distill.model import material
 from memory_assets.stages.distill.model.answers import AnswerStore, StoredAnswer
-from memory_assets.stages.distill.model.material import (
-    find_citations,
-    find_replaced,
-    without_citations,
-)
 from memory_assets.stages.distill.model.observer import Answered
 from memory_assets.stages.distill.model.parser import parse_answer
 from memory_assets.stages.distill.model.questions import QuestionStatus
@@ -85,13 +81,13 @@ def _content_columns(stored: StoredAnswer | None, messages: Sequence[Row]) -> di
         lists = {name: [] for name in ("shown_ids", "cited_ids", "replaced_ids")}
         return {**nothing, **lists, "fact_count": 0}
     text = stored.answer.text
-    parsed = parse_answer(without_citations(text))
+    parsed = parse_answer(material.without_citations(text))
     return {
         "answer": stored.name,
         "answered_by": stored.answer.model,
         "shown_ids": list(stored.shown_ids),
-        "cited_ids": list(find_citations(text, stored.shown_ids)),
-        "replaced_ids": list(find_replaced(text)),
+        "cited_ids": list(material.find_citations(text, stored.shown_ids)),
+        "replaced_ids": list(material.find_replaced(text)),
         "fact_count": len(parsed.facts),
         "parse_path": parsed.path,
         **{name: _open_work(getattr(parsed, name), messages) for name in OPEN_WORK},

@@ -17,14 +17,8 @@ from memory_assets.schema.vocabulary import Priority
 from memory_assets.stages.distill.grounding.fact_evidence import FactEvidence, Grounding
 from memory_assets.stages.distill.grounding.window_index import Stamp
 from memory_assets.stages.distill.items import items_of, strength_of
+from memory_assets.stages.distill.model import parser
 from memory_assets.stages.distill.model.material import without_citations
-from memory_assets.stages.distill.model.parser import (
-    ParsedAnswer,
-    ParsedFact,
-    ParsedSegment,
-    ParsePath,
-    parse_answer,
-)
 from memory_assets.stages.distill.model.questions import MAX_TOKENS
 from memory_assets.stages.distill.model.split import split_facts
 from memory_assets.stages.distill.model.usable import is_judged
@@ -92,7 +86,7 @@ def _observe_with_model(
     """Returns what the model found; a long window has several answers."""
     source = next(answer for answer in answered if answer.text is not None)
     texts = [without_citations(answer.text) for answer in answered if answer.text is not None]
-    parsed = [split_facts(trim(parse_answer(text))) for text in texts]
+    parsed = [split_facts(trim(parser.parse_answer(text))) for text in texts]
     grounding = Grounding(rows, source.zone, embedder)
     facts = [fact for answer in parsed for fact in answer.facts]
     evidence = {fact: _evidence(fact, grounding) for fact in facts}
@@ -104,7 +98,7 @@ def _observe_with_model(
     candidates = [_candidate(fact, evidence[fact], rows, segment_of) for fact in facts]
     return Observed(
         observer=source.model,
-        parse_path=max((answer.path for answer in parsed), key=get_args(ParsePath).index),
+        parse_path=max((answer.path for answer in parsed), key=get_args(parser.ParsePath).index),
         narratives=narratives,
         segments=groups,
         candidates=candidates + _unanswered(rows, groups, answered),
@@ -112,7 +106,7 @@ def _observe_with_model(
     )
 
 
-def trim(answer: ParsedAnswer, tokens: int = MAX_TOKENS) -> ParsedAnswer:
+def trim(answer: parser.ParsedAnswer, tokens: int = MAX_TOKENS) -> parser.ParsedAnswer:
     """Returns the answer with a gate for every fact, unless none has one; the facts that exceed its
     room are marked as `over`: the least important ones, the last first.
     """
@@ -125,7 +119,7 @@ def trim(answer: ParsedAnswer, tokens: int = MAX_TOKENS) -> ParsedAnswer:
         if room >= 0:
             fitting.add(fact.text)
 
-    def marked(fact: ParsedFact) -> ParsedFact:
+    def marked(fact: parser.ParsedFact) -> parser.ParsedFact:
         is_over = fact.gate != "discard" and fact.text not in fitting
         return replace(fact, gate=OVER if is_over else fact.gate or missing)
 
@@ -133,7 +127,7 @@ def trim(answer: ParsedAnswer, tokens: int = MAX_TOKENS) -> ParsedAnswer:
     return replace(answer, segments=tuple(segments))
 
 
-def _evidence(fact: ParsedFact, grounding: Grounding) -> FactEvidence | None:
+def _evidence(fact: parser.ParsedFact, grounding: Grounding) -> FactEvidence | None:
     stamp = Stamp(int(fact.time[:2]), int(fact.time[3:]), fact.day) if fact.time else None
     return grounding.find(fact.text, stamp)
 
@@ -153,7 +147,9 @@ def _unanswered(
 
 
 def _anchor(
-    segment: ParsedSegment, evidence: Mapping[ParsedFact, FactEvidence | None], grounding: Grounding
+    segment: parser.ParsedSegment,
+    evidence: Mapping[parser.ParsedFact, FactEvidence | None],
+    grounding: Grounding,
 ) -> int | None:
     """Returns the row that a model's segment is placed around: the median of its facts' evidence,
     else of its narrative's.
@@ -195,7 +191,10 @@ def _start(rows: Sequence[Row], before: int, anchor: int) -> int:
 
 
 def _candidate(
-    fact: ParsedFact, evidence: FactEvidence | None, rows: Sequence[Row], segment_of: dict[int, int]
+    fact: parser.ParsedFact,
+    evidence: FactEvidence | None,
+    rows: Sequence[Row],
+    segment_of: dict[int, int],
 ) -> Candidate:
     places, author, quote = (
         (evidence.rows, evidence.author, evidence.quote) if evidence else ((), "assistant", "")
@@ -226,7 +225,7 @@ def _candidate(
     )
 
 
-def _kind(fact: ParsedFact, author: str) -> FactKind:
+def _kind(fact: parser.ParsedFact, author: str) -> FactKind:
     """Returns the kind of the fact, from the model's category and mark, and its author."""
     category = category_named(fact.category)
     if category == "preferences":

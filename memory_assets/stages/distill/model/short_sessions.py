@@ -21,23 +21,7 @@ from zoneinfo import ZoneInfo
 import polars as pl
 
 from memory_assets.schema.protocols import TOKEN_FIELDS, ModelAnswer, ModelRequest
-from memory_assets.stages.distill.model.answers import (
-    CUT,
-    SHORT_PREFIX,
-    AnswerKey,
-    StoredAnswer,
-    no_answer,
-)
-from memory_assets.stages.distill.model.material import (
-    QUOTED_CHARS,
-    EarlierMemory,
-    ShownFact,
-    content_hash,
-    fenced,
-    message_lines,
-    read_prompt,
-    shortened,
-)
+from memory_assets.stages.distill.model import answers, material
 from memory_assets.stages.distill.model.questions import (
     ASK_AGAIN,
     MAX_TOKENS,
@@ -62,7 +46,7 @@ every other question of the observer (DUET)."""
 USUAL_ANSWER_TOKENS = 100
 """For estimates: an element and one rule."""
 
-ASSISTANT_CHARS = 2 * QUOTED_CHARS
+ASSISTANT_CHARS = 2 * material.QUOTED_CHARS
 """Length to which the assistant's messages are shortened; a correction refers to their beginning or
 their end.
 """
@@ -98,13 +82,13 @@ class ShortSessionQuestion(ObserverQuestion):
         """Returns the messages as they are shown."""
         messages = (*self.call.before, *self.call.messages)
         rows = [{**row, "image_count": 0, "text": _shown(row)} for row in messages]
-        return "\n\n".join(message_lines(rows, self.zone))
+        return "\n\n".join(material.message_lines(rows, self.zone))
 
     def request(
         self,
-        earlier: Sequence[EarlierMemory] = (),
+        earlier: Sequence[material.EarlierMemory] = (),
         images: Images = MappingProxyType({}),
-        established: Sequence[ShownFact] = (),
+        established: Sequence[material.ShownFact] = (),
     ) -> ModelRequest:
         """Returns the request about this session alone; neither images nor facts are shown."""
         return QuestionGroup((self,)).request()
@@ -128,7 +112,7 @@ class QuestionGroup:
         return isinstance(self.questions[0], ShortSessionQuestion)
 
     @property
-    def key(self) -> AnswerKey:
+    def key(self) -> answers.AnswerKey:
         """The key of the request."""
         first, *others = (question.key for question in self.questions)
         if not others:
@@ -140,7 +124,7 @@ class QuestionGroup:
         first = self.questions[0]
         short = [q for q in self.questions if isinstance(q, ShortSessionQuestion)]
         parts = [
-            fenced(f"session {number}", question.body(), question.window_id)
+            material.fenced(f"session {number}", question.body(), question.window_id)
             for number, question in enumerate(short, 1)
         ]
         if first.complaint:
@@ -156,7 +140,7 @@ class QuestionGroup:
 
 def prompt() -> str:
     """Returns the prompt about short sessions."""
-    return read_prompt("distill.model", "short_sessions")
+    return material.read_prompt("distill.model", "short_sessions")
 
 
 def prompt_hash() -> str:
@@ -183,10 +167,12 @@ def questions_about(
     about = {name: window[name] for name in names}
     about |= {"call_count": len(calls), "zone": zone, "system": prompt()}
 
-    def key(call: PlannedCall) -> AnswerKey:
-        content = f"{SHORT_PREFIX}{content_hash(call.messages, call.before)} {zone}"
+    def key(call: PlannedCall) -> answers.AnswerKey:
+        content = (
+            f"{answers.SHORT_PREFIX}{material.content_hash(call.messages, call.before)} {zone}"
+        )
         how = parameters(ANSWER_TOKENS)
-        return AnswerKey(content, prompt_hash(), model, how, SERIALISER_VERSION)
+        return answers.AnswerKey(content, prompt_hash(), model, how, SERIALISER_VERSION)
 
     return [
         ShortSessionQuestion(**about, ordinal=n, call=call, key=key(call))
@@ -218,20 +204,23 @@ def group_questions(questions: Iterable[ObserverQuestion]) -> list[QuestionGroup
 
 
 def split_answer(
-    keys: Sequence[AnswerKey], answer: ModelAnswer | None, at: datetime
-) -> list[StoredAnswer]:
+    keys: Sequence[answers.AnswerKey], answer: ModelAnswer | None, at: datetime
+) -> list[answers.StoredAnswer]:
     """Returns the part of each session of a group, in order; None is a request without an answer.
 
     The tokens and the time of the answer are divided equally. Of an answer that was cut, the
     complete parts are used.
     """
     if answer is None:
-        return [StoredAnswer(key, no_answer(key.model), at, fault=IS_REJECTED) for key in keys]
+        return [
+            answers.StoredAnswer(key, answers.no_answer(key.model), at, fault=IS_REJECTED)
+            for key in keys
+        ]
     elements = list(_SESSION.finditer(answer.text))
     if len(keys) == 1:
         text = _part(*(element[2] for element in elements)) if elements else answer.text
-        return [StoredAnswer(keys[0], replace(answer, text=text), at)]
-    is_cut = answer.stop_reason in CUT
+        return [answers.StoredAnswer(keys[0], replace(answer, text=text), at)]
+    is_cut = answer.stop_reason in answers.CUT
     has_cut_part = is_cut and elements and not elements[-1]["end"]
     whole = elements[:-1] if has_cut_part else elements
     parts = {int(element[1]): _part(element[2]) for element in whole}
@@ -240,7 +229,7 @@ def split_answer(
     for number, (key, share) in enumerate(shares, 1):
         fault = "" if number in parts else IS_MISSING
         part = replace(share, text=parts.get(number, ""))
-        stored.append(StoredAnswer(key, part, at, fault=fault))
+        stored.append(answers.StoredAnswer(key, part, at, fault=fault))
     return stored
 
 
@@ -273,4 +262,8 @@ def _shown_rows(rows: Sequence[Row]) -> list[int]:
 
 
 def _shown(row: Row) -> str:
-    return row["text"] if row["author"] == "owner" else shortened(row["text"], ASSISTANT_CHARS)
+    return (
+        row["text"]
+        if row["author"] == "owner"
+        else material.shortened(row["text"], ASSISTANT_CHARS)
+    )

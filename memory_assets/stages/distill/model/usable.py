@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 
 from memory_assets.stages.distill.grounding.fact_evidence import Grounding
-from memory_assets.stages.distill.model.parser import ParsedAnswer, ParsedFact, parse_answer
+from memory_assets.stages.distill.model import parser
 from memory_assets.stages.distill.rules.exchanges import Row
 
 FEWEST_JUDGED = 4
@@ -32,7 +32,7 @@ def fault_of(text: str, messages: Sequence[Row]) -> str:
     """Returns why the complete answer about the messages cannot be used; empty if it can."""
     if not text.strip():
         return IS_EMPTY
-    answer = parse_answer(text)
+    answer = parser.parse_answer(text)
     if answer.path == "raw":
         return IS_PROSE
     if not answer.facts:
@@ -40,7 +40,7 @@ def fault_of(text: str, messages: Sequence[Row]) -> str:
     return _fault_of_facts(answer, messages)
 
 
-def _fault_of_facts(answer: ParsedAnswer, messages: Sequence[Row]) -> str:
+def _fault_of_facts(answer: parser.ParsedAnswer, messages: Sequence[Row]) -> str:
     facts = [fact for fact in answer.facts if fact.gate != "discard"]
     is_plain_list = answer.path == "list" and not is_judged(answer)
     is_short = len(facts) < FEWEST_JUDGED
@@ -52,12 +52,12 @@ def _fault_of_facts(answer: ParsedAnswer, messages: Sequence[Row]) -> str:
     return "" if is_short or supported >= LEAST_SUPPORTED * len(facts) else IS_UNSUPPORTED
 
 
-def is_judged(answer: ParsedAnswer) -> bool:
+def is_judged(answer: parser.ParsedAnswer) -> bool:
     """Returns whether the model gave a verdict on any of its facts."""
     return any(fact.gate for fact in answer.facts)
 
 
-def _count_supported(facts: Sequence[ParsedFact], messages: Sequence[Row]) -> int:
+def _count_supported(facts: Sequence[parser.ParsedFact], messages: Sequence[Row]) -> int:
     grounding = Grounding(messages)
     evidence = [grounding.find(fact.text) for fact in facts]
     return len([each for each in evidence if each and not each.fault])

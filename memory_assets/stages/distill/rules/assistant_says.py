@@ -12,7 +12,7 @@ from itertools import zip_longest
 from memory_assets.english.asking import is_question
 from memory_assets.english.causes import CAUSE
 from memory_assets.english.hedges import is_hedged
-from memory_assets.stages.distill.rules.candidates import FACT_CHARS, Candidate, candidate_of
+from memory_assets.stages.distill.rules import candidates
 from memory_assets.stages.distill.rules.exchanges import AssistantReply, Exchange
 from memory_assets.stages.distill.rules.grammar import is_clear
 from memory_assets.stages.distill.rules.instructions import is_directive
@@ -31,7 +31,7 @@ _SPEAKS = re.compile(r"(?i)(?<![\w'`./-])(?:i|i'\w+|me|my|you|your|you'\w+|let's
 """First or second person: unclear outside of the conversation."""
 
 
-def find_causes(exchanges: Sequence[Exchange]) -> Iterator[Candidate]:
+def find_causes(exchanges: Sequence[Exchange]) -> Iterator[candidates.Candidate]:
     """Yields the verified causes of all replies, in order."""
     for exchange, following in zip_longest(exchanges, exchanges[1:]):
         spoken = _spoken(exchange)
@@ -41,7 +41,7 @@ def find_causes(exchanges: Sequence[Exchange]) -> Iterator[Candidate]:
             if is_cause and any(
                 _is_verified(sentence) for _, sentence in (*spoken[place:], *later)
             ):
-                yield candidate_of(
+                yield candidates.candidate_of(
                     "root_cause", VERIFIED_CAUSE, text, text, reply.message, author="assistant"
                 )
 
@@ -58,7 +58,7 @@ def is_statement(text: str) -> bool:
     """
     is_spoken = text[:1].islower() or _SPEAKS.search(text) or is_question(text)
     is_sure = not (is_spoken or is_directive(text) or is_hedged(text))
-    return is_sure and len(text) <= FACT_CHARS and is_clear(text)
+    return is_sure and len(text) <= candidates.FACT_CHARS and is_clear(text)
 
 
 def _is_verified(text: str) -> bool:

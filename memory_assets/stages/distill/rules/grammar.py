@@ -9,12 +9,12 @@ Questions, errands, guesses, reports, words of others, and words without their r
 import re
 from typing import NamedTuple
 
+from memory_assets.english import openings
 from memory_assets.english.asking import is_question
 from memory_assets.english.changes import read_state_changes, states_change
 from memory_assets.english.errands import TASK, is_errand, without_content
 from memory_assets.english.hedges import is_doubtful
 from memory_assets.english.negation import CONTRAST, contrasts, excludes_forever
-from memory_assets.english.openings import denies_before, strip_opening, strip_repetition
 from memory_assets.english.passing import is_of_the_moment, is_passing_state
 from memory_assets.english.pointers import DEFINITE, is_whole, stands_alone
 from memory_assets.english.reports import is_relayed, reports_trouble
@@ -139,12 +139,12 @@ def act_in(sentence: str, *, is_task: bool = False, is_named: bool = True) -> Sp
     """
     whole = plain(sentence)
     head = _ASIDE.split(whole, maxsplit=1)[0]
-    words = strip_opening(head if len(stems_of(head)) > 1 else whole)
-    bare = strip_repetition(words)
+    words = openings.strip_opening(head if len(stems_of(head)) > 1 else whole)
+    bare = openings.strip_repetition(words)
     is_meant = is_whole(bare) and not _is_unreal(bare) and (is_clear(bare) or not is_named)
     if not is_meant:
         return None
-    act = _act(bare, is_task=is_task, is_reply=denies_before(whole))
+    act = _act(bare, is_task=is_task, is_reply=openings.denies_before(whole))
     is_choice = re.match(rf"(?i){_CHOOSE}\b", bare)
     if bare != words and (is_choice or act):
         return SpeechAct("rule", 1.0, bare)  # nothing is worth more than what had to be repeated
