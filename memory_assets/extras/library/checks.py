@@ -44,8 +44,10 @@ def are_of_kept_documents(store: Store, days: Days) -> pl.DataFrame:
     was read.
     """
     notes = store.tables.read("discoveries", columns=["doc_id", "url", "note"])
-    kept = pl.col("doc_id").is_in(document_ids(store))
-    return notes.filter(~kept | (pl.col("url") == "") | (pl.col("note") == "")).select("doc_id")
+    has_document = pl.col("doc_id").is_in(document_ids(store))
+    return notes.filter(~has_document | (pl.col("url") == "") | (pl.col("note") == "")).select(
+        "doc_id"
+    )
 
 
 @check("feed_items", level="warn")

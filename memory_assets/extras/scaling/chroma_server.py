@@ -158,7 +158,7 @@ class ChromaServerIndex(ArrayIndex):
     def erase(self) -> None:
         """Deletes all collections of the store on the server."""
         with self.quarantined_on_failure(None):
-            delete_collections(self._connected(), f"{self.store_name}-", kept=())
+            delete_collections(self._connected(), f"{self.store_name}-", used=())
 
     @contextmanager
     def quarantined_on_failure(self, folder: Path | None) -> Iterator[None]:
@@ -217,7 +217,7 @@ class ChromaServerIndex(ArrayIndex):
 
     def _new_collection(self, client: "ClientAPI", name: str) -> "ChromaCollection":
         """Returns an empty collection; deletes one of that name that a killed writer left."""
-        delete_collections(client, name, kept=())
+        delete_collections(client, name, used=())
         configuration: Any = {"hnsw": {"space": "cosine", "ef_search": EF_SEARCH}}
         return client.create_collection(name, embedding_function=None, configuration=configuration)
 
@@ -225,7 +225,7 @@ class ChromaServerIndex(ArrayIndex):
         """Deletes the collections of the store that no generation names."""
         names = {_place(folder).get("collection", "") for folder in self._folders()}
         with self.quarantined_on_failure(None):
-            delete_collections(self._connected(), f"{self.store_name}-", kept=names)
+            delete_collections(self._connected(), f"{self.store_name}-", used=names)
 
 
 @cache
@@ -262,10 +262,10 @@ def connect(address: str) -> "ClientAPI":
     return client
 
 
-def delete_collections(client: "ClientAPI", prefix: str, kept: Collection[str]) -> None:
+def delete_collections(client: "ClientAPI", prefix: str, used: Collection[str]) -> None:
     """Deletes the collections whose names have the prefix, except those to keep."""
     for collection in _collections(client):
-        if collection.name.startswith(prefix) and collection.name not in kept:
+        if collection.name.startswith(prefix) and collection.name not in used:
             client.delete_collection(collection.name)
 
 
@@ -280,7 +280,7 @@ def delete_unused(root: Path, address: str) -> list[str]:
             continue
         name = place["collection"]
         try:
-            delete_collections(connect(place["address"]), name.rpartition("-")[0] + "-", kept=())
+            delete_collections(connect(place["address"]), name.rpartition("-")[0] + "-", used=())
         except Exception as error:
             warnings.append(
                 f"The collection {name} is still on the Chroma server at {place['address']} "
