@@ -152,6 +152,8 @@ def render_cited(answer: "types.CitedAnswer") -> Parts:
     if answer.is_known and answer.is_extractive:
         yield dim("Verbatim quotes, no model used.")
     yield answer.text if answer.is_known else warning(answer.text)
+    if answer.nearest:
+        yield dim(f"Nearest, but no answer: {answer.nearest}")
     if answer.citations:
         yield ""
     for citation in answer.citations:

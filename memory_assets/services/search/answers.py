@@ -14,31 +14,26 @@ import polars as pl
 
 from memory_assets.adapters.anthropic_model import load_sdk
 from memory_assets.errors import IndexFailedError
-from memory_assets.schema.protocols import Model, TextReader
+from memory_assets.schema.protocols import Model, Row, TextReader
 from memory_assets.schema.requests import AnswerRequest, RecallRequest
 from memory_assets.services.models.open_models import masked, open_model, withheld_lines
 from memory_assets.services.models.prices import cost_of, prices_of
 from memory_assets.services.search.corpus import open_corpus
+from memory_assets.stages.distill.authorship import typed_paragraphs
 from memory_assets.stages.recall import cited_answer
 from memory_assets.stages.recall.answering import answer
-from memory_assets.stages.recall.cited_answer import (
-    AnswerSource,
-    CitedAnswer,
-    answer_with_citations,
-    lines_about,
-    sources_of,
-    unique_sources,
-)
+from memory_assets.stages.recall.cited_answer import CitedAnswer, answer_with_citations
+from memory_assets.stages.recall.parsed_question import known_names
 from memory_assets.stages.recall.query import DEADLINE_SECONDS, AnswerDependencies
+from memory_assets.stages.recall.query_coverage import terms_of
 from memory_assets.stages.recall.replaced import holds
 from memory_assets.stages.recall.results import Answer, Asker
 from memory_assets.stages.recall.retrievers import Corpus
+from memory_assets.stages.recall.sources import AnswerSource, lines_about, sources_of
+from memory_assets.stages.recall.statements import Wording
 from memory_assets.store.settings import harness_of
 from memory_assets.store.store import Store
 from memory_assets.text.terms import query_terms
-
-SURE = 0.75
-"""Share of the question's terms that a line of MEMORY.md must contain to answer it alone."""
 
 _models: dict[tuple[Path, str, str], Model | None] = {}
 """Models by store, name and address, kept while the process runs: opening a client takes half the
@@ -117,15 +112,15 @@ def answer_from_all(
     is_filtered = request.are_set or request.include
     memory_md = "" if is_filtered else readable.read_memory_md()
     lines = lines_about(request.question, memory_md)
-    sure_lines = [line for line in lines if line.score >= SURE]
-    matches = _with_messages(_sources_among(recalled), readable.corpus)
+    matches = _sources_among(recalled, readable.corpus)
     withheld = _why_withheld(store, asker, recalled, lines)
     dependencies = _dependencies(store, readable, None if withheld else reader)
+    likelihood = 1.0 if lines else recalled.likelihood
     written = answer_with_citations(
-        request.question,
-        unique_sources([*sure_lines, *matches, *lines]),
+        _wording(request.question, readable.corpus, likelihood),
+        [*lines, *matches],
         replace(dependencies, deadline_seconds=cited_answer.DEADLINE_SECONDS),
-        is_known=bool(sure_lines) or (recalled.is_known and bool(matches)),
+        is_known=bool(lines) or (recalled.is_known and bool(matches)),
     )
     notes = (*recalled.notes, *readable.missing, *(withheld if reader else ()))
     seconds = round(perf_counter() - began, 4)
@@ -138,21 +133,36 @@ def _open_reflector(store: Store) -> Model | None:
     return open_model(store, "reflector", timeout_seconds=seconds, retries=1)
 
 
-def _sources_among(recalled: Answer) -> list[AnswerSource]:
-    """Returns the sources that hold, all where none does."""
-    present = [*filter(holds, recalled.results)] or recalled.results
-    return [source for result in present for source in sources_of(result)]
-
-
-def _with_messages(sources: Sequence[AnswerSource], corpus: Corpus) -> list[AnswerSource]:
-    """Returns the sources, those that an assistant said with their whole message; an owner's may
-    have text of others in it.
+def _sources_among(recalled: Answer, corpus: Corpus) -> list[AnswerSource]:
+    """Returns the sources that hold, all where none does, else what is nearest, with their whole
+    messages: of an owner's what was typed.
     """
     assert corpus.read_passages is not None
-    is_said = {source.ref for source in sources if source.said_by == "assistant"}
-    first_passages = corpus.read_passages([f"{message_id}#0" for message_id in is_said])
-    messages = dict(first_passages.select("message_id", "whole").iter_rows())
-    return [replace(source, whole=messages.get(source.ref, "")) for source in sources]
+    present = [*filter(holds, recalled.results)] or recalled.results
+    present = present or [*filter(None, [recalled.nearest])]
+    halves = filter(None, (result.other_half for result in present))
+    ids = {*(result.memory_id for result in present), *(half.message_id for half in halves)}
+    passages = corpus.read_passages([f"{id}#0" for id in ids])
+    wholes = {row["message_id"]: _said_in(row) for row in passages.iter_rows(named=True)}
+    return [source for result in present for source in sources_of(result, wholes)]
+
+
+def _said_in(message: Row) -> str:
+    is_owners = message["author"] == "owner"
+    whole = message["whole"]
+    return "\n\n".join(typed_paragraphs(whole)) if is_owners else whole
+
+
+def _wording(question: str, corpus: Corpus, likelihood: float) -> Wording:
+    """Returns the question as statements are compared with it; without an embedder by words."""
+    texts = corpus.texts.open("messages") or corpus.texts.open("memories")
+    names = [name for names in known_names(corpus.memories) for name in names]
+    terms = terms_of(question, texts, names=names, aliases=corpus.aliases) if texts else ()
+    embedder = corpus.embedder
+    if embedder is None:
+        return Wording(question, terms, likelihood)
+    vector = embedder.encode_query(question)
+    return Wording(question, terms, likelihood, lambda texts: embedder.encode(texts) @ vector)
 
 
 def _why_withheld(

@@ -57,7 +57,7 @@ def test_an_assistants_message_is_quoted_from_all_of_its_text_not_only_from_what
 
 def test_with_a_model_the_answer_is_put_together_from_what_it_was_shown(store: Store):
     (store.workspace / "MEMORY.md").write_text(
-        "# MEMORY.md\n\n## Hard Rules\n\n- (2026-08-03) Install packages with uv.\n"
+        "# MEMORY.md\n\n## Hard Rules\n\n- (2026-08-03) Install packages with uv, not pip.\n"
     )
     message = f"msg_{IDS[2].removeprefix('msg_')[:12]}"
     model = ScriptedModel(

@@ -16,15 +16,16 @@ from memory_assets.stages.recall import cited_answer
 from memory_assets.stages.recall.cited_answer import (
     NOT_IN_MEMORY,
     PROMPT_TOKENS,
-    AnswerSource,
     CitedAnswer,
     fitting,
-    lines_about,
     parse_sentences,
-    sources_of,
 )
 from memory_assets.stages.recall.query import AnswerDependencies
+from memory_assets.stages.recall.query_coverage import QueryTerm
 from memory_assets.stages.recall.results import OtherHalf
+from memory_assets.stages.recall.sources import AnswerSource, lines_about, sources_of
+from memory_assets.stages.recall.statements import Wording
+from memory_assets.text.terms import query_terms
 from memory_assets.text.words import count_tokens
 from memory_assets_tests.stages.distill.models import ScriptedModel
 from memory_assets_tests.stages.recall.recalled import result
@@ -58,11 +59,16 @@ LINE = AnswerSource(
 SOURCES = [NEW, LINE, OLD, SAID]
 
 
+def wording(question: str) -> Wording:
+    terms = [QueryTerm(term, 1.0, (((term,), 1.0),), True) for term in query_terms(question)]
+    return Wording(question, terms)
+
+
 def answered(
     question: str, sources: list[AnswerSource], *, is_known: bool, **dependencies: Any
 ) -> CitedAnswer:
     return cited_answer.answer_with_citations(
-        question, sources, AnswerDependencies(**dependencies), is_known=is_known
+        wording(question), sources, AnswerDependencies(**dependencies), is_known=is_known
     )
 
 
@@ -119,7 +125,7 @@ def test_a_sentence_without_sources_or_with_wrong_ones_is_dropped_and_said(
 def test_where_nothing_holds_the_sources_speak_for_themselves():
     found = ask("Everybody knows that it is 6543.")
     assert found.is_extractive
-    assert NEW.text in found.text
+    assert LINE.text in found.text
     assert [one.reason for one in found.dropped] == ["it cites nothing"]
     assert any("the answer is extractive" in note for note in found.notes)
 
@@ -260,9 +266,8 @@ def test_without_a_model_whole_statements_are_quoted_best_first_with_speaker_and
     found = answered(QUESTION, [fact, said, replace(LINE, score=1.0), OLD], is_known=True)
     assert (found.is_extractive, found.cost.model_calls) == (True, 0)
     assert found.text.splitlines() == [
-        f"assistant, 2026-08-03: {NEW.text} [mem_0f3a5c1e0000]",
-        f"{LINE.text} [MEMORY.md:12]",
         "Mira, 2026-08-04: I moved the staging database to port 5433. [msg_aecc3f1f9e93]",
+        f"{LINE.text} [MEMORY.md:12]",
     ]
 
 
@@ -275,12 +280,12 @@ def test_of_statements_that_say_the_same_the_newest_stands_once():
 
 
 def test_a_message_of_an_assistant_is_quoted_from_its_whole_text_items_behind_their_introduction():
-    whole = "No. Only production does.\n\nThe staging database uses:\n\n- port 5433\n- leith-1\n\n```\nport = 5434  # of the staging database\n```\n| port | 5435 |\n"
+    whole = "Yes. The old database of staging will use another port soon, after the big move.\n\nThe staging database uses:\n\n- port 5433\n- leith-1\n\n```\nport = 5434  # of the staging database\n```\n| port | 5435 |\n"
     message = replace(source("msg_1", "… production does …", "message"), whole=whole)
     found = answered(QUESTION, [message], is_known=True)
     assert found.text.splitlines() == [
+        "Yes. The old database of staging will use another port soon, after the big move. [msg_1]",
         "The staging database uses: port 5433 [msg_1]",
-        "No. Only production does. [msg_1]",
     ]
 
 
@@ -312,15 +317,27 @@ def test_a_to_do_a_plan_and_words_that_only_introduce_are_no_answer_and_a_reason
     todo = "Switch the staging database to port 5433. I'll move the staging database port. Let me check the staging database port. The staging database port:"
     sources = [source("mem_1", "The staging database moved to port 5433."), source("msg_1", todo, "message"), source("msg_2", "Port 5432 was taken. Reason: staging shares its host.", "message")]  # fmt: skip
     found = answered("why did staging leave port 5432", sources, is_known=True)
-    assert found.text.splitlines() == ["Reason: staging shares its host. [msg_2]"]
+    assert found.text.splitlines()[0] == "Reason: staging shares its host. [msg_2]"
+    assert "msg_1" not in found.text
     asked = [source("msg_1", "What is it? Change the port, then tell me.", "message")]
     assert answered(QUESTION, asked, is_known=True).text == NOT_IN_MEMORY
 
 
-def test_where_recall_is_sure_the_answer_is_its_first_result_whatever_words_it_shares():
+def test_a_statement_that_does_not_cover_the_question_is_no_answer_but_the_nearest():
     lunch = source("msg_1", "Lunch was good. We had soup.", "message")
     found = answered(QUESTION, [lunch], is_known=True)
-    assert (found.is_known, found.text) == (True, "Lunch was good. [msg_1]\nWe had soup. [msg_1]")
+    assert (found.is_known, found.text, found.citations) == (False, NOT_IN_MEMORY, ())
+    assert found.nearest == "Lunch was good. [msg_1]"
+
+
+def test_a_message_that_asks_is_answered_by_its_reply_whatever_words_they_share():
+    asks = "I cannot use the port of the staging database. What is it?"
+    reply = "I looked at the pool. It listens on 5433, since another one has 5432."
+    half = OtherHalf("msg_bbbb30092de0d1a350d0", "answered by", "assistant", reply, 5)
+    shown = result("msg_4225a30092de0d1a350d", asks, kind="message", said_by="Mira", other_half=half)  # fmt: skip
+    quotes = wording(QUESTION).best_statements(sources_of(shown))
+    assert {quote.said_by for quote in quotes} == {"assistant"}
+    assert "It listens on 5433, since another one has 5432." in [quote.text for quote in quotes]
 
 
 # Sources
