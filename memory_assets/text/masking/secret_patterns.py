@@ -11,6 +11,7 @@ import base64
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import groupby
 
 from memory_assets.text.masking import secret_assignments as assignments
 from memory_assets.text.masking import secret_commands as commands
@@ -131,12 +132,26 @@ def base64_texts(text: bytes) -> Iterator[list[int]]:
     before each line. A plus or minus there may be a letter or the sign of a diff: both are tried.
     """
     for run in _PATTERNS["run"].finditer(text):
-        lines = _lines_of_letters(text, *run.span())
-        unsigned = [line[1:] if text[line[0]] in b"+-" else line for line in lines]
-        for variant in [lines, unsigned] if unsigned != lines else [lines]:
-            letters = b"".join(text[line.start : line.stop] for line in variant)
-            for begin in _begins(letters):
-                yield [place for line in variant for place in line][begin:]
+        for lines in _blocks(_lines_of_letters(text, *run.span())):
+            unsigned = [line[1:] if text[line[0]] in b"+-" else line for line in lines]
+            for variant in [lines, unsigned] if unsigned != lines else [lines]:
+                letters = b"".join(text[line.start : line.stop] for line in variant)
+                for begin in _begins(letters):
+                    yield [place for line in variant for place in line][begin:]
+
+
+def _blocks(lines: list[range]) -> Iterator[list[range]]:
+    """Yields all lines together, and each block of lines of one length.
+
+    The line behind a block may be its shorter last line, or other text: both are tried.
+    """
+    yield lines
+    start = 0
+    for _, block in groupby(lines if len(lines) > 1 else (), len):
+        end = start + len([*block])
+        yield lines[start:end]
+        yield lines[start : end + 1]
+        start = end
 
 
 def _lines_of_letters(text: bytes, start: int, end: int) -> list[range]:

@@ -238,6 +238,19 @@ def test_wrapped_base64_is_masked_whole_in_every_copy(
     assert [line for line in lines[2:-1] if line in masked] == []
 
 
+@pytest.mark.parametrize(
+    "behind", ["\nand so it goes on", '","signature":"EqQBCkYIBxgC', "\r\nNext"]
+)
+@pytest.mark.parametrize("width", [200, 64, 40])
+def test_what_follows_base64_is_no_part_of_it(width: int, behind: str) -> None:
+    body = base64.b64encode(
+        b"set -gx OPENWEATHER_API_KEY e209ddbe426327760854790187ee8eae"
+    ).decode()
+    lines = [body[start : start + width] for start in range(0, len(body), width)]
+    text = "src/services/authentication\n" + "\n".join(lines) + behind
+    assert lines[-1] not in mask_text(text)[0]
+
+
 def test_two_texts_in_base64_on_one_line_are_both_read() -> None:
     first, second = (
         base64.b64encode(f"{name}_API_KEY={draw_word(Random(name), LETTERS['alnum'], 40)}".encode())
