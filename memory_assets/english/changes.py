@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 
-from memory_assets.english.openings import denies_before, strip_opening
 from memory_assets.text.patterns import patterns_beside, words_beside
 from memory_assets.text.words import squeezed
 
@@ -54,11 +53,6 @@ _WITHDRAWN = _PATTERNS["withdrawn"]
 _CHANGED = _PATTERNS["changed"]
 _NOW = re.compile(r"(?i)\bnow\b")
 _IDEA = _PATTERNS["idea"]
-ENDINGS = words_beside(__file__)["_endings"]
-"""Words that say that something is over, or was wrong."""
-
-TURNS = words_beside(__file__)["_turns"]
-"""Words that say that something holds from now on."""
 _SENTENCE_END = re.compile(r"(?<=[.;!?])\s+(?=[-—\"“`A-Z(])|\n+|\s—\s")
 _ARTICLE_OR_QUOTE = re.compile(r"^(?:the|a|an|our|version|port)\s+|[`'\"“”]", re.IGNORECASE)
 """An article at the beginning, or a quote anywhere."""
@@ -126,31 +120,6 @@ def states_change(text: str) -> bool:
             for clause in clauses(text)
         )
     )
-
-
-def ends(text: str) -> bool:
-    """Returns whether the text says that what it is about is over: done, no plan and no hearsay."""
-    words = re.finditer(r"\w+", text)
-    ending = next((word for word in words if word[0].lower() in ENDINGS), None)
-    return ending is not None and not _UNDONE.search(text[: ending.start()])
-
-
-def has_cue_of_change(text: str) -> bool:
-    """Returns whether the text has a word of a change, which is quick to tell."""
-    words = re.findall(r"\w+", text.lower())
-    return not (ENDINGS | TURNS).isdisjoint(words) or re.search(CUES, text) is not None
-
-
-def reverts(text: str) -> bool:
-    """Returns whether the text begins by saying that earlier work was taken back."""
-    return any(word.lower().startswith("revert") for word in text.split()[:2])
-
-
-def turns(text: str) -> bool:
-    """Returns whether the text says that something holds from now on."""
-    words = re.findall(r"\w+", strip_opening(text).lower())
-    is_marked = not TURNS.isdisjoint(words)
-    return is_marked or denies_before(text) or states_change(text)
 
 
 def _changes_in(clause: str, patterns: Sequence[re.Pattern[str]]) -> Iterator[Change]:

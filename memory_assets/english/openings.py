@@ -20,7 +20,13 @@ _REPEATS = re.compile(
 )
 _DENIES = re.compile(r"(?i)^\W*no(?:pe)?\b\s*[,.:;!]")
 
-_WRONG = re.compile(r"(?i)^\W*(?:no\W+)?(?:(?:that|you)\S* (?:\w+ ){0,2})?(?:wrong|not right)\b")
+_SHORT_ANSWER = 4
+"""Words of an answer that refuses an offer: "no, that is all"."""
+
+_WRONG = re.compile(
+    r"(?i)^\W*(?:no\W+)?(?:(?:that|you)\S* (?:\w+ ){0,2})?"
+    r"(?:wrong|not right|scrap that|never mind)\b"
+)
 
 
 def strip_opening(text: str) -> str:
@@ -39,5 +45,8 @@ def denies_before(text: str) -> bool:
 
 
 def calls_wrong(text: str) -> bool:
-    """Returns whether the text begins by saying that what came before it is wrong."""
-    return _WRONG.match(text) is not None
+    """Returns whether the text begins by saying that what came before it is wrong or not wanted; a
+    short "no, thanks" answers an offer.
+    """
+    is_long = len(text.split()) > _SHORT_ANSWER
+    return _WRONG.match(text) is not None or (is_long and denies_before(text))

@@ -12,8 +12,11 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
+import numpy as np
+
+from memory_assets.adapters.local_embedder import LocalEmbedder
+from memory_assets.stages.embed.conflicts import supersedes
 from memory_assets.stages.recall.replaced import holds as still_holds
-from memory_assets.stages.recall.replaced import replaces
 from memory_assets.stages.recall.results import Recalled
 from memory_assets_tests.bench.row import Row
 from memory_assets_tests.labelled import labelled
@@ -101,12 +104,14 @@ def _judged(
     name: str, changes: Sequence[Sequence[str]], near_misses: Sequence[Sequence[str]]
 ) -> Iterator[Row]:
     """Yields how many pairs of statements are judged right, without a search."""
-    yield _row(f"{name}, changes seen", [replaces(case[1], case[0], "") for case in changes], 0.9)
-    yield _row(
-        f"{name}, near-misses not seen",
-        [not replaces(case[1], case[0], "") for case in near_misses],
-        0.95,
-    )
+    vectors = LocalEmbedder().encode_query
+
+    def is_replaced(older: str, newer: str, *_: str) -> bool:
+        return supersedes(newer, older, "", lambda *pair: float(np.dot(*map(vectors, pair))))
+
+    yield _row(f"{name}, changes seen", [is_replaced(*case) for case in changes], 0.9)
+    held = [not is_replaced(*case) for case in near_misses]
+    yield _row(f"{name}, near-misses not seen", held, 0.95)
 
 
 def _row(name: str, right: Iterable[bool], floor: float) -> Row:

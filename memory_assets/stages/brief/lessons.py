@@ -12,7 +12,7 @@ from difflib import SequenceMatcher
 import polars as pl
 
 from memory_assets.schema.protocols import Row
-from memory_assets.stages.recall.replaced import replaces
+from memory_assets.stages.embed.conflicts import supersedes
 from memory_assets.stages.triage.wording import general_line
 from memory_assets.text.words import STOP, stem
 
@@ -59,7 +59,7 @@ def _replaces(later: Row, earlier: Row) -> bool:
     reverses = later["wanted"] == earlier["unwanted"] or later["unwanted"] == earlier["wanted"]
     if reverses and later["wanted"] and earlier["wanted"]:
         return True
-    return replaces(later["text"], earlier["text"], later["project"])
+    return supersedes(later["text"], earlier["text"], later["project"])
 
 
 def lesson_lines(lessons: Sequence[Row], memory_lines: Sequence[str]) -> list[str]:

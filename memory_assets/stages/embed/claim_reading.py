@@ -29,7 +29,7 @@ _INTRODUCTION = re.compile(
 """How a statement is introduced, and politeness."""
 
 _CODE = re.compile(r"`([^`]+)`")
-_QUOTATION = re.compile(
+QUOTATION = re.compile(
     r"\"[^\"]*\s[^\"]*\"|“[^”]*”|(?<!\w)'(?:[^']|(?<=\w)'(?=\w))*\s(?:[^']|(?<=\w)'(?=\w))*'(?!\w)"
 )
 CLAUSE_END = re.compile(
@@ -309,7 +309,7 @@ def _denials(text: str, rejected: frozenset[str]) -> Iterator[frozenset[str]]:
     "Use uv, not pip" rejects a name and denies nothing, and "never without" demands.
     """
     rejected_roots = {root(name.split()[0]) for name in rejected}
-    for clause in CLAUSE_END.split(_QUOTATION.sub(" ", text)):
+    for clause in CLAUSE_END.split(QUOTATION.sub(" ", text)):
         for match in _DENIAL.finditer(clause):
             rest = clause[match.end() :]
             if _DEMAND.search(rest):

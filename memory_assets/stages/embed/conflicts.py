@@ -16,12 +16,14 @@ Flags, paths, positions in a list, measurements, momentary states and statements
 conflict with nothing. Who said it, and which of the two holds, is decided in `memories`.
 """
 
-from memory_assets.english.changes import ends, turns, withdraws
+from collections.abc import Callable
+
+from memory_assets.english.changes import withdraws
 from memory_assets.english.word_forms import root
 from memory_assets.stages.embed.claim_reading import Claim
-from memory_assets.stages.embed.claims import opposition
+from memory_assets.stages.embed.claims import opposition, same_claim
 from memory_assets.stages.embed.compared_statements import ComparedStatement, read_statement
-from memory_assets.stages.embed.corrections import adds, corrects
+from memory_assets.stages.embed.corrections import UNKNOWN, adds, corrects, states_news
 from memory_assets.stages.embed.other_values import differ_in_a_value
 from memory_assets.stages.embed.replacements import GENERAL, replaces, reverses, roots_of
 
@@ -40,7 +42,24 @@ CONSIDERED_FROM = 0.5
 _NEARLY_ALL = 0.8
 """Share of common words of two statements that say the opposite of each other."""
 
+Likeness = Callable[[str, str], float]
+
 _OPPOSED = tuple(frozenset(map(root, pair.split())) for pair in ("before after", "on off"))
+
+
+def supersedes(newer: str, older: str, project: str, likeness: Likeness | None = None) -> bool:
+    """Returns whether a sentence says that an earlier sentence no longer holds; `likeness` returns
+    the cosine of two texts.
+    """
+    new = read_statement(newer)
+    if not new.changes and new.words.isdisjoint(read_statement(older).core):
+        return False
+    if find_conflict(newer, older, project):
+        return True
+    # A statement that would not correct even one with its own words needs no vectors.
+    if likeness is None or not _is_corrected(new, newer, older, 1.0):
+        return False
+    return _is_corrected(new, newer, older, likeness(newer, older))
 
 
 def find_conflict(newer: str, older: str, project: str = "") -> str | None:
@@ -52,29 +71,38 @@ def find_conflict(newer: str, older: str, project: str = "") -> str | None:
     stated = _stated_conflict(new, old, GENERAL | roots_of(project))
     if stated:
         return stated
-    if withdraws(newer) and old.asserted and old.core and old.core <= new.words:
+    is_withdrawn = bool(old.asserted and old.core) and old.core <= new.words
+    if (is_withdrawn and withdraws(newer)) or _is_corrected(new, newer, older, UNKNOWN):
         return REPLACED
-    is_corrected = corrects(newer, older)
-    if is_corrected and (turns(newer) or ends(newer)):
-        return REPLACED
-    return _settled_conflict(new, old, is_corrected=is_corrected)
+    return _settled_conflict(new, old, newer)
 
 
-def _settled_conflict(
-    new: ComparedStatement, old: ComparedStatement, *, is_corrected: bool
-) -> str | None:
-    """Returns the conflict of two settled statements where the newer one states no change."""
+def _settled_conflict(new: ComparedStatement, old: ComparedStatement, newer: str) -> str | None:
+    """Returns the conflict of two settled statements."""
     if not (new.is_settled and old.is_settled):
         return None
-    if _are_opposite(new, old) or is_corrected:
+    if _are_opposite(new, old):
         return OPPOSITE
-    return OTHER_VALUE if differ_in_a_value(new, old) and not adds(new) else None
+    if adds(new) or not differ_in_a_value(new, old):
+        return None
+    return REPLACED if states_news(newer) else OTHER_VALUE
+
+
+def _is_corrected(new: ComparedStatement, newer: str, older: str, similarity: float) -> bool:
+    """Returns whether the newer statement corrects the older one and does not say the same; one
+    that names both sides of a change corrects only what is about these.
+    """
+    names_both = any(change.gone and change.came for change in new.changes)
+    is_corrected = not names_both and corrects(newer, older, similarity)
+    return is_corrected and (states_news(newer) or not same_claim(newer, older, similarity))
 
 
 def _stated_conflict(
     new: ComparedStatement, old: ComparedStatement, about_all: frozenset[str]
 ) -> str | None:
     """Returns the conflict that the newer statement itself states, if it states a change."""
+    if {change.came for change in new.changes} & {change.came for change in old.changes} - {""}:
+        return None
     for change in new.changes:
         if any(reverses(change, other, about_all) for other in old.changes):
             return REVERSED

@@ -12,7 +12,7 @@ from memory_assets.english.word_forms import root, tokens_of
 from memory_assets.stages.embed.claim_reading import Claim, read_claim
 from memory_assets.stages.embed.compared_statements import HAPPENED, TAKING, VALUE
 from memory_assets.stages.embed.project import concept_words
-from memory_assets.text.words import word_set
+from memory_assets.text.patterns import words_beside
 
 _HALF = 0.5
 """Share of the words of an older sentence's subject that the change has."""
@@ -26,14 +26,7 @@ _USE = (
 _SERVES = r"\s+(?:(?:is|are)\s+(?:our|the|where)|runs|hosts|builds|stores|serves)\b"
 _DOMAIN = r"\.(?:io|com|org|net|dev|app)"
 _DETAIL = re.compile(r"[,;(]|\s[—–]\s")
-GENERAL = TAKING | frozenset(
-    map(
-        root,
-        word_set("""app service site system project everything whole setup team account server
-    cluster instance subscription workspace deploy host listen port week month year today yesterday
-    finally gone retire drop stop rid favour back off monday friday"""),
-    )
-)
+GENERAL = TAKING | frozenset(map(root, words_beside(__file__)["general"]))
 """Words that name no subject of their own in a statement about what is used."""
 
 

@@ -12,9 +12,9 @@ from functools import partial
 import numpy as np
 import polars as pl
 
-from memory_assets.english.changes import has_cue_of_change
 from memory_assets.schema.protocols import Row, Texts
 from memory_assets.schema.requests import MOST_DEEP, Filters
+from memory_assets.stages.embed.corrections import has_cue
 from memory_assets.stages.embed.merge import find_conflicts_of
 from memory_assets.stages.recall.exchange import show_exchanges
 from memory_assets.stages.recall.layout import Layout
@@ -275,9 +275,7 @@ def find_later_statements(question: Asked, results: Sequence[Recalled]) -> list[
     return [
         message_result(row, question.asker.now, text=row["passage"], score=0.0, arms=())
         for row in _messages_with(question, dict.fromkeys(words, 1.0))
-        if row["author"] == "owner"
-        and row["message_id"] not in shown
-        and has_cue_of_change(row["passage"])
+        if row["author"] == "owner" and row["message_id"] not in shown and has_cue(row["passage"])
     ]
 
 

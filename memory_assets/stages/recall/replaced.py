@@ -9,8 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 
-from memory_assets.stages.embed.compared_statements import read_statement
-from memory_assets.stages.embed.conflicts import find_conflict
+from memory_assets.stages.embed.conflicts import Likeness, supersedes
 from memory_assets.stages.recall.results import MESSAGE, Recalled
 from memory_assets.text.excerpts import whole_sentences
 from memory_assets.text.short_ids import short_id, short_message_id
@@ -30,16 +29,18 @@ def present_first(
     later: Sequence[Recalled] = (),
     *,
     keeps_replaced: bool = True,
+    likeness: Likeness | None = None,
 ) -> list[Recalled]:
     """Returns the results, each below the last one that replaced it, with a mark or, without
     `keeps_replaced`, left out. What replaced it may also be a `later` statement beside them.
+    `likeness` returns the cosine of two statements.
     """
     ordered: dict[str, Recalled] = {}
     waiting = list(reversed(results))
     placed: set[str] = set()
     while waiting:
         result = waiting.pop()
-        newer = _newest(result, [*results, *later])
+        newer = _newest(result, [*results, *later], likeness)
         if newer is None:
             ordered.setdefault(result.memory_id, result)
         elif newer.memory_id not in placed:
@@ -50,20 +51,15 @@ def present_first(
     return list(ordered.values())
 
 
-def replaces(newer: str, older: str, project: str) -> bool:
-    """Returns whether a sentence of the owner says that an earlier sentence no longer holds."""
-    new = read_statement(newer)
-    is_related = new.changes or not new.words.isdisjoint(read_statement(older).core)
-    return bool(is_related) and find_conflict(newer, older, project) is not None
-
-
-def _newest(result: Recalled, results: Sequence[Recalled]) -> Recalled | None:
+def _newest(
+    result: Recalled, results: Sequence[Recalled], likeness: Likeness | None
+) -> Recalled | None:
     """Returns the last of the results that replaced the result."""
-    replacing = [newer for newer in results if _replaces(newer, result)]
+    replacing = [newer for newer in results if _replaces(newer, result, likeness)]
     return max(replacing, key=lambda newer: (newer.event_at, newer.memory_id), default=None)
 
 
-def _replaces(newer: Recalled, older: Recalled) -> bool:
+def _replaces(newer: Recalled, older: Recalled, likeness: Likeness | None) -> bool:
     """Returns whether the owner replaced the older result; of two facts, a merge decides it, and no
     summary replaces anything.
     """
@@ -71,7 +67,7 @@ def _replaces(newer: Recalled, older: Recalled) -> bool:
     if is_settled or newer.event_at <= older.event_at or newer.project != older.project:
         return False
     pairs = product(_sentences(newer, newer.person or "owner"), _sentences(older))
-    return any(replaces(statement, sentence, older.project) for statement, sentence in pairs)
+    return any(supersedes(*pair, older.project, likeness) for pair in pairs)
 
 
 def _sentences(result: Recalled, speaker: str = "") -> Iterator[str]:

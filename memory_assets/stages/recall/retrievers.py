@@ -15,6 +15,7 @@ import polars as pl
 from memory_assets.errors import IndexFailedError, ModelError
 from memory_assets.schema.protocols import Embedder, Hit, Read, TextReader, Texts, VectorIndex
 from memory_assets.schema.requests import Filters
+from memory_assets.stages.embed.corrections import UNKNOWN
 from memory_assets.stages.recall.lookups import fulfilling, places_of
 from memory_assets.stages.recall.memory_search import (
     FACTORS,
@@ -72,6 +73,7 @@ class Retrievers:
         self.queries = 0
         """Number of queries to an index."""
         self.texts = cache(self._open_texts)
+        self._vector = cache(lambda text: getattr(self._embed(text), "vector", None))
         self._word_scores = cache(self._score_words)
         self._by_words = cache(self._find_by_words)
         self._by_meaning = cache(self._find_by_meaning)
@@ -119,6 +121,11 @@ class Retrievers:
             return corpus.embedder.read_query(text)
         except (IndexFailedError, ModelError) as error:
             return self._fail("vector", error)
+
+    def likeness(self, text: str, other: str) -> float:
+        """Returns the cosine of two texts; without vectors, what is assumed."""
+        vectors = [vector for vector in map(self._vector, (text, other)) if vector is not None]
+        return float(np.dot(*vectors)) if len(vectors) == 2 else UNKNOWN
 
     def _word_weights(self, spellings: Sequence[str]) -> np.ndarray | None:
         """Returns the weight of each word of the question: more if it is rare in messages; its

@@ -296,7 +296,9 @@ def _next_page(
     page: list[Recalled] = []
     remaining = profile.most_tokens
     later = find_later_statements(question, folded)
-    for result in present_first(folded, later, keeps_replaced=profile.messages == "beside"):
+    keeps_replaced = profile.messages == "beside"
+    likeness = question.sources.likeness
+    for result in present_first(folded, later, keeps_replaced=keeps_replaced, likeness=likeness):
         if result.memory_id in shown_ids:
             continue
         remaining -= count_tokens(render_line(result) + "\n")

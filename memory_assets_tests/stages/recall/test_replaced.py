@@ -2,7 +2,11 @@
 
 from datetime import timedelta
 
-from memory_assets.stages.recall.replaced import holds, present_first, replaces
+import numpy as np
+
+from memory_assets.adapters.local_embedder import LocalEmbedder
+from memory_assets.stages.embed.conflicts import supersedes
+from memory_assets.stages.recall.replaced import holds, present_first
 from memory_assets_tests.factories import START
 from memory_assets_tests.labelled import labelled
 from memory_assets_tests.stages.recall.recalled import result
@@ -16,7 +20,8 @@ def said(day: int, text: str, **changes):
 
 
 def test_of_planted_pairs_changes_of_mind_are_seen_and_what_holds_beside_is_not_touched():
-    seen = {kind: [replaces(newer, older, "ferry") for older, newer in pairs] for kind, pairs in PAIRS.items()}  # fmt: skip
+    vectors = LocalEmbedder().encode_query
+    seen = {kind: [supersedes(newer, older, "ferry", lambda *pair: float(np.dot(*map(vectors, pair)))) for older, newer in pairs] for kind, pairs in PAIRS.items()}  # fmt: skip
     assert sum(seen["changes"]) >= 0.9 * len(PAIRS["changes"])
     assert sum(seen["near_misses"]) <= 0.05 * len(PAIRS["near_misses"])
 
