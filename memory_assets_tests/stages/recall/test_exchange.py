@@ -112,6 +112,15 @@ def test_an_assistants_message_is_shown_with_the_owners_that_it_answers_and_a_qu
     assert moved.half(3) == ("answered by", "Mira", "Yes, all of that.")
 
 
+@pytest.mark.parametrize(("reply", "is_denied"), [("Scrap that, it goes to b.json.", True), ("No, it belongs in the other file.", True), ("Never mind, leave it.", True), ("No, thanks.", False), ("Good, go on.", False)])  # fmt: skip
+def test_a_refused_proposal_is_denied_and_a_declined_offer_is_not(
+    tmp_path: Path, reply: str, is_denied: bool
+):
+    session = Session(tmp_path, (ANSWER, "I will write it to a.json."), (OWNER, reply))
+    (shown,) = session.shown(0)
+    assert ("denied by Mira" in shown.tags) == is_denied
+
+
 def test_what_the_owner_calls_wrong_is_shown_with_the_correction_and_a_mark(tmp_path: Path):
     (shown,) = Session(tmp_path, (ANSWER, "It is in a.json."), (OWNER, "No, that's wrong.")).shown(
         0

@@ -24,6 +24,8 @@ def test_of_planted_pairs_changes_of_mind_are_seen_and_what_holds_beside_is_not_
     seen = {kind: [supersedes(newer, older, "ferry", lambda *pair: float(np.dot(*map(vectors, pair)))) for older, newer in pairs] for kind, pairs in PAIRS.items()}  # fmt: skip
     assert sum(seen["changes"]) >= 0.9 * len(PAIRS["changes"])
     assert sum(seen["near_misses"]) <= 0.05 * len(PAIRS["near_misses"])
+    assert sum(seen["fitted_changes"]) >= 0.75 * len(PAIRS["fitted_changes"])
+    assert sum(seen["fitted_near_misses"]) <= 0.05 * len(PAIRS["fitted_near_misses"])
 
 
 def test_what_was_replaced_stands_below_the_last_statement_with_a_mark_or_is_left_out():
