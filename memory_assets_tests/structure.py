@@ -43,6 +43,7 @@ ORDER = (
     "stages.friction",
     "stages.reflect",
     "stages.recall",
+    "stages.verify",
     "stages.embed",
     "stages.distill",
     "stages.capture",

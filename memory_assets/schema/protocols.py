@@ -1,5 +1,5 @@
-"""Protocols for models, embedders, indexes, task lists and shared copies of a store, with the
-records that they exchange.
+"""Protocols for models, embedders, indexes, task lists, histories and shared copies of a store,
+with the records that they exchange.
 
 Adapters implement the protocols, and tests pass fakes. Stages reach the outside world only through
 them.
@@ -11,6 +11,7 @@ them.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from memory_assets.errors import ModelError
@@ -347,3 +348,36 @@ class TaskList(Protocol):
 
     def delete(self, task_id: str) -> None:
         """Deletes a task, if it exists."""
+
+
+@dataclass(frozen=True)
+class Removal:
+    """The last commit that took something away."""
+
+    commit: str
+    day: date
+    moved_to: str = ""
+    """Its new path, if it was renamed."""
+
+
+class History(Protocol):
+    """What the history of somebody's repository says of names, at its HEAD."""
+
+    @property
+    def root(self) -> Path:
+        """The top of the working tree."""
+        ...
+
+    def paths(self) -> frozenset[str]:
+        """Returns the files of HEAD."""
+
+    def is_ignored(self, path: str) -> bool:
+        """Returns whether the working tree's rules keep such a file out of the repository."""
+
+    def removal_of(self, path: str) -> Removal | None:
+        """Returns when the file, or the last file of the folder, was removed; None if it never was
+        there, or is not found in time. The path may lack its first folders.
+        """
+
+    def removal_of_line(self, expression: str, paths: Sequence[str]) -> Removal | None:
+        """Returns the last commit that changed such a line of these files; None as above."""

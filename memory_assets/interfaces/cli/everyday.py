@@ -1,4 +1,4 @@
-"""The commands of every day: up, recall, remember, review, explain, forget, status, brief.
+"""The commands of every day: up, recall, check, remember, review, explain, forget, status, brief.
 
 Also ingest, doctor and restore, which keep the memory well.
 """
@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from itertools import chain
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -17,6 +18,7 @@ from memory_assets.interfaces import verbs
 from memory_assets.interfaces.cli import commands
 from memory_assets.interfaces.cli.model_choice import choose_model, is_terminal
 from memory_assets.interfaces.ports import free_port
+from memory_assets.interfaces.views.checking import render_checked
 from memory_assets.interfaces.views.health import (
     render_built,
     render_health,
@@ -46,6 +48,11 @@ Proposals = Annotated[
         help="Proposals, such as p-20260408-001.",
         autocompletion=commands.completing(kind="proposal"),
     ),
+]
+
+Folder = Annotated[
+    Path,
+    typer.Argument(metavar="FOLDER", help="In the repository.", show_default="the present folder"),
 ]
 
 
@@ -241,12 +248,24 @@ def doctor(
     )
 
 
+@app.command(rich_help_panel=commands.EVERY_DAY, epilog="Example: `memory check ~/work/tidewatch`")
+def check(folder: Folder = Path(), as_json: commands.Json = False) -> Reply:
+    """Look up what CLAUDE.md, AGENTS.md and other rules of a repository name; the exit code is 1 if
+    something is gone.
+    """
+    from memory_assets.memory import checking
+
+    checked = checking.check(folder)
+    return commands.view_reply(render_checked, checked, exit_code=int(bool(checked.findings)))
+
+
 commands.add(app, verbs.RESTORE, commands.KEEP_WELL)
 
 
 def answer_types() -> dict[str, Any]:
     """Returns the type of each command's data."""
     from memory_assets.memory import verb_answers as types
+    from memory_assets.memory.checking import Checked
     from memory_assets.memory.running import Built
 
     return {
@@ -264,5 +283,6 @@ def answer_types() -> dict[str, Any]:
         "status": types.Status,
         "brief": types.Briefing,
         "doctor": types.Health,
+        "check": Checked,
         "restore": types.Restored,
     }

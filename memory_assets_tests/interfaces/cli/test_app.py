@@ -130,6 +130,17 @@ def test_the_doctor_fails_where_a_promise_is_broken(run: Run):
     assert "chmod" in out
 
 
+def test_check_names_what_is_gone_by_file_and_line_without_a_store(run: Run, tmp_path: Path):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "AGENTS.md").write_text("Read\n`docs/tides.md`.\n")
+    missing = "AGENTS.md:2: docs/tides.md is missing (path)\n1 of 1 name in AGENTS.md is gone.\n"
+    assert run("check", str(tmp_path)) == (1, missing, "")
+    (tmp_path / "docs" / "tides.md").touch()
+    assert run("check", str(tmp_path)) == (0, "1 name in AGENTS.md: none is gone.\n", "")
+    code, _, err = run("check", str(tmp_path / "none"))
+    assert (code, "Give the folder of a repository" in err) == (2, True)
+
+
 def test_export_writes_rows_and_nothing_else(capfdbinary: Any):
     small_store()
     assert cli.main(["data", "export", "observations", "--format", "jsonl"]) == 0

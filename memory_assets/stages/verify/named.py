@@ -1,0 +1,93 @@
+"""Finds what a Markdown file for agents or people names, and what can be looked up in a repository.
+
+Only what is written as code counts: between backticks, in a block of commands, or as a link within
+the repository. Prose is never taken for a name.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+NamedKind = Literal["path", "make target", "just recipe", "package script", "mise task"]
+
+
+@dataclass(frozen=True)
+class Named:
+    """One name, as it is written, and the line that it stands in."""
+
+    kind: NamedKind
+    text: str
+    line: int
+    is_linked: bool = False
+    """Whether it is the target of a link."""
+
+
+_FENCE = re.compile(r"\s*(?:[>*-]\s+)?(`{3,}|~{3,})\s*([\w+-]*)")
+_SHELLS = frozenset({"", "sh", "bash", "shell", "zsh", "console", "shell-session", "terminal"})
+_SPAN = re.compile(r"(?<!`)(`{1,2})(?!`)(.+?)(?<!`)\1(?!`)")
+_LINK = re.compile(r"\]\(<?([^()\s<>]+)>?(?:\s+\"[^\"]*\")?\)")
+_PROMPT = re.compile(r"^\s*(?:[$%#>❯]|\S+[@:]\S*[$#])\s+")
+_COMMENT = re.compile(r"(?:^|\s)#\s.*")
+_ELSEWHERE = re.compile(r"\b(?:git clone|cd)\s+\S|--prefix|\s-C\s|--filter|--workspace|\s-w\s")
+"""What makes a block's commands run in another folder than the repository's top."""
+
+_PATH = re.compile(r"(?:\./)?[\w.@+-]+(?:/[\w.@+-]+)*/?")
+_LINES_OF_PATH = re.compile(r"(?::\d+(?:[-:]\d+)?|#L\d+(?:-L?\d+)?)$")
+_PLACEHOLDER = re.compile(
+    r"(?i)(?:^|[/._-])(?:path|to|your|my|foo|bar|baz|example|some|xxx+|name|nnnn?|yyyy)(?:[/._-]|$)"
+)
+_WORD = r"([\w][\w.:/-]*)"
+_VARIABLE = r"[A-Z_]+=(?:\"[^\"]*\"|'[^']*'|\S*)"
+_TASKS: dict[NamedKind, re.Pattern[str]] = {
+    "make target": re.compile(rf"(?:^|[\s;&])g?make((?:\s+(?:-[sjkB]\d*|{_VARIABLE}|{_WORD}))+)"),
+    "just recipe": re.compile(rf"(?:^|&&\s*|;\s*)just\s+{_WORD}"),
+    "package script": re.compile(rf"\b(?:npm|pnpm|yarn|bun)\s+run\s+{_WORD}"),
+    "mise task": re.compile(rf"\bmise\s+(?:run|r)\s+{_WORD}"),
+}
+
+
+def names_in(markdown: str) -> Iterator[Named]:
+    """Yields the names, line by line; a name that is written twice, twice."""
+    fence = ""
+    is_shell = is_here = False
+    for number, line in enumerate(markdown.splitlines(), 1):
+        mark = _FENCE.match(line)
+        if mark and (not fence or mark[1].startswith(fence)):
+            fence = "" if fence else mark[1]
+            is_shell = mark[2].lower() in _SHELLS
+            is_here = True
+        elif fence and is_shell:
+            is_here = is_here and not _ELSEWHERE.search(line)
+            if is_here:
+                yield from _names_of_command(_COMMENT.sub("", _PROMPT.sub("", line)), number)
+        elif not fence:
+            yield from _names_of_prose(line, number)
+
+
+def _names_of_prose(line: str, number: int) -> Iterator[Named]:
+    for span in _SPAN.finditer(line):
+        words = span[2].strip()
+        if not _ELSEWHERE.search(words):
+            yield from _names_of_command(words, number)
+    for link in _LINK.finditer(_SPAN.sub("", line)):
+        path = link[1].partition("#")[0]
+        if "://" not in path and _is_path(path):
+            yield Named("path", path, number, is_linked=True)
+
+
+def _names_of_command(command: str, number: int) -> Iterator[Named]:
+    for kind, pattern in _TASKS.items():
+        for call in pattern.finditer(command):
+            for word in re.sub(_VARIABLE, "", call[1]).split():
+                if not word.startswith("-"):
+                    yield Named(kind, word.rstrip(".:/"), number)
+    for word in command.split():
+        path = _LINES_OF_PATH.sub("", word.strip("\"',;()"))
+        if "/" in path and _is_path(path):
+            yield Named("path", path, number)
+
+
+def _is_path(word: str) -> bool:
+    is_placeholder = _PLACEHOLDER.search(word) or ".." in word or "@" in word.partition("/")[0]
+    return bool(_PATH.fullmatch(word)) and not is_placeholder and not word.startswith(("-", "//"))
