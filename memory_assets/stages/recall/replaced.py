@@ -5,7 +5,7 @@ the same project, conflicts with one of its sentences as two memories do (`stage
 A reply that a message is wrong denies that message (`exchange`).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 
@@ -17,6 +17,11 @@ from memory_assets.text.short_ids import short_id, short_message_id
 REPLACED = "replaced on "
 DENIED = "denied by "
 """How the marks of results begin that no longer hold."""
+
+ALIKE = 0.6
+"""Cosine from which two statements are about the same thing: that of most changes of mind, and of
+few pairs that only look like one.
+"""
 
 
 def holds(result: Recalled) -> bool:
@@ -48,7 +53,27 @@ def present_first(
             waiting += (result, newer)
         elif keeps_replaced:
             ordered.setdefault(result.memory_id, _marked(result, newer))
-    return list(ordered.values())
+    return _newest_of_alike(ordered.values(), likeness)
+
+
+def _newest_of_alike(results: Iterable[Recalled], likeness: Likeness | None) -> list[Recalled]:
+    """Returns the results; of statements about the same thing, the newest comes first, even if
+    nothing says that it replaces the others.
+    """
+    ordered: list[Recalled] = []
+    for result in results:
+        alike = (place for place, other in enumerate(ordered) if _renews(result, other, likeness))
+        ordered.insert(next(alike, len(ordered)), result)
+    return ordered
+
+
+def _renews(newer: Recalled, older: Recalled, likeness: Likeness | None) -> bool:
+    """Returns whether both are what the owner said about the same thing in different sessions."""
+    are_owners = all(result.said_by == (newer.person or "owner") for result in (newer, older))
+    is_settled = newer.session == older.session or _is_settled(newer, older)
+    if likeness is None or is_settled or not (are_owners and holds(older)):
+        return False
+    return likeness(newer.text, older.text) >= ALIKE
 
 
 def _newest(
@@ -63,11 +88,15 @@ def _replaces(newer: Recalled, older: Recalled, likeness: Likeness | None) -> bo
     """Returns whether the owner replaced the older result; of two facts, a merge decides it, and no
     summary replaces anything.
     """
-    is_settled = newer.kind == "narrative" or newer.kind == older.kind == "fact"
-    if is_settled or newer.event_at <= older.event_at or newer.project != older.project:
+    if _is_settled(newer, older):
         return False
     pairs = product(_sentences(newer, newer.person or "owner"), _sentences(older))
     return any(supersedes(*pair, older.project, likeness) for pair in pairs)
+
+
+def _is_settled(newer: Recalled, older: Recalled) -> bool:
+    is_fixed = newer.kind == "narrative" or newer.kind == older.kind == "fact"
+    return is_fixed or newer.event_at <= older.event_at or newer.project != older.project
 
 
 def _sentences(result: Recalled, speaker: str = "") -> Iterator[str]:

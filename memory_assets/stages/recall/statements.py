@@ -16,6 +16,7 @@ import numpy as np
 from memory_assets.english.asking import only_asks
 from memory_assets.english.causes import gives_reason
 from memory_assets.english.errands import is_to_do
+from memory_assets.stages.embed.project import concept_words
 from memory_assets.stages.recall.query_coverage import QueryTerm
 from memory_assets.stages.recall.results import MESSAGE
 from memory_assets.stages.recall.sources import AnswerSource
@@ -45,7 +46,7 @@ ASKS = 1.5
 """What a statement loses in a message that asks and is answered."""
 
 LEAST = 1.85
-LIKELY = 0.05
+LIKELY = 0.15
 UNSURE = 0.01
 """Worth from which a statement answers a question whose answer is as likely in memory as not, and
 how much less suffices for each unit of the logarithm of better odds; no likelihood is surer than
@@ -122,11 +123,11 @@ class Wording:
 
 
 def _statements(source: AnswerSource) -> Iterator[AnswerSource]:
-    """Yields what the source states: a short memory as it is."""
+    """Yields what the source states: a short memory as it is, with the purposes of its tools."""
     if source.kind == MESSAGE or len(source.text) > CHARS_A_SENTENCE:
         yield from _said_in(source)
     else:
-        yield replace(source, text=plain(source.text))
+        yield replace(source, text=plain(source.text), context=concept_words(source.text))
 
 
 def _said_in(source: AnswerSource) -> Iterator[AnswerSource]:
@@ -163,7 +164,7 @@ def _is_quotable(text: str) -> bool:
     """Returns whether the text is a whole statement: no question, no to-do, no command that was
     typed, no markup, no masked secret, and no words that only introduce what follows.
     """
-    is_whole = text[-1:] not in UNFINISHED and text[:1] not in NO_PROSE
+    is_whole = text[-1:] not in f"{UNFINISHED}?" and text[:1] not in NO_PROSE
     is_other = only_asks(text) or is_to_do(text) or MASKED in text
     return is_whole and not is_other and len(text) <= CHARS_A_SENTENCE
 
