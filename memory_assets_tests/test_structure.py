@@ -22,21 +22,21 @@ from memory_assets_tests.structure import (
     stored_names,
 )
 
-CODE_LINES = 67_584
-CORE_LINES = 56_533
+CODE_LINES = 67_796
+CORE_LINES = 56_959
 """Lines of code without optional capabilities."""
-TEST_LINES = 41_112
-WORDS = 25_300
-ALTERNATIVES = 10_078
+TEST_LINES = 41_471
+WORDS = 25_335
+ALTERNATIVES = 10_183
 MASKING_ALTERNATIVES = 1_147
 """Those in patterns of bytes included."""
-LONGEST_FILE = 466
+LONGEST_FILE = 450
 LONGEST_FUNCTION = 59
 UNDOCUMENTED = 91
 FINISHED = (0, 0, 34, 30, 0.0004)
 """Functions with too many branches, assigning conditions, tuple assignments, nested comprehensions,
 share of vague names."""
-UNFINISHED = (18, 20, 54, 18, 0.055)
+UNFINISHED = (18, 19, 54, 18, 0.055)
 
 
 @pytest.fixture(scope="module")

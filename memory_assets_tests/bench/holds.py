@@ -1,7 +1,7 @@
 """Whether recall shows what holds now: planted changes of mind, and pairs of statements that look like one and both hold.
 
-The statements of `holds.json` were written by kind before the author of the rules read any code, and first judged when the rules
-were written; no rule may be fitted to them. Each pair is said by the owner in two sessions of a project of its own, a week apart,
+The statements of `holds.json` were written by somebody who had seen none of the code, and first judged when the rules were
+written; no rule may be fitted to them. Each pair is said by the owner in two sessions of a project of its own, a week apart,
 and its question is asked from there. `test_replaced.json`, with which the rules were written, is judged beside it, pair by pair.
 """
 

@@ -173,7 +173,9 @@ def test_what_a_later_session_changed_is_nowhere_told_as_the_present(store: Stor
     assert "Hetzner" in found[0].text
     assert not any("to Fly" in result.text for result in found)
     said = agent.answer(question, probe=True).text
-    assert "Hetzner" in said.splitlines()[0] and "to Fly.io" not in said
+    assert (
+        "leith-1" in said.splitlines()[0] and "Fly to Hetzner" in said and "to Fly.io" not in said
+    )
     assert "shared IPs" in agent.answer("why did we leave fly.io", probe=True).text.splitlines()[0]
     current = [
         store.workspace / "lessons.md",

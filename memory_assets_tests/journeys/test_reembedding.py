@@ -12,7 +12,6 @@ from memory_assets.memory import MemoryAgent
 from memory_assets.runs.inputs import UNTIL
 from memory_assets.runs.materialise import materialise
 from memory_assets.runs.staleness import stale_partitions
-from memory_assets.runs.steps import maintain
 from memory_assets.schema.requests import RecallRequest
 from memory_assets.schema.tables import TABLES, WHOLE
 from memory_assets.services.search import corpus
@@ -65,8 +64,7 @@ def models(monkeypatch: pytest.MonkeyPatch) -> dict[str, ReadsWhole]:
     """The built-in model and a new one, as fakes, by what the setting says."""
     found = {USUAL_EMBEDDING_MODEL: WordEmbedder({}), "/models/numbered": Numbered()}
     found[USUAL_EMBEDDING_MODEL].name = USUAL_EMBEDDING_MODEL
-    for module in (corpus, maintain):
-        monkeypatch.setattr(module, "open_embedder", found.__getitem__)
+    monkeypatch.setattr(corpus, "open_embedder", found.__getitem__)
     return found
 
 

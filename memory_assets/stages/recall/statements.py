@@ -39,11 +39,11 @@ SCORE = 2.0
 """Weights of the terms that a statement has in its context, of its cosine, of a reason that was
 asked for, and of recall's score; chosen on answers that were read."""
 
-HIGHEST = 0.7
+HIGHEST = 0.9
 """Score above which recall is no surer: that of a memory compares it with other memories alone."""
 
 ASKS = 1.5
-"""What a statement loses in a message that asks and is answered."""
+"""What a statement loses in a message that ends with a question and is answered."""
 
 LEAST = 1.85
 LIKELY = 0.15
@@ -132,11 +132,11 @@ def _statements(source: AnswerSource) -> Iterator[AnswerSource]:
 
 def _said_in(source: AnswerSource) -> Iterator[AnswerSource]:
     """Yields the whole sentences outside of tables and code, short ones ("No.") together with the
-    next, items behind the line that introduces them. Where none asks, none is answered.
+    next, items behind the line that introduces them. A last question is what the others lead to.
     """
     sentences = split_message(source.whole or "\n".join(whole_sentences(source.text)))
     texts = [sentence.text for sentence in sentences]
-    asks = source.is_answered and any(only_asks(text) or is_to_do(text) for text in texts)
+    asks = source.is_answered and any(only_asks(text) or is_to_do(text) for text in texts[-1:])
     opening = ""
     for place, sentence in enumerate(sentences):
         text = f"{_lead_of(sentence)}{opening}{_behind_question(sentence.text)}"

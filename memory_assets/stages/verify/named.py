@@ -29,18 +29,20 @@ _SPAN = re.compile(r"(?<!`)(`{1,2})(?!`)(.+?)(?<!`)\1(?!`)")
 _LINK = re.compile(r"\]\(<?([^()\s<>]+)>?(?:\s+\"[^\"]*\")?\)")
 _PROMPT = re.compile(r"^\s*(?:[$%#>❯]|\S+[@:]\S*[$#])\s+")
 _COMMENT = re.compile(r"(?:^|\s)#\s.*")
-_ELSEWHERE = re.compile(r"\b(?:git clone|cd)\s+\S|--prefix|\s-C\s|--filter|--workspace|\s-w\s")
+_ELSEWHERE = ("git clone ", "cd ", "--prefix", "-C ", "--filter", "--workspace", "-w ")
 """What makes a block's commands run in another folder than the repository's top."""
 
 _PATH = re.compile(r"(?:\./)?[\w.@+-]+(?:/[\w.@+-]+)*/?")
 _LINES_OF_PATH = re.compile(r"(?::\d+(?:[-:]\d+)?|#L\d+(?:-L?\d+)?)$")
-_PLACEHOLDER = re.compile(
-    r"(?i)(?:^|[/._-])(?:path|to|your|my|foo|bar|baz|example|some|xxx+|name|nnnn?|yyyy)(?:[/._-]|$)"
+_PLACEHOLDERS = frozenset(
+    {"path", "to", "your", "my", "foo", "bar", "baz", "example", "some", "xxx"}
 )
+"""Parts of a path that only stand for others."""
+
 _WORD = r"([\w][\w.:/-]*)"
 _VARIABLE = r"[A-Z_]+=(?:\"[^\"]*\"|'[^']*'|\S*)"
 _TASKS: dict[NamedKind, re.Pattern[str]] = {
-    "make target": re.compile(rf"(?:^|[\s;&])g?make((?:\s+(?:-[sjkB]\d*|{_VARIABLE}|{_WORD}))+)"),
+    "make target": re.compile(rf"(?:^|[\s;&])make((?:\s+(?:-[sjkB]\d*|{_VARIABLE}|{_WORD}))+)"),
     "just recipe": re.compile(rf"(?:^|&&\s*|;\s*)just\s+{_WORD}"),
     "package script": re.compile(rf"\b(?:npm|pnpm|yarn|bun)\s+run\s+{_WORD}"),
     "mise task": re.compile(rf"\bmise\s+(?:run|r)\s+{_WORD}"),
@@ -58,7 +60,7 @@ def names_in(markdown: str) -> Iterator[Named]:
             is_shell = mark[2].lower() in _SHELLS
             is_here = True
         elif fence and is_shell:
-            is_here = is_here and not _ELSEWHERE.search(line)
+            is_here = is_here and not _is_elsewhere(line)
             if is_here:
                 yield from _names_of_command(_COMMENT.sub("", _PROMPT.sub("", line)), number)
         elif not fence:
@@ -68,7 +70,7 @@ def names_in(markdown: str) -> Iterator[Named]:
 def _names_of_prose(line: str, number: int) -> Iterator[Named]:
     for span in _SPAN.finditer(line):
         words = span[2].strip()
-        if not _ELSEWHERE.search(words):
+        if not _is_elsewhere(words):
             yield from _names_of_command(words, number)
     for link in _LINK.finditer(_SPAN.sub("", line)):
         path = link[1].partition("#")[0]
@@ -88,6 +90,11 @@ def _names_of_command(command: str, number: int) -> Iterator[Named]:
             yield Named("path", path, number)
 
 
+def _is_elsewhere(command: str) -> bool:
+    return any(f" {words}" in f" {command} " for words in _ELSEWHERE)
+
+
 def _is_path(word: str) -> bool:
-    is_placeholder = _PLACEHOLDER.search(word) or ".." in word or "@" in word.partition("/")[0]
-    return bool(_PATH.fullmatch(word)) and not is_placeholder and not word.startswith(("-", "//"))
+    is_placeholder = not _PLACEHOLDERS.isdisjoint(re.split(r"[/._-]", word.lower()))
+    is_other = ".." in word or "@" in word.partition("/")[0] or word.startswith(("-", "//"))
+    return bool(_PATH.fullmatch(word)) and not is_placeholder and not is_other

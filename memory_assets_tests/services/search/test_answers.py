@@ -61,7 +61,7 @@ def test_with_a_model_the_answer_is_put_together_from_what_it_was_shown(store: S
     )
     message = f"msg_{IDS[2].removeprefix('msg_')[:12]}"
     model = ScriptedModel(
-        f"Packages are installed with uv [{SHORT}, MEMORY.md:5]. Pip is out [{message}]. Rust too [mem_1]."
+        f"Packages are installed with uv [{SHORT}, MEMORY.md:5]. All packages we install [{message}]. Rust too [mem_1]."
     )
     said = MemoryAgent().answer(QUESTION, model=model)
     assert [one.kind for one in said.citations] == ["fact", "MEMORY.md", "message"]
