@@ -30,6 +30,7 @@ from memory_assets.stages.brief.fitting import (
     memory_sections,
 )
 from memory_assets.stages.brief.lessons import lesson_lines, repeated_in, said_in
+from memory_assets.stages.brief.outdated import changes_in, ended_on, with_mark
 from memory_assets.stages.embed.conflicts import find_conflict
 from memory_assets.stages.embed.harness_memories import IS_SAID
 from memory_assets.stages.embed.merge import NORMS
@@ -116,7 +117,8 @@ def render_briefing(
 
     Of `tasks` (where sessions stopped, the latest first), `due` triggers and active `lessons`,
     those of the project are shown; the sections of its file (`project_md`) follow those of
-    MEMORY.md. Lessons and facts that triage `refused` as lines of the project are not shown;
+    MEMORY.md, lines that a later fact ended with a mark. Ended sessions, and lessons and facts that
+    triage `refused` as lines of the project, are not shown;
     `reflected` are the memories that reflections kept. `active` projects are named where there is
     no project. Of the `pending` proposals, `expiring` has the days on which some expire soon;
     `undistilled` sessions wait although no run asks a model about them.
@@ -127,8 +129,11 @@ def render_briefing(
     memory_lines = [line for section in (*rules, *others) for line in section.lines]
     learned = lesson_lines(_of_project(project, lessons), [*memory_lines, *refused])
     above = [*memory_lines, *learned, *refused]
-    sessions = [work_line(row) for row in work]
     facts = _shown(memories, owner, project)
+    changes = changes_in(facts)
+    sessions = [line for line in map(work_line, work) if not ended_on(line, changes, project or "")]
+    for section in (*rules, *others):
+        section.lines[:] = [with_mark(line, changes, project or "") for line in section.lines]
     coming = [trigger for trigger in due if trigger.project == project]
     if is_full:
         known_facts = BriefingSection("What is known", _known(facts, above, reflected))

@@ -208,6 +208,19 @@ def test_a_newer_fact_hides_the_one_that_it_contradicts_and_an_open_task_the_one
     )
 
 
+def test_what_a_later_fact_ended_is_marked_in_memory_md_and_no_last_session():
+    rules = "## Patterns\n\n- (2026-08-03) Deploys go to Fly.io.\n- Ask Lena before you deploy to Fly.io.\n"
+    moving = memory("We're moving from Fly.io to Hetzner.", 17)
+    to_fly = {**SHIP, "task": "Deploy to Fly.io.", "next_step": "", "state": ""}
+    text = briefing(rules, moving, tasks=[to_fly])
+    assert "- (2026-08-03) Deploys go to Fly.io. [replaced on 2026-08-20]\n" in text
+    assert "- Ask Lena before you deploy to Fly.io.\n" in text and "Last sessions" not in text
+    before = briefing(rules, {**moving, "event_at": START - timedelta(days=9)}, tasks=[to_fly])
+    assert "replaced on" not in before and "Last sessions" in before
+    elsewhere = briefing(rules, {**moving, "project": "shop"}, tasks=[to_fly])
+    assert "replaced on" not in elsewhere and "Last sessions" in elsewhere
+
+
 def test_the_full_briefing_has_all_facts_by_priority_and_last_use():
     used = START + timedelta(days=200)
     text = briefing(
