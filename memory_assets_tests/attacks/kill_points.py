@@ -61,7 +61,7 @@ def failing_behind(
             raise error(arguments[0])
         return run(self, arguments, *others, **options)
 
-    for module in (ledger, archive):
+    for module in (ledger, archive.files):
         patch.setattr(module, "append_line", appended(module.__name__, module.append_line))
     patch.setattr(GitWorkspace, "_run", git)
     patch.setattr(os, "replace", counted("file", os.replace))
