@@ -30,7 +30,7 @@ from memory_assets.stages.brief.fitting import (
     memory_sections,
 )
 from memory_assets.stages.brief.lessons import lesson_lines, repeated_in, said_in
-from memory_assets.stages.brief.outdated import changes_in, ended_on, with_mark
+from memory_assets.stages.brief.outdated import Changes
 from memory_assets.stages.embed.conflicts import find_conflict
 from memory_assets.stages.embed.harness_memories import IS_SAID
 from memory_assets.stages.embed.merge import NORMS
@@ -130,10 +130,9 @@ def render_briefing(
     learned = lesson_lines(_of_project(project, lessons), [*memory_lines, *refused])
     above = [*memory_lines, *learned, *refused]
     facts = _shown(memories, owner, project)
-    changes = changes_in(facts)
-    sessions = [line for line in map(work_line, work) if not ended_on(line, changes, project or "")]
-    for section in (*rules, *others):
-        section.lines[:] = [with_mark(line, changes, project or "") for line in section.lines]
+    changes = Changes.among(facts, project)
+    changes.mark_ended((*rules, *others))
+    sessions = changes.without_ended(map(work_line, work))
     coming = [trigger for trigger in due if trigger.project == project]
     if is_full:
         known_facts = BriefingSection("What is known", _known(facts, above, reflected))
@@ -149,11 +148,14 @@ def render_briefing(
         BriefingSection("Active projects", [] if project else [*map(project_line, active)]),
         known_facts,
     ]
+    head = [_title(project, as_of), *_waiting(pending, undistilled, expiring)]
+    return fit_sections(head, parts, budget_tokens, THE_REST if is_full else IN_FULL)
+
+
+def _title(project: str | None, as_of: date | None) -> str:
     of_project = f": {one_line(project)}" if project else ""
     latest = f" (known up to {as_of})" if as_of else ""
-    title = f"{BRIEFING}{of_project}{latest}"
-    head = [title, *_waiting(pending, undistilled, expiring)]
-    return fit_sections(head, parts, budget_tokens, THE_REST if is_full else IN_FULL)
+    return f"{BRIEFING}{of_project}{latest}"
 
 
 def _of_project(project: str | None, rows: Sequence[Row]) -> list[Row]:
