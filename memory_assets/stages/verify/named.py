@@ -9,7 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-NamedKind = Literal["path", "make target", "just recipe", "package script", "mise task"]
+NamedKind = Literal[
+    "path", "symbol", "make target", "just recipe", "package script", "mise task", "command",
+    "flag", "dependency", "environment variable", "setting", "branch", "commit", "pull request",
+    "decision record",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -18,9 +22,12 @@ class Named:
 
     kind: NamedKind
     text: str
-    line: int
+    """Of a flag with its program, both: `program --flag`."""
+    line: int = 0
     is_linked: bool = False
     """Whether it is the target of a link."""
+    value: str = ""
+    """What the text states of it: the version of a dependency, the value of a setting."""
 
 
 _FENCE = re.compile(r"\s*(?:[>*-]\s+)?(`{3,}|~{3,})\s*([\w+-]*)")
@@ -79,15 +86,20 @@ def _names_of_prose(line: str, number: int) -> Iterator[Named]:
 
 
 def _names_of_command(command: str, number: int) -> Iterator[Named]:
-    for kind, pattern in _TASKS.items():
-        for call in pattern.finditer(command):
-            for word in re.sub(_VARIABLE, "", call[1]).split():
-                if not word.startswith("-"):
-                    yield Named(kind, word.rstrip(".:/"), number)
+    yield from tasks_in(command, number)
     for word in command.split():
         path = _LINES_OF_PATH.sub("", word.strip("\"',;()"))
         if "/" in path and _is_path(path):
             yield Named("path", path, number)
+
+
+def tasks_in(command: str, line: int = 0) -> Iterator[Named]:
+    """Yields the tasks that the command runs."""
+    for kind, pattern in _TASKS.items():
+        for call in pattern.finditer(command):
+            for word in re.sub(_VARIABLE, "", call[1]).split():
+                if not word.startswith("-"):
+                    yield Named(kind, word.rstrip(".:/"), line)
 
 
 def _is_elsewhere(command: str) -> bool:
