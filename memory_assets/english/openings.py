@@ -25,8 +25,9 @@ _SHORT_ANSWER = 4
 
 _WRONG = re.compile(
     r"(?i)^\W*(?:no\W+)?(?:(?:that|you)\S* (?:\w+ ){0,2})?"
-    r"(?:wrong|not right|scrap that|never mind)\b"
+    r"(?:wrong|not right)\b"
 )
+_WITHDRAWS = re.compile(r"(?i)^(?:(?:scrap|forget|ignore|undo) (?:that|it)|never ?mind)\b(?!\s*\w)")
 
 
 def strip_opening(text: str) -> str:
@@ -49,4 +50,12 @@ def calls_wrong(text: str) -> bool:
     short "no, thanks" answers an offer.
     """
     is_long = len(text.split()) > _SHORT_ANSWER
-    return _WRONG.match(text) is not None or (is_long and denies_before(text))
+    is_wrong = _WRONG.match(text) is not None or withdraws(text)
+    return is_wrong or (is_long and denies_before(text))
+
+
+def withdraws(text: str) -> bool:
+    """Returns whether the text begins by taking back what was said or asked for just before:
+    "scrap that".
+    """
+    return _WITHDRAWS.match(strip_opening(text)) is not None

@@ -84,19 +84,19 @@ def answer_with_citations(
     *,
     is_known: bool,
 ) -> CitedAnswer:
-    """Returns the answer; the model is not asked where nothing is known."""
+    """Returns the answer, quotes newest first; the model is not asked where nothing is known."""
     model = dependencies.model
     question = wording.text
     given = {source.id: source for source in reversed(sources)}
     sources = [source for source in sources if given[source.id] is source]
     best = wording.best_statements(sources)
-    quotes = [CitedSentence(f"{quote.spoken}{one_line(quote.text)}", (quote.id,)) for quote in best]
-    nearest = str(quotes[0]) if quotes else ""
+    nearest = str(_quoted(best[0])) if best else ""
     nothing = CitedAnswer(question, NOT_IN_MEMORY, False, model is None, nearest=nearest)
     if not is_known or not sources:
         return nothing
     extractive = replace(nothing, is_extractive=True)
     if best and wording.is_answered_by(best[0]):
+        quotes = list(map(_quoted, sorted(best, key=lambda quote: quote.day, reverse=True)))
         text = "\n".join(map(str, quotes))
         extractive = CitedAnswer(question, text, True, True, _citations(quotes, given))
     if model is None:
@@ -116,6 +116,10 @@ def answer_with_citations(
     unsupported = f"{found.model} answered nothing that its sources support ({found.stop_reason})"
     notes = (*notes, f"{unsupported}; the answer is extractive.")
     return replace(extractive, cost=checked.cost, dropped=checked.dropped, notes=notes)
+
+
+def _quoted(source: AnswerSource) -> CitedSentence:
+    return CitedSentence(f"{source.spoken}{one_line(source.text)}", (source.id,))
 
 
 def fitting(sources: Sequence[AnswerSource], tokens: int = PROMPT_TOKENS) -> list[AnswerSource]:

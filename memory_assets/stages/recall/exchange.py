@@ -14,7 +14,7 @@ from itertools import takewhile
 import numpy as np
 import polars as pl
 
-from memory_assets.english.openings import calls_wrong
+from memory_assets.english.openings import calls_wrong, withdraws
 from memory_assets.schema.protocols import Row, Texts
 from memory_assets.schema.vocabulary import Link
 from memory_assets.stages.recall.replaced import DENIED
@@ -56,6 +56,11 @@ class Neighbours:
         """Returns the owner's message after, with nothing between."""
         return next((row for row in self.after[:1] if self._is_owners(row)), None)
 
+    def are_withdrawal(self) -> bool:
+        """Returns whether the owner's next message takes back what was said before it."""
+        following = next(filter(self._is_owners, self.after), None)
+        return following is not None and withdraws(self.passages[following]["whole"])
+
     def _is_owners(self, row: int) -> bool:
         return self.passages[row]["author"] == "owner"
 
@@ -86,17 +91,26 @@ def show_exchanges(
         texts, [row for both in sides.values() for side in both for row in side], read
     )
     halves: dict[int, Half] = {}
+    withdrawn: set[int] = set()
     for row, passage, _ in found:
         before, after = (list(takewhile(passages.__contains__, side)) for side in sides[row])
-        half = _other_half(passage, Neighbours(before, after, passages))
+        neighbours = Neighbours(before, after, passages)
+        half = _other_half(passage, neighbours)
+        is_question = passage["whole"].rstrip().endswith("?")
+        if passage["author"] == "owner" and not is_question and neighbours.are_withdrawal():
+            withdrawn.add(row)
         if half is not None:
             halves[row] = (half[0], _nearest_passage(texts, half[1], vector))
     shown = read_rows(texts, [row for _, row in halves.values()], read)
+    marked = (
+        (row, passage, _denied(result, result.said_by) if row in withdrawn else result)
+        for row, passage, result in found
+    )
     return {
         result.memory_id: _with_half(result, passage, halves[row][0], shown[halves[row][1]], terms)
         if row in halves and halves[row][1] in shown
         else replace(result, text=excerpt(passage, terms))
-        for row, passage, result in found
+        for row, passage, result in marked
     }
 
 
@@ -126,12 +140,15 @@ def _with_half(
     is_denied = passage["author"] == "assistant" and relation == "answered by"
     is_denied = is_denied and calls_wrong(row["whole"])
     return replace(
-        result,
-        tags=(*result.tags, f"{DENIED}{speaker}") if is_denied else result.tags,
+        _denied(result, speaker) if is_denied else result,
         text=text,
         lines=(*result.lines, half.line),
         other_half=half,
     )
+
+
+def _denied(result: Recalled, speaker: str) -> Recalled:
+    return replace(result, tags=(*result.tags, f"{DENIED}{speaker}"))
 
 
 def messages_beside(

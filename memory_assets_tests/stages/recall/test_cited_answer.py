@@ -259,15 +259,15 @@ def test_any_answer_is_read_and_whatever_is_kept_cites_what_was_given(answer: st
 # Without a model
 
 
-def test_without_a_model_whole_statements_are_quoted_best_first_with_speaker_and_date():
+def test_without_a_model_whole_statements_are_quoted_newest_first_with_speaker_and_date():
     text = "… We had lunch. I moved the staging database\nto port 5433. Which port was it? …"
     said = replace(SAID, said_by="Mira", text=text, score=1.0, event_at=AT + timedelta(days=1))
     fact = replace(NEW, said_by="assistant")
     found = answered(QUESTION, [fact, said, replace(LINE, score=1.0), OLD], is_known=True)
     assert (found.is_extractive, found.cost.model_calls) == (True, 0)
     assert found.text.splitlines() == [
-        "Mira, 2026-08-04: I moved the staging database to port 5433. [msg_aecc3f1f9e93]",
         f"{LINE.text} [MEMORY.md:12]",
+        "Mira, 2026-08-04: I moved the staging database to port 5433. [msg_aecc3f1f9e93]",
     ]
 
 

@@ -121,6 +121,15 @@ def test_a_refused_proposal_is_denied_and_a_declined_offer_is_not(
     assert ("denied by Mira" in shown.tags) == is_denied
 
 
+@pytest.mark.parametrize(("request_", "next_turn", "is_denied"), [("Always ship from Fly.", "Actually, scrap that.", True), ("Always ship from Fly.", "Forget it, we wait.", True), ("Always ship from Fly.", "Forget that we had a Fly account.", False), ("Why does Fly fail?", "Never mind, it was the firewall.", False)])  # fmt: skip
+def test_what_the_owner_said_and_took_back_next_is_marked(
+    tmp_path: Path, request_: str, next_turn: str, is_denied: bool
+):
+    session = Session(tmp_path, (OWNER, request_), (ANSWER, "It does now."), (OWNER, next_turn))
+    (shown,) = session.shown(0)
+    assert (shown.tags == ("denied by Mira",)) == is_denied
+
+
 def test_what_the_owner_calls_wrong_is_shown_with_the_correction_and_a_mark(tmp_path: Path):
     (shown,) = Session(tmp_path, (ANSWER, "It is in a.json."), (OWNER, "No, that's wrong.")).shown(
         0

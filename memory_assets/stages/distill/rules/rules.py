@@ -7,9 +7,11 @@ kept, or the latest.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
+from memory_assets.english.openings import withdraws
 from memory_assets.stages.distill.items import items_of, quote_from
 from memory_assets.stages.distill.rules.assistant_says import find_causes
 from memory_assets.stages.distill.rules.candidates import Candidate
@@ -71,7 +73,7 @@ def mark_overturned(
     candidates: Sequence[Candidate], exchanges: Sequence[Exchange]
 ) -> list[Candidate]:
     """Returns the candidates, marked if a later sentence of their author takes them back or names
-    another value.
+    another value, or if the next words of the owner withdraw them.
     """
     spoken = [
         ("owner", exchange.message["event_at"], text)
@@ -86,14 +88,35 @@ def mark_overturned(
         for sentence in reply.sentences
     ]
 
+    withdrawn = list(_withdrawn(exchanges))
+
     def is_overturned(candidate: Candidate) -> bool:
-        return any(
+        is_withdrawn = candidate.author == "owner" and any(
+            message_id in candidate.message_ids and candidate.quote in text
+            for message_id, text in withdrawn
+        )
+        return is_withdrawn or any(
             _replaces(candidate.quote, text)
             for author, at, text in spoken
             if author == candidate.author and at > candidate.event_at
         )
 
     return [replace(c, is_overturned=True) if is_overturned(c) else c for c in candidates]
+
+
+def _withdrawn(exchanges: Sequence[Exchange]) -> Iterator[tuple[str, str]]:
+    """Yields what the owner withdrew, each with the id of its message: the sentence before "scrap
+    that", or the whole turn before it where a turn begins so; of a question nothing but itself.
+    """
+    turns = [exchange for exchange in exchanges if exchange.message and exchange.owner_sentences]
+    for exchange, following in pairwise([*turns, Exchange(None, ())]):
+        assert exchange.message
+        message_id = exchange.message["message_id"]
+        for sentence, later in pairwise(exchange.owner_sentences):
+            if withdraws(later):
+                yield message_id, sentence
+        if withdraws(following.said) and not exchange.said.endswith("?"):
+            yield message_id, exchange.said
 
 
 def _fullness(candidate: Candidate) -> tuple[object, ...]:

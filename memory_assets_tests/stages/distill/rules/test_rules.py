@@ -214,6 +214,16 @@ def test_another_value_of_the_same_subject_overturns_the_earlier_one():
     ] == [False]
 
 
+@pytest.mark.parametrize("withdrawal", ["Scrap that.", "Actually, never mind.", "no, forget it, I will ask Jo"])  # fmt: skip
+def test_what_the_owner_takes_back_in_their_next_words_is_overturned(withdrawal: str):
+    rule = "Always ship the builds from the Turku server."
+    in_next_turn = of_owner(("owner", rule), WITH_PIP, ("owner", withdrawal))
+    in_same_turn = of_owner(("owner", f"{rule} {withdrawal}"))
+    assert [fact.is_overturned for fact in (*in_next_turn, *in_same_turn)] == [True, True]
+    much_later = of_owner(("owner", rule), WITH_PIP, ("owner", "Run it."), ("owner", withdrawal))
+    assert [fact.is_overturned for fact in much_later] == [False]
+
+
 def test_statements_that_are_limited_to_different_things_leave_each_other():
     riga, turku = (
         f"No, for {port} always use `dock-{port.lower()}`, never the crane script."
