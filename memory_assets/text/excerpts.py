@@ -5,7 +5,7 @@ words that match, and gives whole sentences back.
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from memory_assets.text.sentences import sentence_spans
+from memory_assets.text.sentences import sentence_spans, split_message
 from memory_assets.text.terms import text_terms
 from memory_assets.text.words import squeezed
 
@@ -69,6 +69,17 @@ def words_around(text: str, terms: Collection[str], longest: int) -> str:
     if first > 0:
         first = max(first, text.find(" ", first, last) + 1)
     return around(text, first, last, longest)
+
+
+def prose_of(text: str, terms: Collection[str]) -> str:
+    """Returns the sentences outside of tables and blocks of code, a line each, without Markdown's
+    marks but those of items; the text as it is if one of the terms stands elsewhere.
+    """
+    sentences = (each for each in split_message(text) if each.place != "table")
+    lines = [f"- {each.text}" if each.place == "bullet" else each.text for each in sentences]
+    closing = f" {CUT}" if text.endswith(CUT) else ""
+    prose = "\n".join(lines).removesuffix(CUT).rstrip() + closing
+    return prose if _terms_in(prose, terms) == _terms_in(text, terms) else text
 
 
 def cut_to_match(text: str, terms: Collection[str], most_words: int) -> str:

@@ -11,6 +11,7 @@ from memory_assets.text.excerpts import (
     cut_to_match,
     excerpt,
     matching_words,
+    prose_of,
     whole_sentences,
     words_around,
 )
@@ -91,6 +92,13 @@ def test_up_to_three_sentences_that_match_are_shown_within_the_words_and_a_longe
         == "…The feed blocks shared addresses. We mo…"
     )
     assert words_around("We\nmove.", {"feed"}, 44) == "We move."
+
+
+def test_of_markdown_the_sentences_outside_of_tables_and_code_are_shown_unless_a_term_is_lost():
+    code = "```sh\nmake deploy\nmake ship\n```"
+    text = f"… We **moved** to:\n\n- one host\n- two disks\n\n{code}\n| port | 5435 |\n|---|---|\n…"
+    assert prose_of(text, {"host"}) == f"{CUT} We moved to:\n- one host\n- two disks {CUT}"
+    assert prose_of(text, {"ship"}) == prose_of(text, {"5435"}) == text
 
 
 @given(st.text(max_size=300), st.integers(1, 20))

@@ -1,5 +1,6 @@
 """Renders answers about memories: recalled, cited, saved, rated, restored, erased, proposed."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -76,11 +77,11 @@ def _nothing(answer: "types.Answer") -> Parts:
         yield "Nothing is known about this." if answer.page == 1 else "No more results."
     nearest = answer.nearest
     if nearest:
-        from memory_assets.text.excerpts import cut_to_match
         from memory_assets.text.terms import query_terms
 
-        words = cut_to_match(nearest.text, query_terms(answer.question), WORDS_BESIDE)
-        yield dim(f"Nearest, but no answer: {words} ({_facts(nearest)})")
+        words = _cut(nearest.text, query_terms(answer.question), WORDS_BESIDE)
+        speaker = f"{nearest.said_by}: " if nearest.kind == "message" else ""
+        yield dim(f"Nearest, but no answer: {speaker}{words} ({_facts(nearest)})")
 
 
 def _results(answer: "types.Answer") -> Parts:
@@ -90,8 +91,10 @@ def _results(answer: "types.Answer") -> Parts:
     terms = query_terms(answer.asked or answer.question)
     is_alone = 0 < len(answer.results) < 5 and not answer.candidates
     room = MOST_WORDS // len(answer.results) if is_alone else WORDS_A_RESULT
+    days = Counter(result.event_at.date() for result in answer.results)
     for number, result in enumerate(answer.results, start=1):
-        yield from _result(number, result, terms, room)
+        facts = _facts(result, has_time=days[result.event_at.date()] > 1)
+        yield from _result(number, result, terms, room, facts)
 
 
 def _candidates(answer: "types.Answer", tokens: int) -> Parts:
@@ -109,24 +112,31 @@ def _tokens(lines: Iterable[object]) -> int:
     return sum(count_tokens(f"{line}\n") for line in lines)
 
 
-def _result(number: int, result: "types.Recalled", terms: Collection[str], room: int) -> Parts:
-    from memory_assets.text.excerpts import cut_to_match, further_terms
+def _result(
+    number: int, result: "types.Recalled", terms: Collection[str], room: int, facts: str
+) -> Parts:
+    from memory_assets.text.excerpts import further_terms
 
-    facts = _facts(result)
     half = result.other_half
     beside = ""
     if half:
         is_reply = half.relation == "answered by"
         wanted = further_terms(terms, result.text) if is_reply else terms
-        words = cut_to_match(half.text, wanted, WORDS_BESIDE)
+        words = _cut(half.text, wanted, WORDS_BESIDE)
         beside = f"{half.relation} {half.said_by}: {words}"
     speaker = f"{result.said_by}: " if result.kind == "message" else ""
     label = f"{number}. {speaker}"
     rest = room - sum(len(part.split()) for part in (label, beside, facts))
-    yield _marked(bold(f"{number}. ", speaker), cut_to_match(result.text, terms, rest), terms)
+    yield _marked(bold(f"{number}. ", speaker), _cut(result.text, terms, rest), terms)
     if half:
         yield _marked(Text("   "), beside, terms)
     yield dim(f"   {facts}")
+
+
+def _cut(text: str, terms: Collection[str], most_words: int) -> str:
+    from memory_assets.text.excerpts import cut_to_match, prose_of
+
+    return cut_to_match(prose_of(text, terms), terms, most_words)
 
 
 def _marked(line: Text, words: str, terms: Collection[str]) -> Text:
@@ -264,14 +274,14 @@ def render_decided(decided: "types.Decided") -> Parts:
         yield dim(f"   {proposal.reason}")
 
 
-def _facts(result: "types.Recalled") -> str:
-    """Returns the facts about a result on one line: the date, who said a memory, the project, the
-    harness, tags and the id.
+def _facts(result: "types.Recalled", *, has_time: bool = False) -> str:
+    """Returns the facts about a result on one line: the date, with the time in UTC where several
+    are of one day, who said a memory, the project, the harness, tags and the id.
     """
     is_memory = result.kind in MEMORY_KINDS
     said_by = f"from {result.said_by}" if is_memory and result.said_by else ""
     id = short_id(result.memory_id) if is_memory else short_message_id(result.memory_id)
-    on = f"{result.event_at:%Y-%m-%d}"
+    on = f"{result.event_at:%Y-%m-%d %H:%MZ}" if has_time else f"{result.event_at:%Y-%m-%d}"
     about = (on, said_by, result.project, HARNESS_TITLES.get(result.harness))
     tags = [tag.replace("linked:", "linked by ") for tag in result.tags]
     return ", ".join([*filter(None, about), *tags, id])

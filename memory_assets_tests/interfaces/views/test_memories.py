@@ -29,6 +29,13 @@ def test_a_message_is_shown_after_its_speaker_and_the_other_half_of_the_exchange
     ]
 
 
+def test_results_of_one_day_have_the_time_so_that_their_order_shows():
+    later = replace(SAID, event_at=datetime(2026, 8, 3, 9, 30, tzinfo=UTC))
+    next_day = replace(SAID, event_at=datetime(2026, 8, 4, tzinfo=UTC))
+    shown = [str(part).strip().split(",")[0] for part in lines(SAID, later, next_day)][2::3]
+    assert shown == ["2026-08-03 00:00Z", "2026-08-03 09:30Z", "2026-08-04"]
+
+
 def test_five_long_results_are_two_hundred_and_fifty_words_with_each_match_inside_and_in_bold():
     half = replace(SAID.other_half, text=LONG)
     text = f"{LONG} The port is 5433. {LONG}"
@@ -58,6 +65,6 @@ def test_what_is_nearest_to_a_question_that_nothing_answers_is_one_line():
     nearest = replace(SAID, text=LONG, other_half=None)
     shown = [str(part) for part in lines(nearest=nearest, is_known=False)]
     assert shown[0] == "Nothing is known about this."
-    assert shown[1].startswith("Nearest, but no answer: Sentence 0 has")
+    assert shown[1].startswith("Nearest, but no answer: mira: Sentence 0 has")
     assert shown[1].endswith("(2026-08-03, tidewatch, pi, msg_1)")
     assert len(shown) == 2
