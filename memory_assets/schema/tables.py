@@ -233,7 +233,7 @@ _CORE = (
                    ("observation_ids", "reflections.observation_ids"),
                    ("category", "memories.category"), ("confidence", "memories.confidence"))),
     # friction
-    Table("friction", "friction", ("find_friction",), "friction/7", r.Friction, grain="day",
+    Table("friction", "friction", ("find_friction",), "friction/8", r.Friction, grain="day",
           made_from=("messages", "sessions", "observations"),
           settings=("embedding_model", "friction_sessions", "owner", "timezone"),
           plots=("kind",)),

@@ -1,7 +1,7 @@
 """Builds frictions: problems that recur in the seven days that end with a day."""
 
 from collections.abc import Sequence
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from functools import partial
 
 import polars as pl
@@ -17,11 +17,10 @@ from memory_assets.schema.records import MEMORY_MD
 from memory_assets.schema.tables import TABLES
 from memory_assets.services.search.corpus import open_embedder
 from memory_assets.stages.friction.detect import RecurringProblem, detect, follow, number, rows_of
-from memory_assets.stages.friction.stale import MemoryLine, Statement
-from memory_assets.stages.friction.week import SessionInfo, Week, read_week
+from memory_assets.stages.friction.week import Week, read_week
 from memory_assets.stages.reflect.proposals import NUMBERED
 from memory_assets.stages.triage.decisions import APPROVED, REJECTED
-from memory_assets.stages.triage.memory_md import Entry, read_entries
+from memory_assets.stages.triage.memory_md import read_entries
 from memory_assets.store.store import Store
 
 
@@ -61,16 +60,12 @@ def find_frictions(store: Store, day: str, embedder: Embedder) -> pl.DataFrame:
     """Returns the frictions of the day, after it has noted their numbers in the ledger."""
     last = date.fromisoformat(day)
     zone = store.settings.zone
-    entries, lines = _entries_at_end_of(store, last)
-    memory_lines = [MemoryLine(entry.on, entry.section, entry.text) for entry in entries]
+    lines = _lines_at_end_of(store, last)
 
     def detect_in(days: Sequence[str]) -> tuple[Sequence[RecurringProblem], Week, pl.DataFrame]:
         week = read_week(store.tables.read("messages", days), store.tables.read("sessions", days))
-        facts = _facts(store, days)
-        statements = _statements(facts, week)
-        owner = store.settings.owner
-        problems = detect(week, memory_lines, statements, embedder, owner=owner)
-        return problems, week, facts
+        problems = detect(week, lines, embedder, owner=store.settings.owner)
+        return problems, week, _facts(store, days)
 
     days = friction_days(day)
     findings, week, facts = detect_in(days)
@@ -88,7 +83,7 @@ def find_frictions(store: Store, day: str, embedder: Embedder) -> pl.DataFrame:
     ids = facts.select("id", "message_ids").explode("message_ids").iter_rows()
     observed = {message: id for id, message in ids if message is not None}
     count = len(week.sessions)
-    rows = rows_of(last, numbered, session_count=count, entries=lines, observed=observed, zone=zone)
+    rows = rows_of(last, numbered, session_count=count, observed=observed, zone=zone)
     return pl.concat([rows, _decided(store, day, rows)]).sort("proposal_id")
 
 
@@ -108,8 +103,8 @@ def _decided(store: Store, day: str, rows: pl.DataFrame) -> pl.DataFrame:
     return store.tables.read("friction", [day]).filter(pl.col("proposal_id").is_in(list(others)))
 
 
-def _entries_at_end_of(store: Store, day: date) -> tuple[Sequence[Entry], dict[str, str]]:
-    """Returns the entries of MEMORY.md at the end of the day, and the raw line of each by its text.
+def _lines_at_end_of(store: Store, day: date) -> list[tuple[str, datetime]]:
+    """Returns the entries of MEMORY.md at the end of the day, each with its own day.
 
     Later lines must not hide the friction that led to them. So a day has the same frictions
     whenever it is built.
@@ -117,20 +112,8 @@ def _entries_at_end_of(store: Store, day: date) -> tuple[Sequence[Entry], dict[s
     end = datetime.combine(day + timedelta(days=1), time(), store.settings.zone)
     committed = GitWorkspace(store.workspace).as_of(MEMORY_MD, end)
     content = store.memory_md() if committed is None else committed.decode("utf-8", "replace")
-    raw_lines = [line.rstrip("\r") for line in content.split("\n")]
     entries = read_entries(content)
-    return entries, {entry.text: raw_lines[entry.number - 1] for entry in entries}
-
-
-def _statements(observations: pl.DataFrame, week: Week) -> list[Statement]:
-    statements = []
-    for row in observations.iter_rows(named=True):
-        session = week.sessions.get(row["session_id"]) or SessionInfo(
-            row["session_id"], row["project"], row["folder"], row["person"]
-        )
-        ids = tuple(row["message_ids"])
-        statements.append(Statement(row["text"], session, ids, row["event_at"]))
-    return statements
+    return [(entry.text, datetime.combine(entry.on, time(), UTC)) for entry in entries]
 
 
 BUILDERS = (friction,)

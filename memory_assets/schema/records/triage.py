@@ -11,7 +11,7 @@ from memory_assets.schema.vocabulary import Category
 
 FrictionKind = Literal[
     "repeated_correction", "recurring_failure", "tool_misuse", "configuration_drift",
-    "missing_skill", "stale_memory"
+    "missing_skill"
 ]  # fmt: skip
 
 
@@ -26,14 +26,13 @@ class Friction(Proposal):
         "`repeated_correction`: a person repeats a correction; `recurring_failure`: a call fails "
         "in the same way; `tool_misuse`: a tool is used against a rule or wrongly; "
         "`configuration_drift`: a change is reverted repeatedly; `missing_skill`: a procedure is "
-        "worked out again; `stale_memory`: a line of MEMORY.md is contradicted."
+        "worked out again."
     )
     title: str = column("What goes wrong.")
     target: str = column("The file to change: `MEMORY.md`, or the path of another file.")
     folder: str = column("Folder of the project that the target belongs to; empty for MEMORY.md.")
     section: str = column("Section of the target, if it has sections.")
     text: str = column("The proposed line; for other files, a summary of the change.")
-    entry: str | None = column("The line of MEMORY.md to replace.")
     old: str = column("Text of the target to remove; empty if text is only added.")
     new: str = column("Text to add.")
     message_ids: list[str] = column("The messages that show it.")

@@ -10,7 +10,7 @@ help, or the problem remains.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from datetime import date, datetime, timedelta, tzinfo
 
 import polars as pl
 
@@ -23,7 +23,6 @@ from memory_assets.stages.friction.failures import find_failures
 from memory_assets.stages.friction.finding import RULES_SECTION, RecurringProblem
 from memory_assets.stages.friction.misuse import find_misuse
 from memory_assets.stages.friction.skills import find_missing_skills
-from memory_assets.stages.friction.stale import MemoryLine, Statement, find_stale
 from memory_assets.stages.friction.week import DAYS, Week
 from memory_assets.stages.reflect.proposals import NUMBERED, Numbers, following_number
 from memory_assets.store.ledger import Event
@@ -40,25 +39,16 @@ KEPT_MESSAGES = 40
 
 
 def detect(
-    week: Week,
-    lines: Sequence[MemoryLine],
-    observed: Sequence[Statement],
-    embedder: Embedder,
-    *,
-    owner: str,
+    week: Week, lines: Sequence[tuple[str, datetime]], embedder: Embedder, *, owner: str
 ) -> list[RecurringProblem]:
-    """Returns the problems of the week; `lines` are those of MEMORY.md, `observed` the week's
-    facts.
-    """
-    dated = [(line.text, datetime.combine(line.on, time(), UTC)) for line in lines]
-    misused = find_misuse(week, dated)
+    """Returns the problems of the week; `lines` are those of MEMORY.md, each with its day."""
+    misused = find_misuse(week, lines)
     prohibited = {problem.subject.removeprefix("run ") for problem in misused}
-    entries = [line.text for line in lines]
+    entries = [text for text, _ in lines]
     found = [
         *misused,
         *find_failures(week, embedder),
         *find_drift(week),
-        *find_stale(week, lines, observed, embedder, owner=owner),
         *find_corrections(week, embedder, entries, owner=owner, prohibited=prohibited),
         *find_missing_skills(week, embedder),
     ]
@@ -156,20 +146,19 @@ def rows_of(
     numbered: Numbered,
     *,
     session_count: int,
-    entries: dict[str, str],
     observed: dict[str, str],
     zone: tzinfo,
 ) -> pl.DataFrame:
     """Returns the table `friction` of the day.
 
-    `session_count` counts the sessions of the seven days, `entries` maps the texts of MEMORY.md to
-    their lines, and `observed` messages to the observations that rest on them.
+    `session_count` counts the sessions of the seven days; `observed` maps messages to the
+    observations that rest on them.
     """
     rows = []
     for id, problem in numbered:
         is_memory = problem.file == MEMORY_MD
         is_rule = problem.section == RULES_SECTION
-        is_owners = problem.kind in ("repeated_correction", "stale_memory")
+        is_owners = problem.kind == "repeated_correction"
         session = problem.session
         sessions = len(problem.session_ids)
         moments = [occurrence.at for occurrence in problem.occurrences]
@@ -181,7 +170,6 @@ def rows_of(
                 "day": day,
                 "folder": "" if is_memory else session.folder,
                 "text": _one_line(problem),
-                "entry": entries.get(problem.old) if is_memory and problem.old else None,
                 "event_on": max(moments).astimezone(zone).date(),
                 "category": "rules-conventions" if is_rule else "operations",
                 "priority": "high" if sessions > 2 else "medium",

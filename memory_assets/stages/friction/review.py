@@ -23,7 +23,7 @@ from memory_assets.text.words import counted
 
 HEADING = "Friction Fixes (auto-detected {day})"
 HEADINGS = re.compile(r"Friction Fixes \(auto-detected \d{4}-\d{2}-\d{2}\)")
-DETAIL = re.compile(r"^\s+(?:Target: `|Now: `|Evidence: sessions of )")
+DETAIL = re.compile(r"^\s+(?:Target: `|Evidence: sessions of )")
 MOST_DAYS = 7
 
 
@@ -57,12 +57,10 @@ def _item(row: Row, days: Mapping[str, date], home_of: Callable[[Row], str]) -> 
         why = f"{row['title']}: {why}"
     target = row["target"]
     patched = "" if target == MEMORY_MD else " (approved, it becomes a patch file)"
-    if target == MEMORY_MD and not row["entry"]:
+    if target == MEMORY_MD:
         target = home_of(row)
     section = f", {row['section']}" if row["section"] else ""
     details = [f"  Target: `{target}`{section}{patched}"]
-    if row["entry"]:
-        details.append(f"  Now: `{row['entry']}`")
     seen = {f"{days[id]}" for id in row["session_ids"] if id in days}
     shown = ", ".join(sorted(seen)[:MOST_DAYS]) or f"{row['event_on']}"
     details.append(f"  Evidence: sessions of {shown}")

@@ -208,28 +208,15 @@ def is_friction(decision: Row) -> bool:
     return decision["proposal_id"].startswith("f-")
 
 
-def decide_friction(
-    friction: Row,
-    lines: Collection[str],
-    decisions: Sequence[Row],
-    context: KnownLines = KnownLines(),
-) -> Ruling:
-    """Returns the ruling on a recurring problem: a person decides, unless its line is gone or an
-    entry says it already.
+def decide_friction(friction: Row, context: KnownLines = KnownLines()) -> Ruling:
+    """Returns the ruling on a recurring problem: a person decides, unless an entry says it
+    already.
     """
     pending = Ruling("pending", friction["title"])
-    entry = friction["entry"]
-    if entry is None:
-        if friction["target"] != MEMORY_MD:
-            return pending
-        same = context.comparison.says_the_same
-        return _entry_like(friction["text"], context.entries, same) or pending
-    if entry not in lines:
-        return Ruling("rejected", "the line was changed or removed since")
-    for row in decisions:
-        if row["entry"] == entry and row["state"] == "pending" and not is_friction(row):
-            return Ruling("merged", f"{row['proposal_id']} asks about the same line")
-    return pending
+    if friction["target"] != MEMORY_MD:
+        return pending
+    same = context.comparison.says_the_same
+    return _entry_like(friction["text"], context.entries, same) or pending
 
 
 def _entry_like(

@@ -34,10 +34,9 @@ def read_proposals(tables: ParquetTables) -> pl.DataFrame:
     line.
     """
     plain = tables.read("proposals")
-    changes = [
-        tables.read(name, columns=[*plain.columns, "entry"]) for name in ("amendments", "friction")
-    ]
-    return pl.concat([plain, *changes], how="diagonal")
+    amendments = tables.read("amendments", columns=[*plain.columns, "entry"])
+    problems = tables.read("friction", columns=plain.columns)
+    return pl.concat([plain, amendments, problems], how="diagonal")
 
 
 def read_current(

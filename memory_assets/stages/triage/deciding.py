@@ -74,7 +74,7 @@ class DecidingRound:
         id = decision["proposal_id"]
         context = self._known_lines(proposal, self.amendments.get(id, ""))
         if is_friction(decision):
-            ruling = auto.decide_friction(proposal, self._lines, self.decisions, context)
+            ruling = auto.decide_friction(proposal, context)
         elif decision["entry"] is not None:
             ruling = auto.decide_amendment(proposal, self._lines)
         else:

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, time
 
 from memory_assets.schema.protocols import Embedder
 from memory_assets.stages.friction.detect import detect
 from memory_assets.stages.friction.finding import RecurringProblem
-from memory_assets.stages.friction.stale import MemoryLine
 from memory_assets.stages.friction.week import read_week
 from memory_assets.stages.triage.memory_md import read_entries
 from memory_assets.store.parquet_tables import ParquetTables
@@ -39,13 +39,11 @@ def findings_of(
     week: SyntheticWeek, tables: ParquetTables, embedder: Embedder
 ) -> list[RecurringProblem]:
     """What the detectors find in the week's tables, beside its MEMORY.md."""
-    lines = [
-        MemoryLine(entry.on, entry.section, entry.text) for entry in read_entries(week.memory_md)
-    ]
+    entries = read_entries(week.memory_md)
+    lines = [(entry.text, datetime.combine(entry.on, time(), UTC)) for entry in entries]
     return detect(
         read_week(tables.read("messages"), tables.read("sessions")),
         lines,
-        [],
         embedder,
         owner="mira",
     )

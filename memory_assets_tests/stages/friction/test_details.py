@@ -7,8 +7,7 @@ from memory_assets.stages.friction.drift import restarted
 from memory_assets.stages.friction.failures import error_line, find_failures
 from memory_assets.stages.friction.misuse import forbidden_in
 from memory_assets.stages.friction.skills import title_of
-from memory_assets.stages.friction.stale import MemoryLine, find_stale
-from memory_assets.stages.friction.week import SessionInfo, ToolCall, Utterance, Week, read_week
+from memory_assets.stages.friction.week import SessionInfo, ToolCall, Week, read_week
 from memory_assets_tests.factories import START, frame, message
 from memory_assets_tests.labelled import labelled
 from memory_assets_tests.stages.friction.test_weeks import Light
@@ -59,20 +58,6 @@ def test_a_rule_names_what_is_ruled_out_and_plain_words_name_no_program(
 )
 def test_a_restart_names_its_service(command: str, service: str | None):
     assert restarted(parse_steps(command)[0]) == service
-
-
-@pytest.mark.parametrize(
-    ("line", "said", "new"), LABELLED["another name contradicts a line if it is said to be new"]
-)
-def test_another_name_contradicts_a_line_if_it_is_said_to_be_new(
-    line: str, said: str, new: str | None
-):
-    session = SessionInfo("s", "shop", "/home/mira/shop", "mira")
-    week = Week((), (Utterance(session, 0, "m", START, said, True),), {})
-    found = find_stale(
-        week, [MemoryLine(START.date(), "Patterns", line)], [], Light(), owner="mira"
-    )
-    assert [problem.new for problem in found] == ([new] if new else [])
 
 
 CURES = (

@@ -124,8 +124,6 @@ def test_a_problem_is_of_its_project_unless_it_happens_in_several():
         several,
         occurrences=(several.occurrences[0], replace(several.occurrences[1], session=elsewhere)),
     )
-    rows = rows_of(
-        DAY, [("f-1", one), ("f-2", several)], session_count=2, entries={}, observed={}, zone=UTC
-    )
+    rows = rows_of(DAY, [("f-1", one), ("f-2", several)], session_count=2, observed={}, zone=UTC)
     assert rows["project"].to_list() == ["shop", ""]
     assert [project_of(row) for row in rows.to_dicts()] == ["shop", ""]

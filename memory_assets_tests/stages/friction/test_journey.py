@@ -7,7 +7,6 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.memory import MemoryAgent
 from memory_assets.runs import launch
 from memory_assets.runs.instance import open_instance
@@ -40,7 +39,6 @@ def test_every_friction_waits_in_a_section_of_its_own(store: Store):
     assert set(found) == {
         "repeated_correction",
         "recurring_failure",
-        "stale_memory",
         "missing_skill",
     }
     assert "## Friction Fixes (auto-detected " in review(store)
@@ -49,27 +47,6 @@ def test_every_friction_waits_in_a_section_of_its_own(store: Store):
         assert row["proposal_id"] in waiting
         assert f"- [ ] `{row['proposal_id']}`" in review(store)
         assert f"  Target: `{row['target']}`" in review(store)
-
-
-def test_approved_a_line_of_memory_md_is_replaced_and_the_commit_can_be_taken_back(store: Store):
-    stale = frictions(store)["stale_memory"]
-    (one,) = MemoryAgent(store.settings).approve(stale["proposal_id"])
-    memory, workspace = store.workspace / "MEMORY.md", GitWorkspace(store.workspace)
-    assert one.state == "promoted"
-    assert "port 9090" in memory.read_text() and "port 8090" not in memory.read_text()
-    commit = next(c for c in workspace.history("MEMORY.md") if stale["proposal_id"] in c.message)
-    git = (
-        "git",
-        "-C",
-        str(store.workspace),
-        "-c",
-        "user.name=mira",
-        "-c",
-        "user.email=mira@example.org",
-    )
-    subprocess.run([*git, "revert", "--no-edit", commit.id], check=True, capture_output=True)
-    launch.triage(store)
-    assert "port 8090" in memory.read_text() and "port 9090" not in memory.read_text()
 
 
 def test_approved_a_change_of_another_file_is_a_patch_and_no_edit(store: Store, tmp_path: Path):

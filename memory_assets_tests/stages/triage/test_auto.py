@@ -192,7 +192,6 @@ def test_what_a_person_rejected_does_not_come_back_in_other_words():
 def friction(text: str, target: str = "MEMORY.md") -> dict:
     return {
         "proposal_id": "f-20260803-001",
-        "entry": None,
         "title": "said again and again",
         "target": target,
         "text": text,
@@ -200,7 +199,7 @@ def friction(text: str, target: str = "MEMORY.md") -> dict:
 
 
 def test_a_friction_waits_for_a_person():
-    ruling = decide_friction(friction("Always deploy with `make deploy`."), (), ())
+    ruling = decide_friction(friction("Always deploy with `make deploy`."))
     assert (ruling.state, ruling.reason) == ("pending", "said again and again")
 
 
@@ -218,10 +217,9 @@ def test_what_has_to_wait_is_asked_about_as_the_friction_that_says_it_and_what_n
 def test_a_friction_about_another_file_is_asked_about_whatever_memory_says():
     line = "Always deploy with `make deploy`, never by hand."
     entry = Entry(0, "Hard Rules", date(2026, 8, 1), line)
-    assert (
-        decide_friction(friction(line, target="AGENTS.md"), (), (), KnownLines([entry])).state
-        == "pending"
-    )
+    known = KnownLines([entry])
+    assert decide_friction(friction(line, target="AGENTS.md"), known).state == "pending"
+    assert decide_friction(friction(line), known).state == "merged"
 
 
 TRUST = EarnedTrust({"operations": "earned trust"})
