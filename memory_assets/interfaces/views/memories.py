@@ -24,7 +24,7 @@ MOST_TOKENS = 880
 """Tokens of the results with the candidates behind them; 20 are left for notes."""
 
 WORDS_BESIDE = 16
-"""Words of the other half of an exchange: about a line."""
+"""Words of the other half of an exchange: about a line, and what the found message leaves."""
 
 
 def render_recalled(answer: "types.Answer") -> Parts:
@@ -118,18 +118,15 @@ def _result(
     from memory_assets.text.excerpts import further_terms
 
     half = result.other_half
-    beside = ""
-    if half:
-        is_reply = half.relation == "answered by"
-        wanted = further_terms(terms, result.text) if is_reply else terms
-        words = _cut(half.text, wanted, WORDS_BESIDE)
-        beside = f"{half.relation} {half.said_by}: {words}"
     speaker = f"{result.said_by}: " if result.kind == "message" else ""
-    label = f"{number}. {speaker}"
-    rest = room - sum(len(part.split()) for part in (label, beside, facts))
-    yield _marked(bold(f"{number}. ", speaker), _cut(result.text, terms, rest), terms)
+    introduction = f"{half.relation} {half.said_by}: " if half else ""
+    rest = room - len(f"{number} {speaker} {introduction} {facts}".split())
+    words = _cut(result.text, terms, rest - WORDS_BESIDE if half else rest)
+    yield _marked(bold(f"{number}. ", speaker), words, terms)
     if half:
-        yield _marked(Text("   "), beside, terms)
+        wanted = further_terms(terms, result.text) if half.relation == "answered by" else terms
+        beside = _cut(half.text, wanted, rest - len(words.split()))
+        yield _marked(Text("   "), f"{introduction}{beside}", terms)
     yield dim(f"   {facts}")
 
 

@@ -14,6 +14,7 @@ from itertools import takewhile
 import numpy as np
 import polars as pl
 
+from memory_assets.english.asking import only_asks
 from memory_assets.english.openings import calls_wrong, withdraws
 from memory_assets.schema.protocols import Row, Texts
 from memory_assets.schema.vocabulary import Link
@@ -132,10 +133,12 @@ def _other_half(passage: Row, neighbours: Neighbours) -> Half | None:
 def _with_half(
     result: Recalled, passage: Row, relation: Link, row: Row, terms: Collection[str]
 ) -> Recalled:
-    text = excerpt(passage, terms, LONGEST - BESIDE)
+    is_asked = relation == "answered by" and only_asks(passage["whole"])
+    room = BESIDE if is_asked else LONGEST - BESIDE
+    text = excerpt(passage, terms, room)
     wanted = further_terms(terms, text) if relation == "answered by" else terms
     speaker = said_by({**row, "author": author_of(row)})
-    beside = excerpt(row, wanted, BESIDE)
+    beside = excerpt(row, wanted, LONGEST - room)
     half = OtherHalf(row["message_id"], relation, speaker, beside, row["line"])
     is_denied = passage["author"] == "assistant" and relation == "answered by"
     is_denied = is_denied and calls_wrong(row["whole"])

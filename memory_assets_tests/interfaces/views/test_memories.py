@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from rich.text import Text
 
-from memory_assets.interfaces.views.memories import render_recalled
+from memory_assets.interfaces.views.memories import WORDS_BESIDE, render_recalled
 from memory_assets.stages.recall.results import Answer, LeftOut, OtherHalf, Recalled
 
 SAID = Recalled(
@@ -27,6 +27,13 @@ def test_a_message_is_shown_after_its_speaker_and_the_other_half_of_the_exchange
         "   answered by assistant: 5433 is. Done. …",
         "   2026-08-03, tidewatch, pi, msg_1",
     ]
+
+
+def test_the_reply_to_a_short_question_has_the_words_that_the_question_leaves():
+    half = replace(SAID.other_half, text=LONG)
+    _, reply, _ = lines(replace(SAID, other_half=half), replace(SAID, memory_id="msg_3"))[:3]
+    assert str(reply).startswith("   answered by assistant: Sentence 0 has some words. Sentence 1")
+    assert 2 * WORDS_BESIDE > len(str(reply).split()) > WORDS_BESIDE
 
 
 def test_results_of_one_day_have_the_time_so_that_their_order_shows():

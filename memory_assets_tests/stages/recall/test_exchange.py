@@ -9,6 +9,7 @@ import pytest
 
 from memory_assets.stages.recall.exchange import LOOKED_AT, show_exchanges
 from memory_assets.stages.recall.results import Recalled, message_result
+from memory_assets.text.excerpts import BESIDE, LONGEST
 from memory_assets_tests.factories import START
 from memory_assets_tests.stages.recall.recalled import indexed
 
@@ -110,6 +111,15 @@ def test_an_assistants_message_is_shown_with_the_owners_that_it_answers_and_a_qu
     assert moved.half(2) == ("answers", "Mira", "Why did the deployment fail?")
     assert moved.half(5) == ("answers", "Mira", "Yes, all of that.")
     assert moved.half(3) == ("answered by", "Mira", "Yes, all of that.")
+
+
+def test_of_a_question_and_its_reply_the_reply_has_more_room(tmp_path: Path):
+    answer = "It goes to the Turku server at night. " * 12
+    asked = Session(tmp_path / "asked", (OWNER, "Where do backups go?"), (ANSWER, answer))
+    ordered = Session(tmp_path / "ordered", (OWNER, "Move the backups."), (ANSWER, answer))
+    (question, order) = (session.shown(0)[0].other_half for session in (asked, ordered))
+    assert question and order
+    assert len(order.text) <= BESIDE < len(question.text) <= LONGEST - BESIDE
 
 
 @pytest.mark.parametrize(("reply", "is_denied"), [("Scrap that, it goes to b.json.", True), ("No, it belongs in the other file.", True), ("Never mind, leave it.", True), ("No, thanks.", False), ("Good, go on.", False)])  # fmt: skip
