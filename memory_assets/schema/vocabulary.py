@@ -33,3 +33,10 @@ MEMORY_KINDS = ("fact", "narrative")
 """Kinds of results that are memories. The others are segments and messages."""
 
 FileFormat = Literal["jsonl", "csv", "parquet"]
+
+NamedKind = Literal[
+    "path", "symbol", "make target", "just recipe", "package script", "mise task", "command",
+    "flag", "dependency", "environment variable", "setting", "branch", "commit", "pull request",
+    "decision record",
+]  # fmt: skip
+"""What a text names that can be looked up in a repository."""

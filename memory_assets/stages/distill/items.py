@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from memory_assets.english.hedges import is_doubtful, is_hedged
 from memory_assets.schema.vocabulary import Sentiment, Strength
+from memory_assets.text.file_names import EXTENSIONS
 from memory_assets.text.patterns import patterns_beside
 from memory_assets.text.sentences import STRAIGHT
 from memory_assets.text.words import stems_of
@@ -15,14 +16,15 @@ from memory_assets.text.words import stems_of
 QUOTE_CHARS = 300
 MOST_ENTITIES = 16
 
-_PATTERNS = patterns_beside(__file__)
-
 _TONES = patterns_beside(__file__, "tones")
 _CODE = re.compile(r"`([^`\n]{1,120})`")
 _ADR = re.compile(r"\bADR[-_ ]?(\d{1,5})\b", re.I)
 _ISSUE = re.compile(r"(?<![\w&/])(?:[\w.-]+/[\w.-]+)?#\d{1,6}\b")
 _URL = re.compile(r"\bhttps?://[^\s)>\]`'\"]+")
-_PATH = _PATTERNS["path"]
+_PATH = re.compile(
+    r"(?<![\w/.@:-])(?:~|\.{1,2})?/?(?:[\w.@+-]+/)+[\w.@+-]*[\w/]"
+    rf"|(?<![\w/.])[\w-]+\.(?:[ch]|{EXTENSIONS})\b"
+)
 _FLAG = re.compile(r"(?<![\w-])--[a-z][\w-]+(?:=\S+)?")
 _ENV = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b(?:=\S+)?")
 _CAMEL = re.compile(r"\b(?:[a-z]+[A-Z]|[A-Z][a-z0-9]+[A-Z])\w*\b(?:\.\w+)*(?:\(\))?")

@@ -22,6 +22,7 @@ from memory_assets.stages.embed.names import (
     inside,
     known_names,
 )
+from memory_assets.text.file_names import EXTENSIONS
 from memory_assets.text.words import word_set
 
 _URL = re.compile(r"\bhttps?://([\w.-]+)(:\d{2,5})?((?:/[^\s)>\]`'\"“”]*)?)")
@@ -43,15 +44,9 @@ _TICKET = re.compile(
     r"|fixe|close)s?)\s*#?(?P<told>\d{1,6})|#(?P<bare>\d{2,5}))\b(?![\w%]|\.\d)"
 )
 _KEY = re.compile(r"(?<![\w-])([A-Z][A-Z0-9]{1,9})-(\d{1,6})\b(?![-\w]|\.\w)")
-_EXTENSIONS = (
-    "go|pyi?|[cm]?[jt]sx?|rs|rb|java|kts?|swift|[ch]pp|cc|cs|php|scala|lua|exs?|mdx?|rst|adoc|txt"
-    "|toml|ya?ml|jsonl?|lock|[bz]?a?sh|ps1|sql|html|s?css|vue|svelte|proto|cfg|ini|conf|mod|sum|xml"
-    "|[ct]sv|parquet|ipynb|tf|tfvars|plist|service|log|zip|svg|png|jpg|pdf|patch|diff|graphql|gradle"
-    "|tmpl|env"
-)
 _FILE = re.compile(
     rf"(?<![\w/.@<>*$}}~-])((?:~"
-    rf"|\.{{1,2}})?/?(?:[\w.@+-]+/)*[\w@+-][\w.@+-]*\.(?:{_EXTENSIONS}))\b(?![\w/(*<]|\.\w)"
+    rf"|\.{{1,2}})?/?(?:[\w.@+-]+/)*[\w@+-][\w.@+-]*\.(?:{EXTENSIONS}))\b(?![\w/(*<]|\.\w)"
 )
 _FILE_IN_C = re.compile(r"(?<![\w/.@<>*$~-])((?:[\w.@+-]+/)+[\w-]+\.[ch])\b(?!\w|/)")
 _DOTFILE = re.compile(

@@ -7,13 +7,8 @@ the repository. Prose is never taken for a name.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
 
-NamedKind = Literal[
-    "path", "symbol", "make target", "just recipe", "package script", "mise task", "command",
-    "flag", "dependency", "environment variable", "setting", "branch", "commit", "pull request",
-    "decision record",
-]  # fmt: skip
+from memory_assets.schema.vocabulary import NamedKind
 
 
 @dataclass(frozen=True)
@@ -102,11 +97,20 @@ def tasks_in(command: str, line: int = 0) -> Iterator[Named]:
                     yield Named(kind, word.rstrip(".:/"), line)
 
 
+def is_task(command: str) -> bool:
+    """Returns whether the command begins with one that runs tasks."""
+    return any(pattern.match(command) for pattern in _TASKS.values())
+
+
+def is_placeholder(path: str) -> bool:
+    """Returns whether a part of the path only stands for another: "path/to", "your-app"."""
+    return not _PLACEHOLDERS.isdisjoint(re.split(r"[/._-]", path.lower()))
+
+
 def _is_elsewhere(command: str) -> bool:
     return any(f" {words}" in f" {command} " for words in _ELSEWHERE)
 
 
 def _is_path(word: str) -> bool:
-    is_placeholder = not _PLACEHOLDERS.isdisjoint(re.split(r"[/._-]", word.lower()))
     is_other = ".." in word or "@" in word.partition("/")[0] or word.startswith(("-", "//"))
-    return bool(_PATH.fullmatch(word)) and not is_placeholder and not is_other
+    return bool(_PATH.fullmatch(word)) and not is_placeholder(word) and not is_other

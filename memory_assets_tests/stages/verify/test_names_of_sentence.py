@@ -5,19 +5,73 @@ import pytest
 from memory_assets.stages.verify.names_of_sentence import names_in_sentence
 
 
-def names(sentence: str) -> list[tuple[str, str]]:
-    return [(named.kind, named.text) for named in names_in_sentence(sentence)]
+def names(sentence: str) -> list[tuple[str, ...]]:
+    """Returns kind and text of each name, and the value where one is stated."""
+    found = names_in_sentence(sentence)
+    return [tuple(filter(None, (named.kind, named.text, named.value))) for named in found]
 
 
 @pytest.mark.parametrize(
     ("sentence", "expected"),
     [
-        ("src/tide/feed.py polls the gauges.", [("path", "src/tide/feed.py")]),
-        (
-            "Run `make lint` before `npm run build:web`.",
-            [("make target", "lint"), ("package script", "build:web")],
-        ),
+        ("src/tide/feed.py polls the gauges.", ["path src/tide/feed.py"]),
+        ("The parser lives in internal/gauges beside ./web/ and the Makefile.", ["path internal/gauges", "path web/", "path Makefile"]),
+        ("Feeds are under ops/tide, notes in ../notes/ports.", ["path ops/tide", "path ../notes/ports"]),
+        ("`gauge.read()` calls Feed.poll() through feed_reader.", ["symbol gauge.read", "symbol Feed.poll", "symbol feed_reader"]),
+        ("Run `make lint`, then mise run fmt.", ["make target lint", "mise task fmt"]),
+        ("Start it with `TIDE_ROOT=/srv uv run tide poll --json`.", ["environment variable TIDE_ROOT", "command uv run", "command tide poll", "flag tide --json"]),
+        ("`tide-admin seed` is run before `./cmd/tide-web --open -v`.", ["command tide-admin seed", "path cmd/tide-web", "flag tide-web --open", "flag tide-web -v"]),
+        ("git push --force is never used, --dry-run is.", ["command git push", "flag git --force", "flag --dry-run"]),
+        ("`cargo run -p tide -- --once`", ["command cargo run", "flag cargo -p", "flag --once"]),
+        ("We are on branch release/2.x; the `develop` branch is behind.", ["branch release/2.x", "branch develop"]),
+        ("PR 123 (commit 4f2a9bc1d0) follows ADR 12.", ["pull request #123", "commit 4f2a9bc1d0", "decision record ADR-0012"]),
+    ],
+)  # fmt: skip
+def test_what_has_the_shape_of_a_name_is_one(sentence: str, expected: list[str]):
+    assert [f"{kind} {text}" for kind, text in names(sentence)] == expected
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("Use polars 2.1 with torch==2.13.0 and `react@19`.", [("polars", "2.1"), ("torch", "2.13.0"), ("react", "19")]),
+        ("pandas was upgraded from 1.5.3 to 2.2.0.", [("pandas", "2.2.0")]),
+        ("golangci-lint stays pinned at v2.11.4 in mise.toml.", [("golangci-lint", "v2.11.4")]),
+        ("The API listens on port 8080, the database on localhost:5432.", [("port", "8080"), ("port", "5432")]),
+        ("`max_retries` defaults to 5, and the timeout is 30 seconds.", [("max_retries", "5"), ("timeout", "30")]),
+        ("ruff has `line-length = 100` here.", [("line-length", "100")]),
+        ("pytest takes 2.5 seconds, uv is 10.5 times faster, version 2.1 has 3.5 MB.", []),
+    ],
+)  # fmt: skip
+def test_a_value_belongs_to_what_it_is_stated_of(sentence: str, expected: list[tuple[str, str]]):
+    assert [named[1:] for named in names(sentence) if len(named) == 3] == expected
+
+
+@pytest.mark.parametrize(
+    "prose",
+    [
+        "Client/server, and/or, read/write, yes/no, the docs/tests split, TCP/IP and I/O run 24/7 on Node.js.",
+        "On 2026/05/02 it was 3/4 done, at 02:30, a ratio of 1:2, 99.9%, step 3.1 of section 2.4.",
+        "Ask mira@example.org, see https://example.org/a/b.md or github.com/tide/feed/tree/main/src.",
+        "It sends text/html or application/json for the tidewater/gauges repository, see issue #12.",
+        "Make sure that we just do it; GitHub, TypeScript and the -ing form are words.",
+        "`connection refused`, `shared pool size`, `path/to/feed.py`, origin/main, refs/heads/x",
+        "`brew install tidewater/tap/gauges` works.",
     ],
 )
-def test_what_has_the_shape_of_a_name_is_one(sentence: str, expected: list[tuple[str, str]]):
-    assert names(sentence) == expected
+def test_prose_is_never_taken_for_a_name(prose: str):
+    assert [named for named in names(prose) if named != ("command", "brew install")] == []
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("scripts/deploy.sh was removed.", []),
+        ("The hook `mise run fill`, the list and `ops/fill.sh` were removed.", []),
+        ("We moved it from `ops/start.sh` to `ops/run.sh`.", ["ops/run.sh"]),
+        ("The old tide-admin --force flag is replaced by --force-with-lease.", ["--force-with-lease"]),
+        ("Never remove `docs/api.md`; the poller deletes `data/feed.db` at night.", ["docs/api.md", "data/feed.db"]),
+    ],
+)  # fmt: skip
+def test_what_the_sentence_says_is_gone_is_not_looked_up(sentence: str, expected: list[str]):
+    assert [text for _, text in names(sentence)] == expected

@@ -1,0 +1,59 @@
+"""Finds what a sentence states of a dependency or a setting: its version, its value."""
+
+import re
+from collections.abc import Iterator
+
+from memory_assets.stages.embed.names import Span, known_names
+from memory_assets.stages.verify.named import Named
+from memory_assets.text.words import STOP
+
+_NUMBER = r"v?\d+(?:\.\w+)*(?:-[a-z]+[\w.]*)?"
+_EXACT = re.compile(
+    rf"(?<![\w./@-])(@?[a-zA-Z][\w./-]*)(?:\[[\w,]+\])?(?:[=~]=|@[~^]?)({_NUMBER})(?![\w@-])"
+)
+_VERSION = re.compile(rf"(?<![\w.:/#=@-])({_NUMBER})(?![\w%/:-]|\.\d|\s?[kKMG]?i?B\b)")
+_NAME_IN_FRONT = re.compile(
+    r"(?<![\w./@-])(@?[A-Za-z][\w./+#-]*)`?"
+    r"((?:\s+(?:[a-z]{2}|from|was|[a-z]+ed|stays|v?\d[\w.]*))*)\s+`?$"
+)
+_VALUE = r"`?\"?(\d[\w.]*|true|false|(?<=[`\"])[\w.-]+)"
+_SETTINGS = (
+    re.compile(rf"`?\b([a-zA-Z][\w.-]*)`?\s+(?:defaults? to|(?:is|was) set to)\s+{_VALUE}"),
+    re.compile(rf"\b(timeout|limit)\s+(?:(?:is|of)\s+)?{_VALUE}"),
+    re.compile(r"`([a-z][\w.-]*)(?:: | = |=)([\w.\"'-]+)`"),
+    re.compile(r"(?i)(?<![\w.])(port\s|localhost:)\s*`?(\d{2,5})\b"),
+)
+
+
+def dependencies_in(text: str) -> Iterator[tuple[Span, Named]]:
+    """Yields dependencies with the version that the sentence states: "polars 2.1", `react@19`."""
+    for match in _EXACT.finditer(text):
+        yield match.span(1), Named("dependency", match[1], value=match[2])
+    for match in _VERSION.finditer(text):
+        name = _NAME_IN_FRONT.search(text[: match.start()])
+        if name and _is_version_of(name, match):
+            yield name.span(1), Named("dependency", name[1], value=match[1])
+
+
+def _is_version_of(named: re.Match[str], version: re.Match[str]) -> bool:
+    """Returns whether the number is the version of what stands in front of it, and not the old one
+    of a change.
+    """
+    between = named[2].split()
+    dots = version[1].count(".")
+    is_address = dots == 3 and version[1].replace(".", "").isdigit()
+    is_known = named[1].lower() in known_names()
+    is_marked = re.search(r"\w[_-]\w", named[1]) or version.string[named.end(1)] == "`"
+    if between[-1:] == ["from"] or is_address or not (is_known or is_marked):
+        return False
+    next_word = re.match(r"\s+(\w+)", version.string[version.end() :])
+    is_last = not next_word or next_word[1] in STOP
+    return (is_last or not between) if dots else (is_known and is_last and not between)
+
+
+def settings_in(text: str) -> Iterator[tuple[Span, Named]]:
+    """Yields settings with the value that the sentence states: "`max_retries` defaults to 5"."""
+    for pattern in _SETTINGS:
+        for match in pattern.finditer(text):
+            name = match[1].lower().strip().replace("localhost:", "port")
+            yield match.span(1), Named("setting", name, value=match[2].strip("\"'."))
