@@ -18,7 +18,9 @@ _REPEATS = re.compile(
     r"(?: (?:every ?one|each|all) of you\b[^:,;.!?]{0,30}(?=:))?\s*[:,;.-]*\s*"
     r"|how (?:often|many times)\b[^:?]*[:?]\s*)(?=\S)"
 )
-_DENIES = re.compile(r"(?i)^\W*no(?:pe)?\b\s*[,.:;!]")
+_DENIES = re.compile(
+    r"(?i)^\W*no(?:pe)?\b\s*(?:[,.:;!]|\b(?:just|wait|it|i'?m?|we|you|that|this)\b)"
+)
 
 _SHORT_ANSWER = 4
 """Words of an answer that refuses an offer: "no, that is all"."""

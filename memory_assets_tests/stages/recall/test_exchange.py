@@ -122,7 +122,7 @@ def test_of_a_question_and_its_reply_the_reply_has_more_room(tmp_path: Path):
     assert len(order.text) <= BESIDE < len(question.text) <= LONGEST - BESIDE
 
 
-@pytest.mark.parametrize(("reply", "is_denied"), [("Scrap that, it goes to b.json.", True), ("No, it belongs in the other file.", True), ("Never mind, leave it.", True), ("No, thanks.", False), ("Good, go on.", False)])  # fmt: skip
+@pytest.mark.parametrize(("reply", "is_denied"), [("Scrap that, it goes to b.json.", True), ("No, it belongs in the other file.", True), ("Never mind, leave it.", True), ("no just add the name to it", True), ("no tests failed in the last run", False), ("No, thanks.", False), ("Good, go on.", False)])  # fmt: skip
 def test_a_refused_proposal_is_denied_and_a_declined_offer_is_not(
     tmp_path: Path, reply: str, is_denied: bool
 ):
