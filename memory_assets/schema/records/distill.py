@@ -234,8 +234,6 @@ class Lesson(Record):
     lesson_id: str = column("`les_` and a hash of window and text.")
     day: date = column("Local day of the window.")
     text: str = column("The lesson, in the owner's words.")
-    wanted: str = column("What to use, if the lesson prefers one thing over another.")
-    unwanted: str = column("What not to use.")
     quote: str = column("Verbatim quote of the turn.")
     said_at: datetime = column("When it was said.")
     message_id: str = column("The message.")

@@ -54,12 +54,8 @@ def _replaces(later: Row, earlier: Row) -> bool:
     """
     if later["project"] != earlier["project"]:
         return False
-    if later["text"].lower() == earlier["text"].lower():
-        return True
-    reverses = later["wanted"] == earlier["unwanted"] or later["unwanted"] == earlier["wanted"]
-    if reverses and later["wanted"] and earlier["wanted"]:
-        return True
-    return supersedes(later["text"], earlier["text"], later["project"])
+    is_repeated = later["text"].lower() == earlier["text"].lower()
+    return is_repeated or supersedes(later["text"], earlier["text"], later["project"])
 
 
 def lesson_lines(lessons: Sequence[Row], memory_lines: Sequence[str]) -> list[str]:

@@ -30,17 +30,6 @@ _WISH = re.compile(
 that it holds in general.
 """
 
-_WHAT, _REST = r"[^,;.!?]{1,30}?", r"[^,;.!?”]{1,30}(?![^,;.!?”])"
-"""What is wanted or unwanted, within a sentence and at its end. Names of tools are short; longer
-texts are narration."""
-
-_INSTEAD = (
-    rf"(?i)\b(?:use|prefers?) (?P<wanted>{_WHAT}),? (?:not|never|instead of|rather than|over"
-    rf"|to) (?P<unwanted>{_REST})",
-    rf"(?i)\b(?:instead of|not|never|don'?t use) (?P<unwanted>{_WHAT})[,;.]+ (?:but |just "
-    rf")?use (?P<wanted>{_REST})",
-)
-
 _COPIED = "day session_id window_id path project person".split()
 """Columns that are copied from the window's row."""
 
@@ -57,7 +46,7 @@ def find_lessons(messages: pl.DataFrame, windows: pl.DataFrame) -> pl.DataFrame:
         for correction in _corrections(by_window.get(window["window_id"], [])):
             lesson = {
                 **{name: window[name] for name in _COPIED},
-                **parse_lesson(correction.text),
+                "text": correction.text,
                 "lesson_id": f"les_{hash_of(window['window_id'], correction.text)[:12]}",
                 "quote": correction.quote,
                 "said_at": correction.event_at,
@@ -66,15 +55,6 @@ def find_lessons(messages: pl.DataFrame, windows: pl.DataFrame) -> pl.DataFrame:
             }
             lessons.setdefault(lesson["lesson_id"], lesson)
     return frame_of("lessons", lessons.values()).sort("said_at", "lesson_id")
-
-
-def parse_lesson(text: str) -> dict[str, str]:
-    """Returns the `text` of the lesson, and what it contrasts: the `wanted` and the `unwanted`."""
-    matches = filter(None, (re.search(pattern, text) for pattern in _INSTEAD))
-    match = next(matches, None)
-    groups = match.groupdict() if match else {"wanted": "", "unwanted": ""}
-    contrast = {name: words.strip().lower() for name, words in groups.items()}
-    return {"text": text, **contrast}
 
 
 def _corrections(messages: list[dict[str, Any]]) -> Iterator[Candidate]:

@@ -8,19 +8,13 @@ from memory_assets_tests.factories import START, frame, row
 
 
 def lesson(number: int, text: str, **changes) -> dict:
-    plain = {
-        "person": "mira",
-        "project": "shop",
-        "wanted": "",
-        "unwanted": "",
-        "message_id": f"m{number}",
-    }
+    plain = {"person": "mira", "project": "shop", "message_id": f"m{number}"}
     at = {"lesson_id": f"les_{number}", "said_at": START + timedelta(days=number)}
     return row("lessons", text=text, **{**plain, **at, **changes})
 
 
-UV = lesson(1, "Use uv, not pip.", wanted="uv", unwanted="pip")
-PIP = lesson(2, "Use pip, not uv.", wanted="pip", unwanted="uv")
+UV = lesson(1, "Use uv, not pip.")
+PIP = lesson(2, "Use pip, not uv.")
 
 
 def texts(*lessons: dict, hidden: tuple[str, ...] = ()) -> list[str]:
@@ -28,7 +22,7 @@ def texts(*lessons: dict, hidden: tuple[str, ...] = ()) -> list[str]:
 
 
 def test_the_newest_lesson_comes_first_and_each_once():
-    again = lesson(3, "use uv, not pip.", wanted="uv", unwanted="pip")
+    again = lesson(3, "use uv, not pip.")
     assert texts(UV, lesson(2, "Never commit to main."), again) == [
         "use uv, not pip.",
         "Never commit to main.",
