@@ -87,7 +87,7 @@ def shell_command(arguments: Any) -> str:
         return str(orjson.loads(commands[0])) if len(commands) == 1 else arguments
     value: Any = ""
     if isinstance(arguments, Mapping):
-        value = arguments.get("command") or arguments.get("cmd") or ""
+        value = arguments.get("command") or arguments.get("cmd") or arguments.get("input") or ""
     if isinstance(value, list):
         words = [str(word) for word in value]
         is_script = len(words) == 3 and words[1] in ("-c", "-lc")

@@ -26,7 +26,7 @@ _FORBIDS = re.compile(
     r"(?:(?:use|using|run(?:ning)?|with|plain|the)\s+)?"
     r"(?:`([A-Za-z][\w.+-]*\w(?: [^`]+)?)`|['\"]?([A-Za-z][\w.+-]*\w(?:(?: [a-z]+)? --?[\w-]+)?))"
 )
-_EVERYDAY_WORDS = word_set("""true false test set wait read time find type which cut less more do
+EVERYDAY_WORDS = word_set("""true false test set wait read time find type which cut less more do
     done file date touch kill go make just task man info watch open code at host fly now sort split
     join head tail cat echo source export history exec command node as in up top who last look
     install script env if for then while till write mesg link dig nice yes clear reset sleep patch
@@ -85,7 +85,7 @@ def forbidden_in(text: str) -> set[str]:
     named = {
         command
         for command in found
-        if command not in _EVERYDAY_WORDS or f"`{command}`" in text.lower()
+        if command not in EVERYDAY_WORDS or f"`{command}`" in text.lower()
     }
     return named - narrower
 

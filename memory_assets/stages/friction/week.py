@@ -17,7 +17,7 @@ from typing import Any
 import orjson
 import polars as pl
 
-from memory_assets.harnesses.tool_calls import calls_in, shell_command
+from memory_assets.harnesses.tool_calls import calls_in, describe_call, shell_command
 from memory_assets.schema.protocols import Row
 from memory_assets.stages.distill.authorship import typed_sentences
 
@@ -26,6 +26,7 @@ CANCELLED = "Cancelled: parallel tool call"
 """In the result of a call that did not run, because one beside it failed."""
 
 _CUT_COMMAND = re.compile(r'"(?:command|cmd)":"((?:[^"\\]|\\.)*)')
+_CUT_PATH = re.compile(r'\{"(?:file_)?path":"([^"\\]+)","')
 _PATCHED_FILE = re.compile(r"^\*\*\* Update File: (.+)$", re.MULTILINE)
 _session_id = attrgetter("session.id")
 
@@ -66,6 +67,10 @@ class ToolCall:
     done_at: datetime | None = None
     output: str = ""
     is_failed: bool = False
+    folder: str = ""
+    """Where the command began, if the call says so."""
+    files_read: tuple[str, ...] = ()
+    files_modified: tuple[str, ...] = ()
 
     @property
     def message_ids(self) -> tuple[str, ...]:
@@ -151,7 +156,17 @@ def _calls(session: SessionInfo, rows: Sequence[Row]) -> list[ToolCall]:
                 arguments = _arguments(given)
                 command, edit = _command(arguments, given), _edit(arguments)
                 what = (row["message_id"], row["event_at"], tool, command, edit)
-                calls.append(ToolCall(session, place, *what))
+                effect = describe_call(tool, arguments)
+                calls.append(
+                    ToolCall(
+                        session,
+                        place,
+                        *what,
+                        folder=_folder(arguments),
+                        files_read=effect.files_read,
+                        files_modified=effect.files_modified,
+                    )
+                )
         elif row["kind"] == "tool_result" and waiting[row["session_id"], row["tool_name"]]:
             number = waiting[row["session_id"], row["tool_name"]].pop(0)
             result = {"result_id": row["message_id"], "done_at": row["event_at"]}
@@ -162,10 +177,12 @@ def _calls(session: SessionInfo, rows: Sequence[Row]) -> list[ToolCall]:
 
 
 def _arguments(given: str) -> Any:
+    """Returns the arguments; of truncated ones the path alone, if they have one."""
     try:
         return orjson.loads(given)
     except orjson.JSONDecodeError:
-        return given
+        path = _CUT_PATH.match(given)
+        return {"file_path": path[1]} if path else given
 
 
 def _command(arguments: Any, given: str) -> str:
@@ -179,6 +196,11 @@ def _command(arguments: Any, given: str) -> str:
         except orjson.JSONDecodeError:
             return ""
     return shell_command(given) if "cmd:" in given else ""
+
+
+def _folder(arguments: Any) -> str:
+    given = arguments if isinstance(arguments, Mapping) else {}
+    return str(given.get("workdir") or given.get("cwd") or "")
 
 
 def _edit(arguments: Any) -> FileEdit | None:

@@ -1,0 +1,175 @@
+"""Judges whether the calls of a session kept or broke a rule.
+
+Takes a rule that can be seen and the tool calls of an agent in order; returns the first call that
+breaks it, else the last one that keeps it. A call that failed or was refused was made all the same.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatch
+from itertools import product
+from pathlib import PurePosixPath
+from typing import Literal
+
+from memory_assets.stages.friction.shell_calls import ShellCall, read_shell_calls
+from memory_assets.stages.friction.visible_rules import Commands, VisibleRule
+from memory_assets.stages.friction.week import ToolCall
+
+_WRITES_NEW = re.compile(r"(?i)^(?:write|create)")
+
+
+@dataclass(frozen=True)
+class RuleVerdict:
+    """Whether a rule was kept in a session, and the call that shows it."""
+
+    state: Literal["kept", "broken"]
+    call: ToolCall
+    text: str
+    """The command, or the path of the file."""
+    applied_count: int
+    broken_count: int
+
+
+@dataclass(frozen=True)
+class Act:
+    """One thing that a tool call does: a program that it runs, or a file that it writes."""
+
+    call: ToolCall
+    step: ShellCall | None = None
+    path: str = ""
+    is_read: bool = False
+    """Whether the file is only read."""
+    is_new: bool = False
+    """Whether the file is written as a whole."""
+
+    @property
+    def text(self) -> str:
+        """The command, or the path."""
+        return self.path or (self.step.text if self.step else "")
+
+    def runs(self, commands: Commands) -> bool:
+        """Returns whether it runs one of the commands."""
+        return (
+            self.step is not None
+            and not self.path
+            and any(each.matches(self.step) for each in commands)
+        )
+
+
+Judged = Iterator[tuple[Act, bool]]
+"""Acts to which the rule applies, and whether they keep it."""
+
+
+def judge(rule: VisibleRule, calls: Sequence[ToolCall]) -> RuleVerdict | None:
+    """Returns the verdict on a session; None if the rule did not apply in it."""
+    acts = [act for call in calls for act in acts_of(call) if _is_there(rule.place, act)]
+    if rule.files:
+        judged = list(_file_edits(rule, acts))
+    elif rule.required:
+        judged = list(_options(rule, acts))
+    elif rule.forbidden:
+        judged = list(_choices(rule, acts))
+    else:
+        judged = list(_order(rule, acts))
+    if not judged:
+        return None
+    broken = [act for act, is_kept in judged if not is_kept]
+    shown = broken[0] if broken else judged[-1][0]
+    state = "broken" if broken else "kept"
+    return RuleVerdict(state, shown.call, shown.text, len(judged), len(broken))
+
+
+def acts_of(call: ToolCall) -> Iterator[Act]:
+    """Yields what the call runs, reads and writes, in order."""
+    for found in read_shell_calls(call.command):
+        step = replace(found, folder=str(PurePosixPath(call.folder, found.folder)))
+        yield Act(call, step)
+        for path in step.written:
+            whole = str(PurePosixPath(step.folder, path))
+            yield Act(call, step, whole, is_new=path in step.output)
+    for path in call.files_read:
+        yield Act(call, is_read=True, path=path)
+    for path in call.files_modified:
+        yield Act(call, None, path, is_new=bool(_WRITES_NEW.match(call.tool)))
+
+
+def _choices(rule: VisibleRule, acts: Sequence[Act]) -> Judged:
+    launchers = {command.words[0] for command in (*rule.launchers, *rule.preferred)}
+    bases = tuple(filter(None, (command.without_needs for command in rule.forbidden)))
+    for act in acts:
+        if act.step and act.runs(rule.forbidden):
+            yield act, act.step.launcher in launchers
+        elif act.runs(rule.preferred) or act.runs(bases):
+            yield act, True
+
+
+def _options(rule: VisibleRule, acts: Sequence[Act]) -> Judged:
+    for act in acts:
+        if act.step and act.runs(rule.then):
+            command = next(each for each in rule.then if each.matches(act.step))
+            yield act, command.has_all(act.step, rule.required)
+
+
+def _order(rule: VisibleRule, acts: Sequence[Act]) -> Judged:
+    is_done = False
+    for act in acts:
+        if act.runs(rule.first) or _writes(rule.first_files, act):
+            is_done = not (rule.must_pass and act.call.is_failed)
+        elif act.path and rule.is_again and not act.is_read:
+            is_done = False
+        elif act.runs(rule.then) and not _is_cut_short(act):
+            yield act, is_done
+            is_done = is_done and (not rule.is_each or act.call.is_failed)
+
+
+def _writes(patterns: Sequence[str], act: Act) -> bool:
+    return bool(act.path) and not act.is_read and any(is_file(each, act) for each in patterns)
+
+
+def _is_cut_short(act: Act) -> bool:
+    """Returns whether the command line may have ended before it, because a call in it failed."""
+    return act.call.is_failed and act.step is not None and act.step.is_conditional
+
+
+def _file_edits(rule: VisibleRule, acts: Sequence[Act]) -> Judged:
+    for act in acts:
+        if act.path and any(is_file(pattern, act) for pattern in rule.files):
+            yield act, act.is_read or (rule.is_of_existing and act.is_new)
+        elif any(is_file(*pair) for pair in product(rule.files, _mentions(act))):
+            yield act, True
+
+
+def _mentions(act: Act) -> Iterator[Act]:
+    """Yields an act for each file that a program is given."""
+    for word in act.step.arguments if act.step and not act.path else ():
+        yield replace(act, path=str(PurePosixPath(act.step.folder if act.step else "", word)))
+
+
+def is_file(pattern: str, act: Act) -> bool:
+    """Returns whether the act's path is the file, or in the folder, that the pattern names."""
+    path = PurePosixPath(act.path)
+    folder = act.call.session.folder
+    if path.is_absolute() and folder and path.is_relative_to(folder):
+        path = path.relative_to(folder)
+    elif path.is_absolute() and folder and not pattern.startswith("/"):
+        return False
+    wanted = [name for name in PurePosixPath(pattern).parts if name != "**"]
+    is_folder = pattern.endswith("/") or "." not in wanted[-1]
+    behind = "/*" if is_folder else ""
+    tail = "/".join(wanted)
+    front = "" if pattern.startswith(("./", "/")) else "*/"
+    whole = path.as_posix()
+    return any(fnmatch(f"{front and '/'}{whole}", f"{front}{tail}{end}") for end in ("", behind))
+
+
+def _is_there(place: str, act: Act) -> bool:
+    """Returns whether the act is in the folder or project; everywhere if the rule names none."""
+    if not place:
+        return True
+    folder = act.step.folder if act.step else ""
+    words = act.step.words if act.step else ()
+    paths = (act.call.session.project, act.call.session.folder, act.path, folder, *words)
+    parts = PurePosixPath(place).parts
+    whole = ["/".join(PurePosixPath(path).parts) for path in paths]
+    return any(f"/{'/'.join(parts)}/" in f"/{path}/" for path in whole)

@@ -1,0 +1,292 @@
+"""Reads from a sentence the rule that tool calls can show to be kept or broken.
+
+Five kinds can be seen: run one program and never another, never run a command, run one before
+another, run a command only with an option, and never edit a file. A sentence about anything else,
+or with a condition that calls do not show ("unless I ask"), gives no rule.
+"""
+
+import re
+import shlex
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from memory_assets.english.hedges import is_doubtful
+from memory_assets.stages.friction.commands import CommandStep
+from memory_assets.stages.friction.misuse import EVERYDAY_WORDS
+from memory_assets.stages.friction.shell_calls import VALUED, ShellCall, is_script_run
+from memory_assets.text.patterns import data_beside, patterns_beside
+from memory_assets.text.words import squeezed
+
+_PATTERNS = patterns_beside(__file__)
+_NAMES = data_beside(__file__)
+_PLAIN_WORD = re.compile(r"[\w:.-]*\w$")
+
+
+@dataclass(frozen=True)
+class CommandPattern:
+    """A program with the words behind it, and what else its call must have."""
+
+    words: tuple[str, ...]
+    """The program (`*`: any), and the first plain words."""
+    needs: tuple[str, ...] = ()
+    """Options, their values, and variables."""
+
+    def matches(self, call: ShellCall) -> bool:
+        """Returns whether the call runs it, with all that it needs."""
+        program, *words = self.words
+        is_program = program in ("*", call.program)
+        is_named = is_program and _plain_words(call)[: len(words)] == words
+        is_help = "--help" in call.words or "help" in call.words[1:2]
+        return is_named and not is_help and self.has_all(call, self.needs)
+
+    def has_all(self, call: ShellCall, needs: Iterable[str]) -> bool:
+        """Returns whether the call has the options, values and variables, short or long."""
+        return all(any(map(call.has, self._spellings(need))) for need in needs)
+
+    def _spellings(self, need: str) -> list[str]:
+        """Returns the option as it is written short and long."""
+        options = _NAMES["options"]
+        named = [options.get(" ".join(self.words[:count]), ()) for count in (1, 2)]
+        pairs = [pair.split() for pairs in named for pair in pairs]
+        same = [word for pair in pairs if need in pair for word in pair]
+        is_forced_ref = need in ("--force", "-f") and self.words == ("git", "push")
+        return [need, *same, *(["+"] if is_forced_ref else [])]
+
+    @property
+    def without_needs(self) -> "CommandPattern | None":
+        """The same command without its options, which may be run; None if it has none."""
+        return replace(self, needs=()) if self.needs else None
+
+
+Commands = tuple[CommandPattern, ...]
+
+
+@dataclass(frozen=True)
+class VisibleRule:
+    """What tool calls must show, or must not."""
+
+    forbidden: Commands = ()
+    """Commands that break it."""
+    preferred: Commands = ()
+    """What is to be run instead."""
+    launchers: Commands = ()
+    """What may run the forbidden commands."""
+    first: Commands = ()
+    """What must have run before one of `then`."""
+    first_files: tuple[str, ...] = ()
+    """Files that must have been edited before one of `then`."""
+    then: Commands = ()
+    required: tuple[str, ...] = ()
+    """Options that each of `then` must have."""
+    files: tuple[str, ...] = ()
+    """Files that must not be edited."""
+    is_of_existing: bool = False
+    """Whether new files in these places may be written."""
+    is_each: bool = False
+    """Whether each of `then` needs a run of `first` of its own."""
+    is_again: bool = False
+    """Whether an edit after `first` makes another run necessary."""
+    must_pass: bool = False
+    place: str = ""
+    """The folder or project that it is about; empty for all."""
+
+
+@lru_cache(maxsize=4_096)
+def read_rule(sentence: str) -> VisibleRule | None:
+    """Returns the rule of the sentence; None if no tool call can show it."""
+    text = _PATTERNS["allowed"].sub("", squeezed(sentence.replace("’", "'"))).strip()
+    if _PATTERNS["hidden"].search(text) or is_doubtful(text):
+        return None
+    place = _PATTERNS["elsewhere"].search(text)
+    elsewhere = squeezed(text.replace(place.group(), "").lstrip(", ")) if place else text
+    readers = (_order_rule, _launcher_rule, _option_rule, _choice_rule)
+    rule = _file_rule(text) or next(filter(None, (read(elsewhere) for read in readers)), None)
+    if rule and place and not rule.files:
+        return replace(rule, place=next(filter(None, place.groups())).strip("/"))
+    return rule
+
+
+def _file_rule(text: str) -> VisibleRule | None:
+    """Returns the rule that forbids edits of files that a clause or the one before names."""
+    clauses = _PATTERNS["clause"].split(text)
+    named: list[str] = []
+    for clause in clauses:
+        has_option = _PATTERNS["option"].search(clause)
+        named = [] if has_option else list(_paths(clause)) or named
+        is_denied = _PATTERNS["denies"].search(clause) and _PATTERNS["edits"].search(clause)
+        if is_denied and named:
+            at_root = [f"./{path}" for path in named] if "root" in text.split() else named
+            is_of_existing = bool(_PATTERNS["existing"].search(text))
+            return VisibleRule(files=tuple(at_root), is_of_existing=is_of_existing)
+    return None
+
+
+def _paths(clause: str) -> Iterator[str]:
+    named = list(_PATTERNS["path"].finditer(clause))
+    for path in named:
+        yield (path["quoted"] or path["plain"]).rstrip(".")
+    for words, paths in _NAMES["files"].items():
+        if not named and re.search(rf"(?i)\b(?:{words})\b", clause):
+            yield from paths
+
+
+def _order_rule(text: str) -> VisibleRule | None:
+    for name in ("opening_before", "never_without", "before", "only_after"):
+        order = _PATTERNS[name].match(text)
+        if order is None:
+            continue
+        is_edit = _PATTERNS["changes"].match(order["first"])
+        files = tuple(_paths(order["first"])) if is_edit else ()
+        first = () if files else _commands(order["first"])
+        then = _commands(order["then"])
+        if then and (first or files):
+            return VisibleRule(
+                first=first,
+                first_files=files,
+                then=then,
+                is_each=bool(_PATTERNS["each"].match(order["then"])),
+                is_again=bool(_PATTERNS["again"].search(text)),
+                must_pass=bool(_PATTERNS["passes"].search(order["first"])),
+            )
+    return None
+
+
+def _launcher_rule(text: str) -> VisibleRule | None:
+    through = _PATTERNS["through"].match(text)
+    if through is None or _PATTERNS["option"].match(through["launcher"]):
+        return None
+    launchers = _commands(through["launcher"])
+    commands = _commands(through["command"])
+    is_rule = launchers and commands
+    return VisibleRule(forbidden=commands, launchers=launchers) if is_rule else None
+
+
+def _option_rule(text: str) -> VisibleRule | None:
+    for name in ("denied_without", "always", "given", "required"):
+        found = _PATTERNS[name].match(text)
+        commands = _commands(found["command"]) if found else ()
+        needs = _options(found["means"]) if found and commands else ()
+        if needs:
+            return VisibleRule(then=commands, required=needs)
+    inside = _PATTERNS["inside"].search(text)
+    general = _commands(text)[:1]
+    for exact in _commands(inside["rest"])[:1] if inside else ():
+        if (exact.without_needs,) == general:
+            return VisibleRule(then=general, required=exact.needs)
+    return None
+
+
+def _options(text: str) -> tuple[str, ...]:
+    options = _PATTERNS["option"].search(text)
+    return tuple(_split((options["quoted"] or options["plain"]).rstrip("."))) if options else ()
+
+
+def _choice_rule(text: str) -> VisibleRule | None:
+    forbidden: list[CommandPattern] = []
+    preferred: list[CommandPattern] = []
+    for clause in _PATTERNS["clause"].split(text):
+        behind = _PATTERNS["denied_behind"].match(clause)
+        denied = _PATTERNS["denied"].search(clause)
+        commands = _commands(behind["rest"], is_whole=True) if behind else ()
+        forbidden += commands
+        if commands:
+            continue
+        if denied:
+            forbidden += _commands(denied["rest"], is_whole=True)
+            preferred += _commands(clause[: denied.start()])
+        else:
+            used = _PATTERNS["preferred"].search(clause)
+            is_first = not (forbidden or preferred)
+            preferred += _commands(used["rest"] if used else clause if is_first else "")
+    if not forbidden:
+        return None
+    others = tuple(command for command in preferred if command not in forbidden)
+    return VisibleRule(forbidden=tuple(forbidden), preferred=others)
+
+
+def _commands(fragment: str, *, is_whole: bool = False) -> Commands:
+    """Returns the commands that the words begin with, or that they name in backticks or brackets.
+
+    With `is_whole`, git's verbs count only without an object: "never commit secrets" forbids no
+    command.
+    """
+    rest = _PATTERNS["verb"].sub("", fragment.strip())
+    commands: list[CommandPattern] = []
+    while rest:
+        named = _named(rest, is_whole=is_whole)
+        command = _PATTERNS["command"].match(rest)
+        if named:
+            end, patterns = named
+            commands += patterns
+        elif command:
+            end = command.end()
+            commands += filter(None, [_pattern(command.group())])
+        else:
+            break
+        joined = _PATTERNS["joined"].match(rest, end)
+        rest = _PATTERNS["verb"].sub("", rest[joined.end() :]) if joined else ""
+    marked = _PATTERNS["marked"].search(fragment)
+    if marked:
+        commands += filter(None, [_pattern(marked["rest"])])
+    if not commands:
+        inside = _PATTERNS["inside"].search(fragment)
+        quoted = re.findall(r"`[^`]+`", fragment)
+        texts = quoted or ([inside["rest"]] if inside else [])
+        commands += filter(None, map(_pattern, texts))
+    return tuple(dict.fromkeys(commands))
+
+
+def _named(text: str, *, is_whole: bool) -> tuple[int, list[CommandPattern]] | None:
+    """Returns the commands that a name in prose stands for ("the tests"), and where it ends."""
+    for words, commands in _NAMES["commands"].items():
+        found = re.match(rf"(?i)(?:{words})(?![\w`/-]|\.\w| --?\w)", text)
+        if found and is_whole and not _PATTERNS["whole"].match(text[found.end() :]):
+            return found.end(), []
+        if found:
+            patterns = filter(None, (_pattern(f"`{command}`") for command in commands))
+            branch = _PATTERNS["branch"].search(text)
+            needs = branch.groups() if branch and "push" in words else ()
+            return found.end(), [replace(each, needs=each.needs + needs) for each in patterns]
+    return None
+
+
+def _pattern(text: str) -> CommandPattern | None:
+    """Returns the command as a pattern; None for an everyday word that no quotes mark as one."""
+    is_quoted = text.startswith("`")
+    words = _split(text.strip("`() "))
+    if not words or words[0].startswith("-"):
+        return None
+    if not is_quoted:
+        words[0] = words[0][0].lower() + words[0][1:]
+        if len(words) == 1 and words[0] in EVERYDAY_WORDS:
+            return None
+    step = CommandStep(tuple(words))
+    plain = [step.program]
+    needs: list[str] = []
+    for word in step.arguments:
+        is_option = word.startswith("-") or bool(needs)
+        if is_option:
+            needs.append(word)
+        elif _PLAIN_WORD.match(word) and not is_script_run(step, word):
+            plain.append(word)
+    return CommandPattern(tuple(plain), tuple(needs))
+
+
+def _split(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError:
+        return text.split()
+
+
+def _plain_words(call: ShellCall) -> list[str]:
+    """Returns the words but for options, their values in front, and the `run` of a script."""
+    plain: list[str] = []
+    is_value = False
+    for word in call.arguments:
+        is_option = word.startswith("-")
+        if not (is_option or is_value or is_script_run(call, word)):
+            plain.append(word)
+        is_value = is_option and word in VALUED and not plain
+    return plain

@@ -1,0 +1,96 @@
+"""A sentence gives a rule only if tool calls can show whether it is kept."""
+
+import pytest
+
+from memory_assets.stages.friction.visible_rules import CommandPattern, VisibleRule, read_rule
+
+
+def command(text: str) -> CommandPattern:
+    words = text.split()
+    options = [place for place, word in enumerate(words) if word.startswith("-")] or [len(words)]
+    return CommandPattern(tuple(words[: options[0]]), tuple(words[options[0] :]))
+
+
+@pytest.mark.parametrize(
+    ("sentence", "forbidden", "preferred"),
+    [
+        ("Use uv, never pip.", ["pip"], ["uv"]),
+        ("npm ci, not npm install", ["npm install"], ["npm ci"]),
+        ("Never `git push --force`.", ["git push --force"], []),
+        ("No force pushes, ever.", ["git push --force"], []),
+        ("We use poetry here. pip is not to be used.", ["pip"], ["poetry"]),
+        ("docker-compose must not be used.", ["docker-compose"], []),
+        ("Never skip the hooks", ["git commit --no-verify", "git push --no-verify"], []),
+        ("No sudo.", ["sudo"], []),
+    ],
+)
+def test_a_choice_names_what_must_not_run_and_what_to_run_instead(
+    sentence: str, forbidden: list[str], preferred: list[str]
+):
+    assert read_rule(sentence) == VisibleRule(
+        forbidden=tuple(map(command, forbidden)), preferred=tuple(map(command, preferred))
+    )
+
+
+@pytest.mark.parametrize(
+    ("sentence", "first", "then"),
+    [
+        ("Run `make check` before you commit.", "make check", "git commit"),
+        ("before a push, run `go vet ./...`", "go vet", "git push"),
+        ("Never commit before running `make check`", "make check", "git commit"),
+        ("git tag only after bun test ran", "bun test", "git tag"),
+    ],
+)
+def test_an_order_names_what_runs_first_and_before_what(sentence: str, first: str, then: str):
+    assert read_rule(sentence) == VisibleRule(first=(command(first),), then=(command(then),))
+
+
+def test_an_order_says_whether_each_call_and_each_edit_needs_another_run():
+    rule = read_rule("cargo clippy before each commit, and again after the last edit")
+    assert rule == VisibleRule(
+        first=(command("cargo clippy"),), then=(command("git commit"),), is_each=True, is_again=True
+    )
+
+
+@pytest.mark.parametrize(
+    ("sentence", "then", "required"),
+    [
+        ("go test always with -race", "go test", ("-race",)),
+        ("Every commit is signed off (git commit -s).", "git commit", ("-s",)),
+        ("./deploy.sh only with --env staging", "deploy.sh", ("--env", "staging")),
+        ("Never run pytest without -x", "pytest", ("-x",)),
+        ("docker run: always with --rm", "docker run", ("--rm",)),
+    ],
+)
+def test_an_option_is_required_of_a_command(sentence: str, then: str, required: tuple[str, ...]):
+    assert read_rule(sentence) == VisibleRule(then=(command(then),), required=required)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "files"),
+    [
+        ("Never edit anything below third_party/", ("third_party/",)),
+        ("mocks/ is generated, never write into it yourself", ("mocks/",)),
+        ("Never edit .env (the .env.example is fine)", (".env",)),
+        ("package-lock.json is npm's file. Do not edit.", ("package-lock.json",)),
+    ],
+)
+def test_files_are_named_that_must_not_be_edited(sentence: str, files: tuple[str, ...]):
+    assert read_rule(sentence) == VisibleRule(files=files)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Commit messages are written in the past tense.",
+        "Never commit secrets.",
+        "Don't push unless I say so.",
+        "Should we use uv instead of pip?",
+        "I prefer tabs over spaces in Makefiles, maybe.",
+        "Ask me first before you push.",
+        "Staging listens on port 5432.",
+        "Don't kill the server.",
+    ],
+)
+def test_a_sentence_that_no_call_can_show_gives_no_rule(sentence: str):
+    assert read_rule(sentence) is None
