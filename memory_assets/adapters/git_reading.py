@@ -28,6 +28,8 @@ _NO_SETTINGS = {
     "LC_ALL": "C.UTF-8",
 }
 _SAFE = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}")
+_OF_OTHERS = ("-c", "safe.directory=*")
+"""Also a folder that another user owns, as in a container; nothing of it is run."""
 _SHA256_DIGITS = 64
 
 
@@ -103,7 +105,7 @@ class GitReading:
 def reading(folder: Path) -> Iterator[GitReading | None]:
     """Reads the repository that the folder is in; None where there is none with a commit."""
     asked = ("--show-toplevel", "--path-format=absolute", "--git-common-dir", "HEAD")
-    answer = _asked("-C", str(folder), "rev-parse", *asked)
+    answer = _asked(*_OF_OTHERS, "-C", str(folder), "rev-parse", *asked)
     if len(answer) != 3:
         yield None
         return
@@ -126,7 +128,8 @@ def _asked(*arguments: str) -> list[str]:
         )
     except (FileNotFoundError, subprocess.TimeoutExpired):
         return []
-    return process.stdout.decode("utf-8", "surrogateescape").splitlines()
+    answer = process.stdout.decode("utf-8", "surrogateescape")
+    return answer.splitlines() if not process.returncode else []
 
 
 def _environment() -> dict[str, str]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from memory_assets.schema.protocols import History, Removal
+from memory_assets.stages.verify.file_reading import is_there
 from memory_assets.stages.verify.named import Named, NamedKind
 from memory_assets.stages.verify.tasks import TASK_FILES, Tasks, read_tasks
 
@@ -61,7 +62,7 @@ class Lookups:
 
     def _verdict_of_path(self, named: Named, folder: Path) -> Verdict:
         path = named.text.removeprefix("./").strip("/")
-        if any((start / path).exists() for start in (folder, self._root)):
+        if any(is_there(start / path) for start in (folder, self._root)):
             return HOLDS
         if path in self._endings:
             return HOLDS
@@ -84,7 +85,7 @@ class Lookups:
         return replace(first, moved_to=moved_to) if first else None
 
     def _exists(self, path: str) -> bool:
-        return bool(path) and (self._root / path).exists()
+        return bool(path) and is_there(self._root / path)
 
     def _verdict_of_task(self, kind: NamedKind, name: str) -> Verdict:
         files = self.files_named(TASK_FILES[kind].names)
@@ -111,7 +112,7 @@ class Lookups:
         """The files that are tracked and there; of a folder without git, all."""
         if self._history is None:
             return frozenset(_listed(self._root))
-        return frozenset(path for path in self._history.paths() if (self._root / path).exists())
+        return frozenset(path for path in self._history.paths() if is_there(self._root / path))
 
     @cached_property
     def _endings(self) -> frozenset[str]:

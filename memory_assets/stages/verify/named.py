@@ -35,6 +35,7 @@ _ELSEWHERE = ("git clone ", "cd ", "--prefix", "-C ", "--filter", "--workspace",
 """What makes a block's commands run in another folder than the repository's top."""
 
 _PATH = re.compile(r"(?:\./)?[\w.@+-]+(?:/[\w.@+-]+)*/?")
+_LONGEST_PATH = 255
 _LINES_OF_PATH = re.compile(r"(?::\d+(?:[-:]\d+)?|#L\d+(?:-L?\d+)?)$")
 _PLACEHOLDERS = frozenset(
     {"path", "to", "your", "my", "foo", "bar", "baz", "example", "some", "xxx"}
@@ -102,9 +103,12 @@ def is_task(command: str) -> bool:
     return any(pattern.match(command) for pattern in _TASKS.values())
 
 
-def is_placeholder(path: str) -> bool:
-    """Returns whether a part of the path only stands for another: "path/to", "your-app"."""
-    return not _PLACEHOLDERS.isdisjoint(re.split(r"[/._-]", path.lower()))
+def is_possible(path: str) -> bool:
+    """Returns whether no part of the path only stands for another ("path/to", "your-app"), and a
+    file can be called so.
+    """
+    is_example = not _PLACEHOLDERS.isdisjoint(re.split(r"[/._-]", path.lower()))
+    return len(path) <= _LONGEST_PATH and not is_example
 
 
 def _is_elsewhere(command: str) -> bool:
@@ -113,4 +117,4 @@ def _is_elsewhere(command: str) -> bool:
 
 def _is_path(word: str) -> bool:
     is_other = ".." in word or "@" in word.partition("/")[0] or word.startswith(("-", "//"))
-    return bool(_PATH.fullmatch(word)) and not is_placeholder(word) and not is_other
+    return bool(_PATH.fullmatch(word)) and is_possible(word) and not is_other

@@ -18,7 +18,7 @@ from memory_assets.stages.verify.flags import flags_in, program_start
 from memory_assets.stages.verify.named import (
     Named,
     NamedKind,
-    is_placeholder,
+    is_possible,
     is_task,
     tasks_in,
 )
@@ -94,7 +94,7 @@ def _mentioned(mention: Name) -> Placed | None:
     span = (mention.start, mention.end)
     if mention.kind in ("file", "folder"):
         path = mention.said.removeprefix("./")
-        return None if is_placeholder(path) else (span, Named("path", path))
+        return (span, Named("path", path)) if is_possible(path) else None
     if mention.kind in _KINDS:
         return span, Named(_KINDS[mention.kind], mention.name)
     is_word = mention.said.isupper() or "-" in mention.said
@@ -140,7 +140,7 @@ def _other_paths(text: str, code: tuple[Span, ...], mentions: tuple[Name, ...]) 
         if (
             path.strip("./")
             and not is_entity
-            and not is_placeholder(path)
+            and is_possible(path)
             and _is_path(text, path, span, code)
         ):
             yield span, Named("path", path.removeprefix("./"))

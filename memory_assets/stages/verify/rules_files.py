@@ -2,14 +2,16 @@
 is gone?
 """
 
-from collections.abc import Iterator
+import os
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
 from memory_assets.schema.protocols import History
+from memory_assets.stages.verify.file_reading import read_text
 from memory_assets.stages.verify.lookups import Lookups, State, Verdict
 from memory_assets.stages.verify.named import Named, NamedKind, names_in
+from memory_assets.text.visible import REPLACEMENT
 
 FOR_AGENTS = ("CLAUDE.md", "AGENTS.md", "GEMINI.md", "MEMORY.md")
 """Files of rules in any folder."""
@@ -35,12 +37,21 @@ class GoneName:
 
 
 @dataclass(frozen=True)
+class UnreadFile:
+    """A file of rules that is not read, or not to its end."""
+
+    file: str
+    reason: str
+
+
+@dataclass(frozen=True)
 class Checked:
     """What the rules files of a folder name."""
 
     root: str
     has_history: bool
     files: tuple[str, ...]
+    unread: tuple[UnreadFile, ...]
     names: int
     """How many names were looked up, a repeated one each time."""
     unknown: int
@@ -51,32 +62,42 @@ class Checked:
 def check_folder(root: Path, history: History | None) -> Checked:
     """Looks up what the rules files below the folder name, in its history if it has one."""
     lookups = Lookups(root, history)
-    files = sorted(set(_rules_files(root, lookups)))
+    files = _rules_files(root, lookups)
+    texts = {file: read_text(root, file) for file in files}
     verdicts = [
         (file, named, lookups.verdict(named, (root / file).parent))
-        for file in files
-        for named in names_in((root / file).read_text("utf-8", "replace"))
+        for file, text in texts.items()
+        for named in names_in(text.text)
     ]
     gone_names = [_gone_name(*checked) for checked in verdicts if checked[2].is_gone]
+    unread = [UnreadFile(printable(file), text.problem) for file, text in texts.items()]
     return Checked(
-        str(root),
+        printable(str(root)),
         history is not None,
-        tuple(files),
+        tuple(printable(file) for file, text in texts.items() if text.text or not text.problem),
+        tuple(file for file in unread if file.reason),
         names=len(verdicts),
         unknown=sum(verdict.state == "unknown" for *_, verdict in verdicts),
         findings=tuple(dict.fromkeys(gone_names)),
     )
 
 
-def _rules_files(root: Path, lookups: Lookups) -> Iterator[str]:
-    yield from lookups.files_named(FOR_AGENTS)
-    for name in (*FOR_AGENTS, *FOR_PEOPLE):
-        if (root / name).is_file():
-            yield name
-    for pattern in RULES:
-        yield from (str(path.relative_to(root)) for path in root.glob(pattern) if path.is_file())
+def _rules_files(root: Path, lookups: Lookups) -> list[str]:
+    """Returns the files of rules, in order; of several links to one file, the first."""
+    at_top = (name for name in (*FOR_AGENTS, *FOR_PEOPLE) if os.path.lexists(root / name))
+    in_folders = (path for pattern in RULES for path in root.glob(pattern))
+    below = (str(path.relative_to(root)) for path in in_folders)
+    names = sorted({*lookups.files_named(FOR_AGENTS), *at_top, *below})
+    links_last = sorted(names, key=lambda name: (root / name).is_symlink())
+    targets = {os.path.realpath(root / name): name for name in reversed(links_last)}
+    return sorted(targets.values())
 
 
 def _gone_name(file: str, named: Named, verdict: Verdict) -> GoneName:
-    became = (verdict.state, verdict.since, verdict.commit[:12], verdict.moved_to)
-    return GoneName(file, named.line, named.kind, named.text, *became)
+    became = (verdict.state, verdict.since, verdict.commit[:12], printable(verdict.moved_to))
+    return GoneName(printable(file), named.line, named.kind, printable(named.text), *became)
+
+
+def printable(name: str) -> str:
+    """Returns the name in one line, without what is no text or moves a cursor."""
+    return "".join(letter if letter.isprintable() else REPLACEMENT for letter in name)

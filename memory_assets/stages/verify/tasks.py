@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from memory_assets.stages.verify.file_reading import read_text
 from memory_assets.stages.verify.named import NamedKind
 
 _RULE = re.compile(r"(?m)^([^\s#:=][^#:=\n]*?)\s*::?(?![=:])")
@@ -77,10 +78,11 @@ def read_tasks(kind: NamedKind, root: Path, files: Collection[str]) -> Tasks:
     names = frozenset[str]()
     is_open = False
     for file in files:
+        content = read_text(root, file)
         try:
-            tasks = TASK_FILES[kind].read((root / file).read_text("utf-8"))
-        except (OSError, ValueError):
+            tasks = TASK_FILES[kind].read(content.text)
+        except ValueError:
             tasks = Tasks(frozenset(), is_open=True)
         names |= tasks.names
-        is_open = is_open or tasks.is_open
+        is_open = is_open or tasks.is_open or bool(content.problem)
     return Tasks(names, is_open)

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import sys
 import tomllib
 from collections.abc import Callable
@@ -137,6 +138,10 @@ def test_check_names_what_is_gone_by_file_and_line_without_a_store(run: Run, tmp
     assert run("check", str(tmp_path)) == (1, missing, "")
     (tmp_path / "docs" / "tides.md").touch()
     assert run("check", str(tmp_path)) == (0, "1 name in AGENTS.md: none is gone.\n", "")
+    os.makedirs(os.fsencode(tmp_path) + b"/\xff/docs")
+    Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff/CLAUDE.md")).write_text("`docs/no.md`")
+    code, out, _ = run("check", str(tmp_path), "--json")
+    assert (code, json.loads(out)["data"]["findings"][0]["file"]) == (1, "\ufffd/CLAUDE.md")
     code, _, err = run("check", str(tmp_path / "none"))
     assert (code, "Give the folder of a repository" in err) == (2, True)
 
