@@ -35,14 +35,7 @@ class GitHistory(GitWorkspace):
     def objects(self) -> Iterator[GitObject]:
         """Yields every object on disk, reachable or not."""
         output = self._git("cat-file", "--batch", "--batch-all-objects", may_fail=True).stdout
-        position = 0
-        # A line with id, type and size; the content; a newline.
-        while position < len(output):
-            start = output.index(b"\n", position) + 1
-            id, kind, size = output[position:start].decode().split()
-            end = start + int(size)
-            yield GitObject(id, kind, output[start:end])
-            position = end + 1
+        return parse_objects(output)
 
     def commits_about(self, ids: Iterable[str]) -> int:
         """Returns the number of commits that added or removed one of these blobs, or whose own id
@@ -105,3 +98,17 @@ def _masked(stream: bytes, mask: Callable[[bytes], bytes]) -> bytes:
         position = end
         header = _DATA.search(stream, position)
     return b"".join([*pieces, stream[position:]])
+
+
+def parse_objects(output: bytes) -> Iterator[GitObject]:
+    """Yields the objects that `cat-file --batch` printed; those that are missing are left out."""
+    position = 0
+    # A line with id, type and size, or with id and "missing"; the content; a newline.
+    while position < len(output):
+        start = output.index(b"\n", position) + 1
+        id, kind, *size = output[position:start].decode().split()
+        position = start
+        if size:
+            end = start + int(size[0])
+            yield GitObject(id, kind, output[start:end])
+            position = end + 1

@@ -360,24 +360,68 @@ class Removal:
     """Its new path, if it was renamed."""
 
 
+@dataclass(frozen=True)
+class Patch:
+    """What one commit took out of a file of text, and put in, with the lines around."""
+
+    commit: str
+    day: date
+    path: str
+    removed: str
+    added: str
+
+
+@dataclass(frozen=True)
+class CommitText:
+    """The text of a commit."""
+
+    id: str
+    day: date
+    text: str
+
+
 class History(Protocol):
-    """What the history of somebody's repository says of names, at its HEAD."""
+    """What the history of somebody's repository says of names, at its HEAD.
+
+    Days are UTC. What is not read in time is left out, and `is_late` says so.
+    """
 
     @property
     def root(self) -> Path:
         """The top of the working tree."""
         ...
 
+    @property
+    def is_late(self) -> bool:
+        """Whether the time for all questions has passed."""
+        ...
+
     def paths(self) -> frozenset[str]:
         """Returns the files of HEAD."""
+
+    def texts(self) -> Sequence[tuple[str, str]]:
+        """Returns path and content of each file of text in HEAD and in the working tree; twice
+        where the two differ.
+        """
 
     def is_ignored(self, path: str) -> bool:
         """Returns whether the working tree's rules keep such a file out of the repository."""
 
     def removal_of(self, path: str) -> Removal | None:
         """Returns when the file, or the last file of the folder, was removed; None if it never was
-        there, or is not found in time. The path may lack its first folders.
+        there. The path may lack its first folders.
         """
 
-    def removal_of_line(self, expression: str, paths: Sequence[str]) -> Removal | None:
-        """Returns the last commit that changed such a line of these files; None as above."""
+    def patches(self, globs: tuple[str, ...] = ()) -> Sequence[Patch]:
+        """Returns the changes that removed lines of these files, of all by default, the newest
+        first.
+        """
+
+    def commits(self) -> Sequence[CommitText]:
+        """Returns the commits of HEAD, the newest first."""
+
+    def has_commit(self, id: str) -> bool:
+        """Returns whether there is such a commit; the id may be cut."""
+
+    def branches(self) -> frozenset[str]:
+        """Returns the branches of the repository and those that it knows of its remotes."""

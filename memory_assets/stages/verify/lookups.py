@@ -6,44 +6,27 @@ is absent from a folder that is there is missing.
 """
 
 import os
+import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Literal
 
 from memory_assets.schema.protocols import History, Removal
+from memory_assets.stages.verify.contents import Trace, in_text, latest_removal
 from memory_assets.stages.verify.file_reading import is_there
+from memory_assets.stages.verify.kinds import verdict_of
 from memory_assets.stages.verify.named import Named, NamedKind
 from memory_assets.stages.verify.tasks import TASK_FILES, Tasks, read_tasks
+from memory_assets.stages.verify.verdict import HOLDS, UNKNOWN, State, Verdict, removed
 
-State = Literal["holds", "moved", "gone", "missing", "unknown"]
+__all__ = ["Lookups", "State", "Verdict"]
 
 MOST_FILES = 50_000
 """Files of a folder without git that are listed."""
 
 NOT_LISTED = frozenset({".git", "node_modules", ".venv", "venv", "target", "__pycache__"})
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What became of a name."""
-
-    state: State
-    since: date | None = None
-    """The day from which it is gone, where the history says."""
-    commit: str = ""
-    moved_to: str = ""
-
-    @property
-    def is_gone(self) -> bool:
-        """Whether what is named is not there."""
-        return self.state in ("moved", "gone", "missing")
-
-
-HOLDS = Verdict("holds")
-UNKNOWN = Verdict("unknown")
 
 
 class Lookups:
@@ -54,21 +37,27 @@ class Lookups:
         self._history = history
         self._tasks = cache(self._read_tasks)
 
-    def verdict(self, named: Named, folder: Path) -> Verdict:
-        """Returns what became of the name, written in a file of that folder of the working tree."""
+    def verdict(self, named: Named, folder: Path, written_on: date | None = None) -> Verdict:
+        """Returns what became of the name, written in a file of that folder of the working tree,
+        or on that day in a memory, which may also speak of another project.
+        """
         if named.kind == "path":
             return self._verdict_of_path(named, folder)
-        return self._verdict_of_task(named.kind, named.text)
+        if named.kind in TASK_FILES:
+            return self._verdict_of_task(named.kind, named.text, written_on)
+        if self._history is None or self._history.is_late:
+            return UNKNOWN
+        return verdict_of(named, self._history, written_on)
 
     def _verdict_of_path(self, named: Named, folder: Path) -> Verdict:
-        path = named.text.removeprefix("./").strip("/")
+        path = _relative(named.text, self._root)
         if any(is_there(start / path) for start in (folder, self._root)):
             return HOLDS
         if path in self._endings:
             return HOLDS
         if self._history is not None:
-            is_ignored = self._history.is_ignored(path)
-            return UNKNOWN if is_ignored else _removed(self._removal_of(path), UNKNOWN)
+            is_ignored = path.startswith("/") or self._history.is_ignored(path)
+            return UNKNOWN if is_ignored else removed(self._removal_of(path), UNKNOWN)
         first, _, rest = path.partition("/")
         is_beside = bool(rest) and any((start / first).is_dir() for start in (folder, self._root))
         return Verdict("missing") if named.is_linked or is_beside else UNKNOWN
@@ -76,28 +65,32 @@ class Lookups:
     def _removal_of(self, path: str) -> Removal | None:
         """Returns when the path was removed, with the place that it has now after all renames."""
         assert self._history is not None
-        first = latest = self._history.removal_of(path)
-        visited = {path, ""}
-        while latest and latest.moved_to not in visited and not self._exists(latest.moved_to):
+        first = removal = latest = self._history.removal_of(path)
+        visited = {path}
+        while latest and latest.moved_to not in visited:
+            removal = latest
             visited.add(latest.moved_to)
-            latest = self._history.removal_of(latest.moved_to)
-        moved_to = latest.moved_to if latest and self._exists(latest.moved_to) else ""
-        return replace(first, moved_to=moved_to) if first else None
+            if self._exists(latest.moved_to):
+                return replace(first, moved_to=latest.moved_to) if first else None
+            latest = self._history.removal_of(latest.moved_to) if latest.moved_to else None
+        return replace(removal, moved_to="") if removal else None
 
     def _exists(self, path: str) -> bool:
-        return bool(path) and is_there(self._root / path)
+        return path in self._endings or (bool(path) and is_there(self._root / path))
 
-    def _verdict_of_task(self, kind: NamedKind, name: str) -> Verdict:
+    def _verdict_of_task(self, kind: NamedKind, name: str, written_on: date | None) -> Verdict:
         files = self.files_named(TASK_FILES[kind].names)
         tasks = self._tasks(kind)
-        if name in tasks.names:
+        if name.casefold() in map(str.casefold, tasks.names):
             return HOLDS
-        if tasks.is_open or not files:
+        absent = Verdict("missing") if files and written_on is None else UNKNOWN
+        if tasks.is_open:
             return UNKNOWN
         if self._history is None:
-            return Verdict("missing")
-        line = TASK_FILES[kind].line.format(name.replace(".", r"\."))
-        return _removed(self._history.removal_of_line(line, files), Verdict("missing"))
+            return absent
+        line = re.compile(TASK_FILES[kind].line.format(re.escape(name)), re.MULTILINE)
+        trace = Trace(in_text(line), in_text(line), name, tuple(TASK_FILES[kind].names))
+        return removed(latest_removal(self._history, trace), absent)
 
     def _read_tasks(self, kind: NamedKind) -> Tasks:
         return read_tasks(kind, self._root, self.files_named(TASK_FILES[kind].names))
@@ -105,14 +98,13 @@ class Lookups:
     def files_named(self, names: Iterable[str]) -> list[str]:
         """Returns the files of these names, in any folder."""
         wanted = frozenset(names)
-        return sorted(path for path in self._paths if path.rpartition("/")[2] in wanted)
+        files = (path for path in self._paths if path.rpartition("/")[2] in wanted)
+        return sorted(path for path in files if is_there(self._root / path))
 
     @cached_property
     def _paths(self) -> frozenset[str]:
-        """The files that are tracked and there; of a folder without git, all."""
-        if self._history is None:
-            return frozenset(_listed(self._root))
-        return frozenset(path for path in self._history.paths() if is_there(self._root / path))
+        """The files that are tracked; of a folder without git, all."""
+        return self._history.paths() if self._history else frozenset(_listed(self._root))
 
     @cached_property
     def _endings(self) -> frozenset[str]:
@@ -125,11 +117,12 @@ class Lookups:
         )
 
 
-def _removed(removal: Removal | None, otherwise: Verdict) -> Verdict:
-    if removal is None:
-        return otherwise
-    state = "moved" if removal.moved_to else "gone"
-    return Verdict(state, removal.day, removal.commit, removal.moved_to)
+def _relative(path: str, root: Path) -> str:
+    """Returns the path from the top of the repository on, where it begins above."""
+    inside = path.removeprefix(f"{root}/").removeprefix("./")
+    below = inside.removeprefix(f"{root.name}/")
+    is_above = below != inside and not (root / root.name).exists()
+    return (below if is_above else inside).rstrip("/")
 
 
 def _folders_of(path: str) -> Iterator[str]:

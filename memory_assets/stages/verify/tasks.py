@@ -15,6 +15,7 @@ from memory_assets.stages.verify.named import NamedKind
 
 _RULE = re.compile(r"(?m)^([^\s#:=][^#:=\n]*?)\s*::?(?![=:])")
 _RECIPE = re.compile(r"(?m)^(?:alias\s+)?@?([A-Za-z_][\w-]*)[^:=\n]*:(?:[^=]|$)|^alias\s+([\w-]+)")
+_MAKE_RULE = r"^(?:[^\s:=#][^:=\n]*\s)?{}(?:\s[^:=\n]*)?:(?!=)"
 _MADE_LATER = re.compile(r"\$[({]|%|(?m:^-?include\b)")
 """What may define targets that a reader of the file cannot see."""
 
@@ -60,14 +61,18 @@ class TaskFiles:
     """Names of files, in any folder."""
     read: Callable[[str], Tasks]
     line: str
-    """The expression of git for a line that defines the task."""
+    """The expression of a line that defines the task."""
 
 
 TASK_FILES: dict[NamedKind, TaskFiles] = {
-    "make target": TaskFiles(("Makefile", "makefile", "GNUmakefile"), _targets, r"^{}[^=]*:"),
-    "just recipe": TaskFiles(("justfile", "Justfile", ".justfile"), _recipes, r"^@?{}\b.*:"),
-    "package script": TaskFiles(("package.json",), _scripts, r'"{}"[[:space:]]*:'),
-    "mise task": TaskFiles(("mise.toml", ".mise.toml"), _mise_tasks, r"{}"),
+    "make target": TaskFiles(("Makefile", "makefile", "GNUmakefile"), _targets, _MAKE_RULE),
+    "just recipe": TaskFiles(
+        ("justfile", "Justfile", ".justfile"), _recipes, r"^@?{}(?![\w-])[^:\n]*:(?!=)"
+    ),
+    "package script": TaskFiles(("package.json",), _scripts, r'"{}"\s*:'),
+    "mise task": TaskFiles(
+        ("mise.toml", ".mise.toml"), _mise_tasks, r"^(?:\[tasks\.\"?)?{}(?![\w-])"
+    ),
 }
 
 

@@ -1,0 +1,140 @@
+"""Looks up each kind of name but paths and tasks, in the files and commits of a repository."""
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import date
+from pathlib import PurePosixPath
+
+from memory_assets.schema.protocols import History
+from memory_assets.stages.verify import manifests, recorded
+from memory_assets.stages.verify.contents import (
+    Trace,
+    in_text,
+    is_present,
+    latest_removal,
+    removal_of_file,
+)
+from memory_assets.stages.verify.definitions import trace_of_symbol
+from memory_assets.stages.verify.named import Named, NamedKind
+from memory_assets.stages.verify.values import name_pattern, trace_of_value
+from memory_assets.stages.verify.verdict import HOLDS, UNKNOWN, Verdict, removed
+
+_IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
+_SUBCOMMAND = re.compile(r"[a-z]{2}[\w-]*")
+_MARKED = re.compile(r"[_-]|[a-z][A-Z]")
+"""What an ordinary word does not contain."""
+
+
+def verdict_of(named: Named, history: History, written_on: date | None) -> Verdict:
+    """Returns what became of the name; of what the text states of it, since the day.
+
+    Where in doubt, it holds or is unknown.
+    """
+    verdict = _LOOKUPS[named.kind](named.text, history)
+    if named.kind == "decision record":
+        return recorded.superseding(named.text, history, written_on) or verdict
+    if not named.value or verdict.is_gone:
+        return verdict
+    trace_of = manifests.trace_of_package if named.kind == "dependency" else trace_of_value
+    trace = trace_of(named.text, named.value)
+    if is_present(history, trace):
+        return HOLDS
+    removal = None if history.is_late else latest_removal(history, trace, written_on)
+    return Verdict("changed", removal.day, removal.commit) if removal else verdict
+
+
+def _verdict_of(trace: Trace, history: History) -> Verdict:
+    if is_present(history, trace):
+        return HOLDS
+    return UNKNOWN if history.is_late else removed(latest_removal(history, trace), UNKNOWN)
+
+
+def _verdict_of_symbol(text: str, history: History) -> Verdict:
+    """Returns that of the first of its parts that is gone: of `Feed.poll`, the method or the
+    class.
+    """
+    names = _IDENTIFIER.findall(text.partition("(")[0])
+    verdicts = [_verdict_of(trace_of_symbol(name), history) for name in reversed(names)]
+    gone = (verdict for verdict in verdicts if verdict.is_gone)
+    return next(gone, verdicts[0] if verdicts else UNKNOWN)
+
+
+def _verdict_of_variable(text: str, history: History) -> Verdict:
+    word = in_text(re.compile(rf"(?<!\w){re.escape(text)}(?!\w)"))
+    return _verdict_of(Trace(word, word, text), history)
+
+
+def _verdict_of_setting(text: str, history: History) -> Verdict:
+    """Returns that of the last part of its name; an ordinary word is never gone."""
+    name = text.rpartition(".")[2]
+    verdict = _verdict_of_variable(name, history)
+    spelled = in_text(re.compile(name_pattern(name)))
+    if verdict == HOLDS or is_present(history, Trace(spelled, spelled)):
+        return HOLDS
+    return verdict if _MARKED.search(name) else UNKNOWN
+
+
+def _verdict_of_flag(text: str, history: History) -> Verdict:
+    """Returns that of the flag in any file, if its program is or was the project's own."""
+    program, _, flag = text.rpartition(" ")
+    is_others = program and _verdict_of_command(program, history) == UNKNOWN
+    return UNKNOWN if is_others else _verdict_of(manifests.trace_of_argument(flag), history)
+
+
+def _verdict_of_command(text: str, history: History) -> Verdict:
+    """Returns that of its program, or of its subcommand if this is gone."""
+    program, *arguments = text.split()
+    verdict = _verdict_of_program(PurePosixPath(program).name, history)
+    if verdict == HOLDS and arguments and _SUBCOMMAND.fullmatch(arguments[0]):
+        return _verdict_of(manifests.trace_of_argument(arguments[0]), history)
+    return verdict
+
+
+def _verdict_of_program(name: str, history: History) -> Verdict:
+    path = manifests.program_path(name)
+    if any(map(path.search, history.paths())):
+        return HOLDS
+    verdict = _verdict_of(manifests.trace_of_program(name), history)
+    return removed(removal_of_file(history, path), UNKNOWN) if verdict == UNKNOWN else verdict
+
+
+def _verdict_of_dependency(text: str, history: History) -> Verdict:
+    return _verdict_of(manifests.trace_of_package(text), history)
+
+
+def _verdict_of_branch(text: str, history: History) -> Verdict:
+    """Returns that it is gone if a merge names it and no branch has the name."""
+    name = text.removeprefix("origin/")
+    branches = history.branches()
+    if name in branches:
+        return HOLDS
+    return removed(recorded.merge_of(name, history), UNKNOWN) if branches else UNKNOWN
+
+
+def _verdict_of_commit(text: str, history: History) -> Verdict:
+    return HOLDS if history.has_commit(text) else UNKNOWN
+
+
+def _verdict_of_pull_request(text: str, history: History) -> Verdict:
+    return HOLDS if recorded.has_pull_request(text, history) else UNKNOWN
+
+
+def _verdict_of_decision(text: str, history: History) -> Verdict:
+    file = recorded.decision_file(text)
+    if any(map(file.search, history.paths())):
+        return HOLDS
+    return removed(removal_of_file(history, file), UNKNOWN)
+
+
+_LOOKUPS: Mapping[NamedKind, Callable[[str, History], Verdict]] = {
+    "symbol": _verdict_of_symbol,
+    "command": _verdict_of_command,
+    "flag": _verdict_of_flag,
+    "dependency": _verdict_of_dependency,
+    "environment variable": _verdict_of_variable,
+    "setting": _verdict_of_setting,
+    "branch": _verdict_of_branch,
+    "commit": _verdict_of_commit,
+    "pull request": _verdict_of_pull_request,
+    "decision record": _verdict_of_decision,
+}
