@@ -112,7 +112,8 @@ def _verdict_of_branch(text: str, history: History) -> Verdict:
 
 
 def _verdict_of_commit(text: str, history: History) -> Verdict:
-    return HOLDS if history.has_commit(text) else UNKNOWN
+    otherwise = HOLDS if history.has_commit(text) else UNKNOWN
+    return removed(recorded.revert_of(text, history), otherwise)
 
 
 def _verdict_of_pull_request(text: str, history: History) -> Verdict:

@@ -10,6 +10,7 @@ _MERGED = re.compile(
     r"Merge(?:d| remote-tracking)? branch '(?:origin/)?([^']+)'"
     r"|Merge pull request #\d+ from [^/\s]+/(\S+)"
 )
+_REVERTED = re.compile(r"\bThis reverts commit ([0-9a-f]{7,})")
 _ENDED = re.compile(r"(?im)^.{0,9}\bstatus\b\W*(?:superseded|deprecated|rejected)\b")
 _PROSE = ("*.md", "*.rst", "*.adoc")
 
@@ -20,6 +21,17 @@ def merge_of(branch: str, history: History) -> Removal | None:
         merged = _MERGED.match(commit.text)
         if merged and branch in merged.groups():
             return Removal(commit.id, commit.day)
+    return None
+
+
+def revert_of(commit: str, history: History) -> Removal | None:
+    """Returns the commit that says it reverts the one with this abbreviated id, unless that is
+    reverted itself.
+    """
+    for later in history.commits():
+        reverted = _REVERTED.search(later.text)
+        if reverted and reverted[1].startswith(commit) and not revert_of(later.id, history):
+            return Removal(later.id, later.day)
     return None
 
 

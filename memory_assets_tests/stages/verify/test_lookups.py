@@ -171,6 +171,23 @@ def test_a_commit_is_found_by_the_first_digits_of_its_id(lookups: Lookups, tmp_p
         )
 
 
+def test_a_commit_that_another_one_reverted_is_gone_until_that_is_reverted(tmp_path: Path):
+    first = commit(tmp_path, {"a.py": "a"})
+    revert = commit(
+        tmp_path, {"a.py": None}, "2026-05-02", f"Revert a\n\nThis reverts commit {first}."
+    )
+    assert _verdict_of(tmp_path, Named("commit", first[:8])) == Verdict(
+        "gone", date(2026, 5, 2), revert
+    )
+    commit(tmp_path, {"a.py": "a"}, "2026-05-03", f"Reapply a\n\nThis reverts commit {revert}.")
+    assert _verdict_of(tmp_path, Named("commit", first[:8])).state == "holds"
+
+
+def _verdict_of(folder: Path, named: Named) -> Verdict:
+    with reading(folder) as history:
+        return Lookups(folder, history).verdict(named, folder)
+
+
 def test_what_is_changed_in_the_working_tree_alone_still_holds(tmp_path: Path):
     """What HEAD has, and what only the working tree has, is there."""
     commit(
