@@ -20,6 +20,7 @@ from memory_assets.schema.frames import empty, hash_of
 from memory_assets.schema.protocols import PartInfo
 from memory_assets.schema.records import READ_STATUSES
 from memory_assets.schema.tables import TABLES, WHOLE, Table, version_of
+from memory_assets.services.health.visible_rules import rules_in
 from memory_assets.services.search import brief_inputs
 from memory_assets.services.sources.harness_files import (
     documented_parts,
@@ -428,6 +429,15 @@ def _finished(
     return days
 
 
+def obedience(store: Store, table: Table) -> dict[str, str]:
+    """The day's messages, and the rules that tool calls can show; nothing before the first rule."""
+    rules = [f"{rule.id}:{rule.line_since}:{rule.text}" for rule in rules_in(store)]
+    if not rules and not store.tables.parts(table.name):
+        return {}
+    parts = store.tables.parts("messages")
+    return {day: version_from(store, table, fingerprint(parts, day), *rules) for day in parts}
+
+
 def friction(store: Store, table: Table) -> dict[str, str]:
     """The messages and observations of the seven days that end with the day.
 
@@ -447,7 +457,7 @@ def friction_version(store: Store, table: Table, day: str, has_friction: bool) -
     """Returns the input version of the day; with a friction on it, also of the six later days."""
     is_enough = session_count(store, day) >= store.settings.friction_sessions
     days = friction_days(day, has_friction=has_friction)
-    sources = [store.tables.parts(name) for name in ("messages", "observations")]
+    sources = [store.tables.parts(name) for name in ("messages", "observations", "obedience")]
     hashes = [parts[part].fingerprint for parts in sources for part in days if part in parts]
     return version_from(store, table, is_enough, *hashes)
 
@@ -517,6 +527,7 @@ INPUTS: dict[str, Inputs] = {
     "passage_vectors": passage_vectors, "memories": memories, "reflections": reflections,
     "weekly_distillates": distillates, "monthly_distillates": distillates,
     "timeline": timeline, "proposals": proposals, "friction": friction,
+    "obedience": obedience,
     "lessons_md": lessons_md, "briefing": briefing,
 }  # fmt: skip
 ASKS: dict[str, Callable[[Settings], str]] = {

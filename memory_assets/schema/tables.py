@@ -233,6 +233,9 @@ _CORE = (
                    ("observation_ids", "reflections.observation_ids"),
                    ("category", "memories.category"), ("confidence", "memories.confidence"))),
     # friction
+    Table("obedience", "friction", ("find_friction",), "obedience/1", r.Obedience, grain="day",
+          made_from=("messages", "sessions", "memories"), plots=("state", "known"),
+          lineage=(("rule_id", "memories.id"), ("message_id", "messages.message_id"))),
     Table("friction", "friction", ("find_friction",), "friction/8", r.Friction, grain="day",
           made_from=("messages", "sessions", "observations"),
           settings=("embedding_model", "friction_sessions", "owner", "timezone"),

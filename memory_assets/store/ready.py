@@ -32,7 +32,7 @@ WAITING = os.path.join("built", "waiting.json")
 (`runs.freshness`).
 """
 
-COUNTED = "sessions messages observations memories proposals decisions windows".split()
+COUNTED = "sessions messages observations memories proposals decisions windows obedience".split()
 """Tables that the status counts."""
 
 

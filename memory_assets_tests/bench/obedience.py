@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from memory_assets.harnesses.tool_calls import render_call
-from memory_assets.stages.friction.obedience import judge
+from memory_assets.stages.friction.obedience import acts_of, judge
 from memory_assets.stages.friction.visible_rules import read_rule
 from memory_assets.stages.friction.week import ToolCall, read_week
 from memory_assets_tests.bench.row import Row
@@ -42,10 +42,10 @@ def _row(part: str) -> Row:
 def judged(part: str) -> Iterator[Judged]:
     """Yields the session, the rule as labelled, and the verdict."""
     for session in json.loads((FOLDER / f"{part}.json").read_text()):
-        calls = calls_of(session)
+        acts = [act for call in calls_of(session) for act in acts_of(call)]
         for labelled in session["rules"]:
             rule = read_rule(labelled["rule"])
-            verdict = judge(rule, calls) if rule else None
+            verdict = judge(rule, acts) if rule else None
             yield session["session"], labelled, verdict.state if verdict else "does not apply"
 
 

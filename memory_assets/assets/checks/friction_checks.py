@@ -1,9 +1,24 @@
-"""Checks of frictions."""
+"""Checks of verdicts on rules, and of frictions."""
 
 import polars as pl
 
 from memory_assets.assets.checks.common import Days, check, unknown
 from memory_assets.store.store import Store
+
+
+@check("obedience")
+def calls_exist(store: Store, days: Days) -> pl.DataFrame:
+    """Every call that shows whether a rule was kept is in a message of its day."""
+    rows = store.tables.read("obedience", days, columns=["rule_id", "session_id", "message_id"])
+    return unknown(rows, store, "messages", "message_id", days)
+
+
+@check("obedience", level="warn")
+def briefed_rules_are_kept(store: Store, days: Days) -> pl.DataFrame:
+    """No session broke a rule that its briefing had."""
+    rows = store.tables.read("obedience", days)
+    broken = rows.filter(state="broken", known="briefing")
+    return broken.select("rule_id", "session_id", "day", "message_id")
 
 
 @check("friction")

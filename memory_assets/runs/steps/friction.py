@@ -15,13 +15,33 @@ from memory_assets.schema.frames import empty
 from memory_assets.schema.protocols import Embedder
 from memory_assets.schema.records import MEMORY_MD
 from memory_assets.schema.tables import TABLES
+from memory_assets.services.health.visible_rules import exposure_of, rules_in
 from memory_assets.services.search.corpus import open_embedder
+from memory_assets.stages.friction.broken_rules import find_broken_rules
 from memory_assets.stages.friction.detect import RecurringProblem, detect, follow, number, rows_of
+from memory_assets.stages.friction.known_rules import judge_day
 from memory_assets.stages.friction.week import Week, read_week
 from memory_assets.stages.reflect.proposals import NUMBERED
 from memory_assets.stages.triage.decisions import APPROVED, REJECTED
 from memory_assets.stages.triage.memory_md import read_entries
 from memory_assets.store.store import Store
+
+
+def obedience(store: Store, _: Run) -> Builder:
+    """Judges for each session of a day which rules it kept and which it broke."""
+    rules = rules_in(store)
+
+    def build(day: str) -> pl.DataFrame:
+        if not rules:
+            return empty("obedience")
+        messages = store.tables.read("messages", [day])
+        sessions = store.tables.read("sessions", [day])
+        harnesses = dict(sessions.select("session_id", "harness").iter_rows())
+        exposure = exposure_of(store, messages)
+        week = read_week(messages, sessions)
+        return judge_day(date.fromisoformat(day), rules, week, harnesses, exposure)
+
+    return build
 
 
 def friction(store: Store, _: Run) -> Builder:
@@ -62,9 +82,14 @@ def find_frictions(store: Store, day: str, embedder: Embedder) -> pl.DataFrame:
     zone = store.settings.zone
     lines = _lines_at_end_of(store, last)
 
+    rules = rules_in(store)
+
     def detect_in(days: Sequence[str]) -> tuple[Sequence[RecurringProblem], Week, pl.DataFrame]:
         week = read_week(store.tables.read("messages", days), store.tables.read("sessions", days))
-        problems = detect(week, lines, embedder, owner=store.settings.owner)
+        judged = store.tables.read("obedience", days)
+        broken_rules = find_broken_rules(judged, rules, week.sessions)
+        owner = store.settings.owner
+        problems = detect(week, lines, embedder, owner=owner, broken_rules=broken_rules)
         return problems, week, _facts(store, days)
 
     days = friction_days(day)
@@ -116,5 +141,5 @@ def _lines_at_end_of(store: Store, day: date) -> list[tuple[str, datetime]]:
     return [(entry.text, datetime.combine(entry.on, time(), UTC)) for entry in entries]
 
 
-BUILDERS = (friction,)
+BUILDERS = (obedience, friction)
 """The functions that build the tables of their names (`runs.builders`)."""

@@ -7,11 +7,11 @@ from pydantic import Field
 
 from memory_assets.schema.records.base import Count, Record, Score, column
 from memory_assets.schema.records.reflect import Proposal
-from memory_assets.schema.vocabulary import Category
+from memory_assets.schema.vocabulary import Category, Harness
 
 FrictionKind = Literal[
     "repeated_correction", "recurring_failure", "tool_misuse", "configuration_drift",
-    "missing_skill"
+    "missing_skill", "broken_rule"
 ]  # fmt: skip
 
 
@@ -26,7 +26,7 @@ class Friction(Proposal):
         "`repeated_correction`: a person repeats a correction; `recurring_failure`: a call fails "
         "in the same way; `tool_misuse`: a tool is used against a rule or wrongly; "
         "`configuration_drift`: a change is reverted repeatedly; `missing_skill`: a procedure is "
-        "worked out again."
+        "worked out again; `broken_rule`: a rule is broken although the briefing had it."
     )
     title: str = column("What goes wrong.")
     target: str = column("The file to change: `MEMORY.md`, or the path of another file.")
@@ -45,6 +45,26 @@ class Friction(Proposal):
     severity: Annotated[float, Field(ge=0)] = column("Frequency times impact.")
     first_event_at: datetime = column("When it first happened.")
     event_at: datetime = column("When it last happened.")
+
+
+class Obedience(Record):
+    """Whether a session kept a rule that tool calls can show, on a day on which it applied."""
+
+    key: ClassVar = ("rule_id", "session_id", "day")
+    rule_id: str = column("The memory that says it; `line_` and a hash for a line without one.")
+    session_id: str = column("The session; its sub-agents are part of it.")
+    day: date = column("Local day of the calls.")
+    project: str = column("Project.")
+    harness: Harness = column("Which coding agent.")
+    state: Literal["kept", "broken"] = column("`broken` if one call broke it.")
+    known: Literal["briefing", "recalled", "before"] = column(
+        "How the session knew it: from its briefing, from a recall; `before`: it did not."
+    )
+    applied_count: Count = column("Calls to which it applied.")
+    broken_count: Count = column("Those of them that broke it.")
+    message_id: str = column("The message of the first call that broke it, else of the last call.")
+    command: str = column("The command or the path of that call, cut.")
+    event_at: datetime = column("When that call was made.")
 
 
 class Amendment(Proposal):

@@ -34,6 +34,11 @@ def has_briefing(root: str, session: str, text: str) -> bool:
     return _read(_path(root, session)) == _checksum(text)
 
 
+def was_briefed(root: str, session: str) -> bool:
+    """Returns whether the session was shown a briefing."""
+    return bool(_read(_path(root, session)))
+
+
 def _checksum(text: str) -> str:
     return f"{zlib.crc32(text.encode('utf-8', 'replace')):08x} {len(text)}"
 

@@ -51,7 +51,7 @@ and files.
 
 def sessions_shown(events: Iterable[Event]) -> frozenset[str]:
     """Returns the sessions that were shown memories."""
-    return frozenset(session for session, _ in _first_shown(events))
+    return frozenset(session for session, _ in first_shown(events))
 
 
 def plan_uses(
@@ -64,7 +64,7 @@ def plan_uses(
     """
     by_session = _by_session(messages.sort("event_at", maintain_order=True))
     planned: list[Planned] = []
-    for (session, memory_id), shown_at in sorted(_first_shown(events).items()):
+    for (session, memory_id), shown_at in sorted(first_shown(events).items()):
         spoken = by_session.get(session, [])
         has_owner = any(message["author"] == "owner" for message in spoken)
         if memory_id not in wordings or not has_owner:
@@ -84,7 +84,8 @@ def _by_session(messages: pl.DataFrame) -> dict[str, list[dict[str, Any]]]:
     return {str(session): rows.to_dicts() for (session,), rows in groups}
 
 
-def _first_shown(events: Iterable[Event]) -> dict[tuple[str, str], datetime]:
+def first_shown(events: Iterable[Event]) -> dict[tuple[str, str], datetime]:
+    """Returns when each memory was first shown to a session, by session and memory."""
     moments: dict[tuple[str, str], datetime] = {}
     for event in events:
         session = event.payload.get("session")

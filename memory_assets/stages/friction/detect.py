@@ -20,7 +20,7 @@ from memory_assets.schema.records import MEMORY_MD
 from memory_assets.stages.friction.corrections import find_corrections
 from memory_assets.stages.friction.drift import find_drift
 from memory_assets.stages.friction.failures import find_failures
-from memory_assets.stages.friction.finding import RULES_SECTION, RecurringProblem
+from memory_assets.stages.friction.finding import PERMISSIONS, RULES_SECTION, RecurringProblem
 from memory_assets.stages.friction.misuse import find_misuse
 from memory_assets.stages.friction.skills import find_missing_skills
 from memory_assets.stages.friction.week import DAYS, Week
@@ -39,14 +39,21 @@ KEPT_MESSAGES = 40
 
 
 def detect(
-    week: Week, lines: Sequence[tuple[str, datetime]], embedder: Embedder, *, owner: str
+    week: Week,
+    lines: Sequence[tuple[str, datetime]],
+    embedder: Embedder,
+    *,
+    owner: str,
+    broken_rules: Sequence[RecurringProblem] = (),
 ) -> list[RecurringProblem]:
     """Returns the problems of the week; `lines` are those of MEMORY.md, each with its day."""
     misused = find_misuse(week, lines)
     prohibited = {problem.subject.removeprefix("run ") for problem in misused}
     entries = [text for text, _ in lines]
+    reported = {id for problem in broken_rules for id in problem.message_ids}
     found = [
-        *misused,
+        *broken_rules,
+        *(problem for problem in misused if reported.isdisjoint(problem.message_ids)),
         *find_failures(week, embedder),
         *find_drift(week),
         *find_corrections(week, embedder, entries, owner=owner, prohibited=prohibited),
@@ -196,5 +203,6 @@ def _one_line(problem: RecurringProblem) -> str:
     """Returns the new line, or the title if the change is more than one line or replaces
     another.
     """
-    is_line = not problem.old and "\n" not in problem.new and len(problem.new) <= ONE_LINE
+    is_text = problem.section not in PERMISSIONS and not problem.old
+    is_line = is_text and "\n" not in problem.new and len(problem.new) <= ONE_LINE
     return problem.new if is_line or problem.file == MEMORY_MD else problem.title

@@ -12,6 +12,9 @@ from memory_assets.stages.friction.week import SessionInfo
 
 AGENTS_MD = "AGENTS.md"
 RULES_SECTION, TROUBLE_SECTION = "Hard Rules", "Known Trouble"
+PERMISSIONS = ("deny", "ask")
+"""Lists of permission rules in the settings of Claude Code, which take the place of a section."""
+
 
 LEAST_MINUTES, MOST_MINUTES = 1.0, 30.0
 """Estimated cost of one occurrence: reading and fixing takes at least a minute, and a gap of more

@@ -61,9 +61,9 @@ Judged = Iterator[tuple[Act, bool]]
 """Acts to which the rule applies, and whether they keep it."""
 
 
-def judge(rule: VisibleRule, calls: Sequence[ToolCall]) -> RuleVerdict | None:
-    """Returns the verdict on a session; None if the rule did not apply in it."""
-    acts = [act for call in calls for act in acts_of(call) if _is_there(rule.place, act)]
+def judge(rule: VisibleRule, session: Sequence[Act]) -> RuleVerdict | None:
+    """Returns the verdict on the acts of a session; None if the rule did not apply to any."""
+    acts = [act for act in session if _is_there(rule.place, act)]
     if rule.files:
         judged = list(_file_edits(rule, acts))
     elif rule.required:

@@ -61,6 +61,8 @@ def _item(row: Row, days: Mapping[str, date], home_of: Callable[[Row], str]) -> 
         target = home_of(row)
     section = f", {row['section']}" if row["section"] else ""
     details = [f"  Target: `{target}`{section}{patched}"]
+    if row["kind"] == "broken_rule":
+        details += [f"  Adds: `{line}`" for line in row["new"].splitlines() if line]
     seen = {f"{days[id]}" for id in row["session_ids"] if id in days}
     shown = ", ".join(sorted(seen)[:MOST_DAYS]) or f"{row['event_on']}"
     details.append(f"  Evidence: sessions of {shown}")

@@ -6,10 +6,12 @@ A patch is made against the file as it is in the project, or creates the file; `
 """
 
 import difflib
+import json
 import re
 from pathlib import Path, PurePosixPath
 
 from memory_assets.schema.protocols import Row
+from memory_assets.stages.friction.finding import PERMISSIONS
 from memory_assets.stages.triage.memory_md import insert
 from memory_assets.stages.triage.promote import Workspace
 from memory_assets.text.files import write_atomically
@@ -50,12 +52,25 @@ def render_diff(friction: Row, name: str, content: str | None) -> str:
         after = old_text.replace(friction["old"], friction["new"], 1)
         return _diff(name, old_text, after, is_new=False)
     after = _ended(friction["new"])
-    if friction["section"]:
+    if friction["section"] in PERMISSIONS:
+        after = _with_permissions(content or "{}", friction["section"], friction["new"])
+    elif friction["section"]:
         old_text = content or f"# {PurePosixPath(name).name.removesuffix('.md')}\n"
         encoded = old_text.encode("utf-8", "surrogateescape")
         inserted = insert(encoded, friction["section"], f"- {friction['new']}")
         after = inserted.decode("utf-8", "surrogateescape")
     return _diff(name, content or "", after, is_new=content is None)
+
+
+def _with_permissions(content: str, section: str, rules: str) -> str:
+    """Returns settings of Claude Code with further rules; unchanged if they are no JSON object."""
+    try:
+        settings = json.loads(content)
+        listed = settings.setdefault("permissions", {}).setdefault(section, [])
+    except (ValueError, AttributeError):
+        return content
+    listed += [rule for rule in rules.splitlines() if rule not in listed]
+    return _ended(json.dumps(settings, indent=2, ensure_ascii=False))
 
 
 def _place(friction: Row) -> tuple[Path, str]:

@@ -1,4 +1,4 @@
-"""Frictions cite existing messages, name a change, and have one number for all days."""
+"""Verdicts and frictions cite existing messages, name a change, and have one number for all days."""
 
 import pytest
 
@@ -42,3 +42,21 @@ def test_a_friction_on_two_days_fails():
     friction(store)
     write(store, "friction", "2026-08-04", row("friction", **FOUND))
     assert failing(store, "friction") == ["numbered_once"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "failed"),
+    [
+        ({}, []),
+        ({"message_id": "gone"}, ["calls_exist"]),
+        ({"state": "broken"}, ["briefed_rules_are_kept"]),
+        ({"state": "broken", "known": "before"}, []),
+    ],
+)
+def test_a_verdict_on_a_rule_names_a_call_and_a_briefed_rule_is_kept(
+    changes: dict, failed: list[str]
+):
+    store = small_store()
+    kept = {"day": DAY, "message_id": IDS[1], "state": "kept", "known": "briefing"}
+    write(store, "obedience", ON, row("obedience", **kept | changes))
+    assert failing(store, "obedience", [ON]) == failed

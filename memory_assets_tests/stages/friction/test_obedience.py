@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memory_assets.stages.friction.obedience import RuleVerdict, judge
+from memory_assets.stages.friction.obedience import RuleVerdict, acts_of, judge
 from memory_assets.stages.friction.visible_rules import read_rule
 from memory_assets.stages.friction.week import SessionInfo, ToolCall
 
@@ -26,7 +26,9 @@ def call(what: str, place: int = 0) -> ToolCall:
 def verdict(sentence: str, *calls: str) -> RuleVerdict | None:
     rule = read_rule(sentence)
     assert rule is not None
-    return judge(rule, [call(what, place) for place, what in enumerate(calls)])
+    return judge(
+        rule, [act for place, what in enumerate(calls) for act in acts_of(call(what, place))]
+    )
 
 
 @pytest.mark.parametrize(

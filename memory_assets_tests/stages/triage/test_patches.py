@@ -1,5 +1,6 @@
 """Patches: `git apply` and `patch` take them, the file itself is left alone."""
 
+import json
 import subprocess
 from pathlib import Path
 
@@ -92,3 +93,31 @@ def test_a_skill_is_a_file_of_its_own(project: Path):
     )
     subprocess.run(["git", "apply", str(patch)], cwd=project, check=True, capture_output=True)
     assert target.read_text() == skill
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (None, {"permissions": {"deny": ["Bash(pip:*)"]}}),
+        (
+            '{"model": "opus", "permissions": {"deny": ["Bash(rm:*)"]}}\n',
+            {"model": "opus", "permissions": {"deny": ["Bash(rm:*)", "Bash(pip:*)"]}},
+        ),
+    ],
+)
+def test_a_permission_rule_is_added_to_the_settings_of_claude_code(
+    project: Path, before: str | None, after: dict
+):
+    target = project / ".claude" / "settings.json"
+    target.parent.mkdir()
+    if before:
+        target.write_text(before)
+    changes = {
+        "target": str(target),
+        "section": "deny",
+        "text": "pip was run",
+        "new": "Bash(pip:*)",
+    }
+    patch, _ = patched(project, "pip was run", **changes)
+    subprocess.run(("git", "apply", patch), cwd=project, check=True)
+    assert json.loads(target.read_text()) == after
