@@ -66,15 +66,16 @@ class GitReading:
         self._common = common
         self._variables = variables
         self._started_at = monotonic()
+        self._lacks_files = False
         self.commits = cache(self._read_commits)
         self.patches = cache(self._read_patches)
         self.texts = cache(self._read_texts)
         self._renames = cache(self._read_renames)
 
     @property
-    def is_late(self) -> bool:
-        """Whether the time for all questions has passed."""
-        return self._remaining(SECONDS) <= 0
+    def is_incomplete(self) -> bool:
+        """Whether the time for all questions has passed, or files of HEAD cannot be read."""
+        return self._lacks_files or self._remaining(SECONDS) <= 0
 
     def paths(self) -> frozenset[str]:
         """Returns the files of HEAD."""
@@ -93,15 +94,16 @@ class GitReading:
         contents: list[tuple[str, bytes]] = []
         blobs = dict(self._blobs)
         for path in self._git("ls-files", "-z", "--others", "--exclude-standard", is_in_tree=True):
-            content = b"" if self.is_late else _content(self.root / path)
-            if content:
+            content = None if self.is_incomplete else _content(self.root / path)
+            if content is not None:
                 contents.append((path, content))
-                if blobs.get(path) == _blob_id(content, len(self._head)):
-                    del blobs[path]
+            if content is None or blobs.get(path) == _blob_id(content, len(self._head)):
+                blobs.pop(path, None)
         ids = "\n".join(blobs.values()).encode()
         output = self._output(("cat-file", "--batch"), content=ids)
         content_of = {blob.id: blob.content for blob in parse_objects(output)}
-        contents += [(path, content_of.get(id, b"")) for path, id in blobs.items()]
+        contents += [(path, content_of[id]) for path, id in blobs.items() if id in content_of]
+        self._lacks_files = not content_of.keys() >= set(blobs.values())
         return tuple(
             (path, content.decode("utf-8", "replace"))
             for path, content in contents
@@ -164,7 +166,7 @@ class GitReading:
 
     def branches(self) -> frozenset[str]:
         """Returns the branches of the repository and those that it knows of its remotes."""
-        packed = _content(self._common / "packed-refs").decode("utf-8", "replace")
+        packed = (_content(self._common / "packed-refs") or b"").decode("utf-8", "replace")
         loose = (path.relative_to(self._common) for path in self._common.glob("refs/**/*"))
         listing = "\n".join(path.as_posix() for path in loose)
         return frozenset(_REF.findall(f"{packed}\n{listing}"))
@@ -206,14 +208,14 @@ class GitReading:
         return b"" if process.returncode else process.stdout
 
 
-def _content(path: Path) -> bytes:
-    """Returns the bytes of a plain file; nothing of a link, a pipe or a file of data."""
+def _content(path: Path) -> bytes | None:
+    """Returns the bytes of a plain file; None of a link, a pipe or a file of data."""
     try:
         status = path.lstat()
         is_read = S_ISREG(status.st_mode) and status.st_size <= MOST_BYTES
-        return path.read_bytes() if is_read else b""
+        return path.read_bytes() if is_read else None
     except OSError:
-        return b""
+        return None
 
 
 def _blob_id(content: bytes, digits: int) -> str:

@@ -383,7 +383,7 @@ class CommitText:
 class History(Protocol):
     """What the history of somebody's repository says of names, at its HEAD.
 
-    Days are UTC. What is not read in time is left out, and `is_late` says so.
+    Days are UTC. What is not read in time is left out.
     """
 
     @property
@@ -392,8 +392,8 @@ class History(Protocol):
         ...
 
     @property
-    def is_late(self) -> bool:
-        """Whether the time for all questions has passed."""
+    def is_incomplete(self) -> bool:
+        """Whether the time for all questions has passed, or files of HEAD cannot be read."""
         ...
 
     def paths(self) -> frozenset[str]:

@@ -45,7 +45,7 @@ def is_present(history: History, trace: Trace) -> bool:
     return any(
         trace.literal in text and trace.is_there(path, text) and _is_of(trace, path)
         for path, text in history.texts()
-        if not history.is_late
+        if not history.is_incomplete
     )
 
 

@@ -39,14 +39,14 @@ def verdict_of(named: Named, history: History, written_on: date | None) -> Verdi
     trace = trace_of(named.text, named.value)
     if is_present(history, trace):
         return HOLDS
-    removal = None if history.is_late else latest_removal(history, trace, written_on)
+    removal = None if history.is_incomplete else latest_removal(history, trace, written_on)
     return Verdict("changed", removal.day, removal.commit) if removal else verdict
 
 
 def _verdict_of(trace: Trace, history: History) -> Verdict:
     if is_present(history, trace):
         return HOLDS
-    return UNKNOWN if history.is_late else removed(latest_removal(history, trace), UNKNOWN)
+    return UNKNOWN if history.is_incomplete else removed(latest_removal(history, trace), UNKNOWN)
 
 
 def _verdict_of_symbol(text: str, history: History) -> Verdict:

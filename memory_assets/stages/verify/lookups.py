@@ -45,7 +45,7 @@ class Lookups:
             return self._verdict_of_path(named, folder)
         if named.kind in TASK_FILES:
             return self._verdict_of_task(named.kind, named.text, written_on)
-        if self._history is None or self._history.is_late:
+        if self._history is None or self._history.is_incomplete:
             return UNKNOWN
         return verdict_of(named, self._history, written_on)
 

@@ -58,6 +58,6 @@ def superseding(text: str, history: History, written_on: date | None) -> Verdict
     for patch in history.patches(_PROSE):
         is_change = file.search(patch.path) and _ENDED.search(patch.added)
         if is_change and not _ENDED.search(patch.removed):
-            is_later = written_on is None or patch.day > written_on
-            return Verdict("changed", patch.day, patch.commit) if is_later else None
+            is_incompleter = written_on is None or patch.day > written_on
+            return Verdict("changed", patch.day, patch.commit) if is_incompleter else None
     return None

@@ -249,8 +249,8 @@ def test_after_the_time_for_all_questions_nothing_is_known(
 ):
     commit(tmp_path, {"a.py": "def first(): 1\n"})
     commit(tmp_path, {"a.py": "def second(): 1\n"})
-    monkeypatch.setattr("memory_assets.adapters.git_reading.SECONDS", -1)
     with reading(tmp_path) as history:
-        assert Lookups(tmp_path, history).verdict(Named("symbol", "first"), tmp_path) == Verdict(
-            "unknown"
-        )
+        lookups = Lookups(tmp_path, history)
+        assert lookups.verdict(Named("symbol", "first"), tmp_path).state == "gone"
+        monkeypatch.setattr("memory_assets.adapters.git_reading.monotonic", lambda: 1e12)
+        assert lookups.verdict(Named("symbol", "first"), tmp_path) == Verdict("unknown")
