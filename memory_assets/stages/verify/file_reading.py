@@ -15,6 +15,11 @@ class FileText:
     text: str
     problem: str = ""
 
+    @property
+    def is_read(self) -> bool:
+        """Whether at least its beginning is there."""
+        return bool(self.text) or not self.problem
+
 
 def read_text(root: Path, file: str) -> FileText:
     """Returns the text of the file below the folder; without waiting for one that has no end."""

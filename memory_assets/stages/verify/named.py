@@ -34,11 +34,12 @@ _COMMENT = re.compile(r"(?:^|\s)#\s.*")
 _ELSEWHERE = ("git clone ", "cd ", "--prefix", "-C ", "--filter", "--workspace", "-w ")
 """What makes a block's commands run in another folder than the repository's top."""
 
+_NEW_PROJECT = re.compile(r"(?<!\S)(?:mkdir|init|create|new)\s")
 _PATH = re.compile(r"(?:\./)?[\w.@+-]+(?:/[\w.@+-]+)*/?")
 _LONGEST_PATH = 255
 _LINES_OF_PATH = re.compile(r"(?::\d+(?:[-:]\d+)?|#L\d+(?:-L?\d+)?)$")
 _PLACEHOLDERS = frozenset(
-    {"path", "to", "your", "my", "foo", "bar", "baz", "example", "some", "xxx"}
+    {"path", "to", "your", "my", "foo", "bar", "baz", "example", "some", "xxx", "the"}
 )
 """Parts of a path that only stand for others."""
 
@@ -52,22 +53,55 @@ _TASKS: dict[NamedKind, re.Pattern[str]] = {
 }
 
 
+@dataclass
+class _Place:
+    """Where in a Markdown file a reader is."""
+
+    fence: str = ""
+    """The mark that ends the block of code; empty outside of one."""
+    is_shell: bool = False
+    is_elsewhere: bool = False
+    """Whether the block's commands run in another folder."""
+    is_new: bool = False
+    """Whether the section is about a project that its reader creates."""
+
+    def is_mark(self, line: str) -> bool:
+        """Moves to the line, and returns whether it begins or ends a block of code."""
+        mark = _FENCE.match(line)
+        if mark and (not self.fence or mark[1].startswith(self.fence)):
+            self.fence = "" if self.fence else mark[1]
+            self.is_shell = mark[2].lower() in _SHELLS
+            self.is_elsewhere = False
+            return True
+        if self.fence:
+            self.is_elsewhere = self.is_elsewhere or _is_elsewhere(line)
+            self.is_new = self.is_new or (self.is_shell and _NEW_PROJECT.search(line) is not None)
+        elif line.startswith("#"):
+            self.is_new = False
+        return False
+
+
 def names_in(markdown: str) -> Iterator[Named]:
     """Yields the names, line by line; a name that is written twice, twice."""
-    fence = ""
-    is_shell = is_here = False
-    for number, line in enumerate(markdown.splitlines(), 1):
-        mark = _FENCE.match(line)
-        if mark and (not fence or mark[1].startswith(fence)):
-            fence = "" if fence else mark[1]
-            is_shell = mark[2].lower() in _SHELLS
-            is_here = True
-        elif fence and is_shell:
-            is_here = is_here and not _is_elsewhere(line)
-            if is_here:
+    place = _Place()
+    lines = markdown.splitlines()
+    for number, line in enumerate(lines, 1):
+        if place.is_mark(line) or place.is_new:
+            continue
+        if place.fence:
+            if place.is_shell and not place.is_elsewhere:
                 yield from _names_of_command(_COMMENT.sub("", _PROMPT.sub("", line)), number)
-        elif not fence:
+        elif not _is_caption(line, lines[number : number + 4]):
             yield from _names_of_prose(line, number)
+
+
+def _is_caption(line: str, following: list[str]) -> bool:
+    """Returns whether the line ends with the name of a file that its reader writes: its content
+    follows.
+    """
+    texts = (text for text in following if text.strip() and not text.startswith("<!--"))
+    mark = _FENCE.match(next(texts, ""))
+    return line.rstrip().endswith(":") and mark is not None and mark[2].lower() not in _SHELLS
 
 
 def _names_of_prose(line: str, number: int) -> Iterator[Named]:

@@ -74,7 +74,7 @@ def check_folder(root: Path, history: History | None) -> Checked:
     return Checked(
         printable(str(root)),
         history is not None,
-        tuple(printable(file) for file, text in texts.items() if text.text or not text.problem),
+        tuple(printable(file) for file, text in texts.items() if text.is_read),
         tuple(file for file in unread if file.reason),
         names=len(verdicts),
         unknown=sum(verdict.state == "unknown" for *_, verdict in verdicts),

@@ -23,6 +23,10 @@ def names(markdown: str) -> list[tuple[str, str]]:
         ("See [the notes](docs/notes.md#ports).", [("path", "docs/notes.md")]),
         ("```\n$ make serve  # then make tea\n```", [("make target", "serve")]),
         ("```bash\nuv run tools/seed.py --all\n```", [("path", "tools/seed.py")]),
+        (
+            "```\nuv init\n```\n# Work on it\nThe rules, in `ops/tide.md`:\n```\nmake tide\n```",
+            [("path", "ops/tide.md"), ("make target", "tide")],
+        ),
         ("```sh\ncd web\nnpm run dev\n```\n`npm run lint`", [("package script", "lint")]),
     ],
 )
@@ -38,6 +42,9 @@ def test_commands_and_paths_are_names(markdown: str, expected: list[tuple[str, s
         "[site](https://example.org/a/b), `https://example.org/a/b`, `/etc/hosts`, `--flag`",
         "```python\nopen('data/in.csv')\n```",
         "`make`, `npm run`, `git clone x && make install`, `make -C web build`",
+        "```\nnpm init tide\n```\nThen:\n```\nnpm run dev\n```\nand edit `src/app.js`.",
+        "Put this into `.github/workflows/tide.yml`:\n\n<!-- start -->\n```yaml\non: push\n```",
+        "Run `pytest tests/the-test.py`.",
     ],
 )
 def test_prose_placeholders_and_other_folders_are_none(prose: str):
