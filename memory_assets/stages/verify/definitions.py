@@ -26,7 +26,8 @@ def trace_of_symbol(name: str) -> Trace:
     """Returns how the symbol is seen: used in code, and once defined."""
     word = re.escape(name)
     use = re.compile(_IN_CODE.format(word), re.MULTILINE)
-    assigned = rf"^\s*{word}\s*(?::[^=\n]+)?=(?!=)|^\s*[\"']?{word}[\"']?:(?!:)"
+    assigned = rf"^\s*{word}\s*(?:[:\s][^=\n]+)?=(?!=)|^\s*[\"']?{word}[\"']?:(?!:)"
+    field = rf"^\s+{word}\s+[\w.*\[\]]+(?:\s+`[^\n]*`)?$"
     opened = rf"^\s*(?!(?:if|for|while|switch)\b)(?:\w+\s+)*{word}\s*\([^\n]*\{{\s*$"
 
     def is_defined(path: str, text: str) -> bool:
@@ -34,6 +35,6 @@ def trace_of_symbol(name: str) -> Trace:
         if keywords is None:
             return False
         declared = rf"\b(?:{'|'.join(keywords)})\s+(?:\([^)\n]*\)\s*|mut\s+)?{word}\b"
-        return bool(re.search(f"{declared}|{assigned}|{opened}", text, re.MULTILINE))
+        return bool(re.search(f"{declared}|{assigned}|{field}|{opened}", text, re.MULTILINE))
 
     return Trace(in_text(use), is_defined, name)

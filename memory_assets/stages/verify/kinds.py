@@ -20,6 +20,7 @@ from memory_assets.stages.verify.values import name_pattern, trace_of_value
 from memory_assets.stages.verify.verdict import HOLDS, UNKNOWN, Verdict, removed
 
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
+_CALL = re.compile(r"\([^()]*\)$")
 _SUBCOMMAND = re.compile(r"[a-z]{2}[\w-]*")
 _MARKED = re.compile(r"[_-]|[a-z][A-Z]")
 """What an ordinary word does not contain."""
@@ -53,7 +54,7 @@ def _verdict_of_symbol(text: str, history: History) -> Verdict:
     """Returns that of the first of its parts that is gone: of `Feed.poll`, the method or the
     class.
     """
-    names = _IDENTIFIER.findall(text.partition("(")[0])
+    names = _IDENTIFIER.findall(_CALL.sub("", text))
     verdicts = [_verdict_of(trace_of_symbol(name), history) for name in reversed(names)]
     gone = (verdict for verdict in verdicts if verdict.is_gone)
     return next(gone, verdicts[0] if verdicts else UNKNOWN)

@@ -34,7 +34,7 @@ tide-sync = "tide.sync:main"
 """
 CLI = 'COMMANDS = ["fetch", "drain"]\nparser.add_argument(\n    "--port",\n    type=int,\n    default=8080,\n)\n'
 ADR = "# 3. Sessions in Redis\n\n- Status: accepted\n"
-SERVER = "package main\nfunc Serve() {}\nfunc decodeSweep() {}\n"
+SERVER = "package main\nfunc Serve() {}\nfunc (s *Dish) decodeSweep() {}\nconst (\n\tBeam float64 = 5\n)\ntype Site struct {\n\tHeight int\n}\n"
 
 FIRST = {
     "src/tide/feed.py": FEED,
@@ -99,7 +99,7 @@ def verdict(
     ("kind", "text"),
     [
         ("symbol", "Feed.poll()"), ("symbol", "zoomBy"), ("symbol", "Chart.draw"), ("symbol", "MAX_POLLS"),
-        ("symbol", "decodeSweep"), ("symbol", "tide_level"), ("symbol", "Gauge"), ("symbol", "upload"),
+        ("symbol", "(*Dish).decodeSweep(b)"), ("symbol", "Beam"), ("symbol", "Site.Height"), ("symbol", "tide_level"), ("symbol", "Gauge"), ("symbol", "upload"),
         ("flag", "--fast"), ("flag", "tide --fast"), ("flag", "tide-sync --fast"),
         ("command", "tide-sync"), ("command", "tide drain"), ("command", "tidy"),
         ("dependency", "tabulate"), ("environment variable", "TIDE_TOKEN"), ("setting", "server.max_lines"),
