@@ -17,15 +17,13 @@ the disk was full" and "The download failed because the disk was full".
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from difflib import SequenceMatcher
 from itertools import product
 
-from memory_assets.english.opposites import opposites_by, opposites_of
+from memory_assets.english.claims import Claim, read_claim
+from memory_assets.english.opposition import differ_in_roles, opposition
 from memory_assets.english.word_forms import LIGHT_ROOTS, root
-from memory_assets.stages.embed.claim_reading import Claim, read_claim
-
-_ACROSS = {"befor": "after", "after": "befor", "from": "to", "to": "from"}
 
 NEAREST = 0.9
 NEAR = 0.85
@@ -62,9 +60,6 @@ LONG = 8
 """Content words from which a claim is long: a number, a condition or a word of only one of the two
 is then a detail.
 """
-
-_OPPOSITES = opposites_by(root)
-_STATES = opposites_by(root, of_states=True)
 
 
 def same_claim(newer: str, older: str, similarity: float) -> str | None:
@@ -226,33 +221,6 @@ def _differ_in_polarity(a: Claim, b: Claim) -> bool:
     return bool(opposition(a, b)) or any(name in b.normal for name in a.replaced - b.replaced)
 
 
-def opposition(a: Claim, b: Claim, *, of_states: bool = False) -> list[frozenset[str]]:
-    """Returns what in the one is the opposite of the other: pairs of opposite words, and words that
-    one of them denies.
-    """
-    table = _STATES if of_states else _OPPOSITES
-    pairs = [
-        pair
-        for pair in _opposed_pairs(a, b, table)
-        if pair.isdisjoint(a.denied) == pair.isdisjoint(b.denied)
-    ]
-    for claim, other in ((a, b), (b, a)):
-        asserted = other.words - other.denied
-        pairs += [words for words in claim.denials if 2 * len(words & asserted) > len(words)]
-    return pairs
-
-
-def _opposed_pairs(
-    a: Claim, b: Claim, table: Mapping[str, frozenset[str]]
-) -> Iterator[frozenset[str]]:
-    """Yields a word of the one with its opposite in the other, both or none at the beginning."""
-    only_b = b.words - a.words
-    for word in a.words - b.words:
-        for opposite in opposites_of(word, table) & only_b:
-            if (word == a.opening) == (opposite == b.opening):
-                yield frozenset({word, opposite})
-
-
 def _differ_in_mood(a: Claim, b: Claim) -> bool:
     """Returns whether the two are of different moods, or no plain statements and of different
     words.
@@ -295,32 +263,11 @@ def _lacks_condition(claim: Claim, other: Claim) -> bool:
     return claim.is_limited and not (other.is_limited or other.conditions)
 
 
-def _differ_in_roles(a: Claim, b: Claim) -> bool:
-    """Returns whether the same words stand on the other sides of a word.
-
-    Different words follow the same word of direction, one word follows "before" and "after", or
-    subject and object are exchanged.
-    """
-    if any((_ACROSS.get(way), word) in b.behind for way, word in a.behind - b.behind):
-        return True
-    reversed_triples = {triple[::-1] for triple in _triples(b)}
-    if a.is_passive == b.is_passive and not reversed_triples.isdisjoint(_triples(a)):
-        return True
-    ways = {way for way, _ in a.behind} & {way for way, _ in b.behind} - {"to"}
-    return any(a.words_behind(way).isdisjoint(b.words_behind(way)) for way in ways)
-
-
-def _triples(claim: Claim) -> frozenset[tuple[str, ...]]:
-    """Returns the words that follow one another, three by three, without repeated ones."""
-    words = [word for word in claim.content if claim.content.count(word) == 1]
-    return frozenset(zip(words, words[1:], words[2:], strict=False))
-
-
 _DIFFERENCES = (
     _differ_in_values,
     _differ_in_polarity,
     _differ_in_mood,
     _differ_in_time,
     _differ_in_conditions,
-    _differ_in_roles,
+    differ_in_roles,
 )

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from memory_assets.english.changes import Change, clauses, read_changes, read_state_changes
-from memory_assets.english.word_forms import LIGHT, LIGHT_ROOTS, form_of, root, tokens_of
-from memory_assets.stages.embed.claim_reading import (
+from memory_assets.english.claims import (
     Claim,
     is_momentary,
     is_past,
     read_claim,
     without_introduction,
 )
+from memory_assets.english.word_forms import LIGHT, LIGHT_ROOTS, form_of, root, tokens_of
 from memory_assets.text.words import word_set
 
 TAKING = frozenset(

@@ -19,9 +19,10 @@ conflict with nothing. Who said it, and which of the two holds, is decided in `m
 from collections.abc import Callable
 
 from memory_assets.english.changes import withdraws
+from memory_assets.english.claims import Claim
+from memory_assets.english.opposition import differ_in_order, opposition
 from memory_assets.english.word_forms import root
-from memory_assets.stages.embed.claim_reading import Claim
-from memory_assets.stages.embed.claims import opposition, same_claim
+from memory_assets.stages.embed.claims import same_claim
 from memory_assets.stages.embed.compared_statements import ComparedStatement, read_statement
 from memory_assets.stages.embed.corrections import UNKNOWN, adds, corrects, states_news
 from memory_assets.stages.embed.other_values import differ_in_a_value
@@ -120,7 +121,7 @@ def _are_opposite(newer: ComparedStatement, older: ComparedStatement) -> bool:
         return False
     words = newer.words
     old_words = older.words
-    if words == old_words and _differ_in_order(newer.claim, older.claim):
+    if words == old_words and differ_in_order(newer.claim, older.claim):
         return True
     flips = [pair for pair in _OPPOSED if _is_flipped(pair, words, old_words)]
     turned = [*opposition(newer.claim, older.claim, of_states=True), *flips]
@@ -132,13 +133,6 @@ def _are_opposite(newer: ComparedStatement, older: ComparedStatement) -> bool:
     old_rest = old_words - (opposites - words)
     common_count = len(rest & old_rest)
     return common_count > 0 and common_count >= _NEARLY_ALL * len(rest | old_rest)
-
-
-def _differ_in_order(a: Claim, b: Claim) -> bool:
-    """Returns whether both say what comes before something, and each something else."""
-    earlier = a.words_behind("befor")
-    others = b.words_behind("befor")
-    return bool(earlier and others) and earlier.isdisjoint(others)
 
 
 def _name_the_same(a: Claim, b: Claim) -> bool:

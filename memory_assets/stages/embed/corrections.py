@@ -13,6 +13,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from memory_assets.english.changes import clauses
+from memory_assets.english.claims import CLAUSE_END, QUOTATION, read_claim
 from memory_assets.english.negation import excluded
 from memory_assets.english.openings import denies_before, strip_opening
 from memory_assets.english.word_forms import (
@@ -23,7 +24,6 @@ from memory_assets.english.word_forms import (
     root,
     tokens_of,
 )
-from memory_assets.stages.embed.claim_reading import CLAUSE_END, QUOTATION, read_claim
 from memory_assets.stages.embed.compared_statements import (
     HAPPENED,
     ComparedStatement,

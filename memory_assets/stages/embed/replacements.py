@@ -8,8 +8,8 @@ import re
 
 from memory_assets.english.aliases import names_of
 from memory_assets.english.changes import AT, WAYS, Change
+from memory_assets.english.claims import Claim, read_claim
 from memory_assets.english.word_forms import root, tokens_of
-from memory_assets.stages.embed.claim_reading import Claim, read_claim
 from memory_assets.stages.embed.compared_statements import HAPPENED, TAKING, VALUE
 from memory_assets.stages.embed.project import concept_words
 from memory_assets.text.patterns import words_beside

@@ -20,8 +20,8 @@ from typing import Any
 
 import polars as pl
 
+from memory_assets.english.claims import read_claim
 from memory_assets.schema.frames import hash_of
-from memory_assets.stages.embed.claim_reading import read_claim
 from memory_assets.store.ledger import BOOSTED, FEEDBACK, IGNORED, RECALLED, USED, Event, Planned
 from memory_assets.text.short_ids import short_id
 

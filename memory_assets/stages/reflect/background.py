@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from memory_assets.english.claims import read_claim
 from memory_assets.schema.protocols import Row
-from memory_assets.stages.embed.claim_reading import read_claim
 from memory_assets.stages.recall.wording import exact_names
 from memory_assets.stages.reflect.bullets import ORDER, Bullet
 from memory_assets.text.patterns import patterns_beside

@@ -14,9 +14,9 @@ from typing import Any
 
 import polars as pl
 
+from memory_assets.english.claims import read_claim
 from memory_assets.schema import frames as schemas
 from memory_assets.schema.protocols import Row
-from memory_assets.stages.embed.claim_reading import read_claim
 from memory_assets.stages.embed.notes import note_id
 from memory_assets.stages.reflect.proposals import NUMBERED, following_number
 from memory_assets.stages.triage.auto import ADOPTED, BY_OWNER

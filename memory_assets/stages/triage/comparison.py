@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from memory_assets.stages.embed.claim_reading import read_claim
+from memory_assets.english.claims import read_claim
 from memory_assets.stages.embed.claims import same_claim
 from memory_assets.stages.embed.conflicts import CONSIDERED_FROM, find_conflict
 

@@ -44,7 +44,7 @@ _AT_MOST = re.compile(
 _ONE = re.compile(r"(?i)(?<!the )(?<!no )\b(?:one|single)(?= (?!that|more|another)[a-z]{4})")
 _UNITS = word_set("ms second minute hour day week byte kb mb gb percent character line token time")
 
-_DENIAL = re.compile(
+DENIAL = re.compile(
     r"(?i)\b(?:not|no|never|nobody|nothing|without|(?:instead of|rather than)(?= "
     r"\w+ing\b)|cannot|nor|avoid|stop|"
     r"forbidden|forbids?|\w+n['’]t|(?:do|does|did|ca|wo|should)nt)"
@@ -310,7 +310,7 @@ def _denials(text: str, rejected: frozenset[str]) -> Iterator[frozenset[str]]:
     """
     rejected_roots = {root(name.split()[0]) for name in rejected}
     for clause in CLAUSE_END.split(QUOTATION.sub(" ", text)):
-        for match in _DENIAL.finditer(clause):
+        for match in DENIAL.finditer(clause):
             rest = clause[match.end() :]
             if _DEMAND.search(rest):
                 return
