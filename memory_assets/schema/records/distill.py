@@ -185,6 +185,9 @@ class Observation(Record):
     lines: list[int] = column("Physical 0-based record numbers of its evidence.")
     message_ids: list[str] = column("Ids of the messages of its evidence.")
     quote: str = column("Verbatim quote that supports the fact.")
+    commit: str = column(
+        "Abbreviated id of the commit that followed a decision, a change or a result in its window."
+    )
     tokens: Count = column("Estimated tokens of the text (characters / 4).")
     observer: str = column("Who extracted it: `rules/<version>` or a model's name.")
     prompt_hash: str | None = column("Hash of the prompt, if a model was asked.")

@@ -17,6 +17,7 @@ import polars as pl
 from memory_assets.schema.frames import frame_of
 from memory_assets.schema.protocols import Embedder
 from memory_assets.schema.records import READ_STATUSES
+from memory_assets.stages.distill.commits import next_commits
 from memory_assets.stages.distill.grounding.narratives import without_orders
 from memory_assets.stages.distill.items import items_of, quote_from
 from memory_assets.stages.distill.model.established import established_id
@@ -35,6 +36,9 @@ from memory_assets.stages.distill.rules.rules import mark_overturned
 from memory_assets.stages.distill.standards import DEFAULT_STANDARDS, Standards, plan_allowances
 from memory_assets.stages.distill.taxonomy import ONLY_THE_OWNERS, category_named
 from memory_assets.stages.distill.write_gate import GateResult, judge
+
+COMMITTED = frozenset({"decision", "state_change", "result"})
+"""Kinds of facts that a commit may carry out."""
 
 Answers = Mapping[str, Sequence[Answered]]
 """A model's answers by window; windows without answers are observed with the rules."""
@@ -117,6 +121,7 @@ def find_in_windows(
             of_session = messages.filter(session_id=session_id).sort("event_at", "line")
             sessions[session_id] = parse_exchanges(of_session.to_dicts())
         candidates = _with_overturned_marked(observed.candidates, sessions[session_id])
+        candidates = _with_commits(candidates, next_commits(rows))
         yield _findings(window, rows, replace(observed, candidates=candidates))
 
 
@@ -155,6 +160,16 @@ def _with_overturned_marked(
     of_rules = [candidate for candidate in candidates if candidate.hint is None]
     by_rules = iter(mark_overturned(of_rules, session))
     return [next(by_rules) if candidate.hint is None else candidate for candidate in candidates]
+
+
+def _with_commits(candidates: Sequence[Candidate], commits: Mapping[str, str]) -> list[Candidate]:
+    """Returns the candidates; decisions, changes and results have the commit that followed."""
+    return [
+        replace(candidate, commit=commits.get(candidate.message_ids[-1], ""))
+        if candidate.kind in COMMITTED
+        else candidate
+        for candidate in candidates
+    ]
 
 
 def _with_replaced_marked(findings: WindowFindings, replaced: Collection[str]) -> WindowFindings:

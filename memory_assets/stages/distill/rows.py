@@ -25,7 +25,8 @@ _OF_WINDOW = "session_id window_id day path trigger project person folder".split
 _OF_SEGMENT = "window_id session_id day project person".split()
 _OF_RESULT = ("verdict", "reason", "gate_confidence", "category", "category_confidence")
 _OF_CANDIDATE = tuple(
-    "text priority confidence strength sentiment author entities event_at clock_times quote".split()
+    "text priority confidence strength sentiment author entities event_at clock_times quote"
+    " commit".split()
 )
 
 

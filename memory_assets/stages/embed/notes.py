@@ -192,6 +192,7 @@ def row_without_session(source: str, text: str) -> dict[str, Any]:
         "gate_confidence": 1.0,
         "folder": "",
         "quote": "",
+        "commit": "",
         "text": text,
         "text_hash": text_hash(text),
         "entities": list(entities_of(text)),

@@ -217,3 +217,18 @@ def test_what_a_later_part_of_the_session_replaces_is_held():
     assert day.facts()["text"].to_list() == ["`uv sync` now installs everything from `uv.lock`"]
     held = day.observations.filter(text="`requirements.txt` is gone").row(0, named=True)
     assert (held["gate"], held["gate_reason"]) == ("hold", "overturned later in the session")
+
+
+def test_a_decision_has_the_commit_that_followed_it_and_a_rule_has_none():
+    made = "[main (root-commit) 4f2a9bc] Store amounts as cents\n 2 files changed"
+    rows = said(
+        ("owner", "We decided to store amounts as integer cents. No, never use pip here."),
+        ("assistant", "Done."),
+        ("owner", "commit it"),
+        ("tool", made),
+        ("owner", "We decided to ship the reports from Turku."),
+        ("tool", "made [main 5f2a9bc] in text"),
+    )
+    commits = dict(distilled(rows=rows).observations.select("text", "commit").iter_rows())
+    decided, rule, later = (next(t for t in commits if w in t) for w in ("cents", "pip", "Turku"))
+    assert (commits[decided], commits[rule], commits[later]) == ("4f2a9bc", "", "")

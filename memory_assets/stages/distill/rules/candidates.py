@@ -67,6 +67,8 @@ class Candidate:
     fault: str = ""
     """Why the evidence of a model's fact is not enough: unsupported, unknown name, or contradicted.
     """
+    commit: str = ""
+    """The commit that followed a decision or a change."""
     observer: str | None = None
     """Set if another observer than the window's found it."""
     doubt: str = ""
