@@ -138,6 +138,7 @@ class MemoryAgent(ReviewVerbs, HealthVerbs):
         if not request.is_lookup:
             load_ahead(store.settings.embedding_model)
         from memory_assets.services.search.answers import dependencies_of
+        from memory_assets.services.search.named import mark_gone
         from memory_assets.stages.recall.answering import answer
         from memory_assets.stages.recall.log import payload_of
         from memory_assets.stages.recall.results import Asker
@@ -152,7 +153,7 @@ class MemoryAgent(ReviewVerbs, HealthVerbs):
         else:
             dependencies = dependencies_of(store, readable, request.project)
             recalled = answer(request, readable.corpus, who, dependencies)
-        recalled = self._listed(recalled, request, readable)
+        recalled = self._listed(mark_gone(store, recalled), request, readable)
         if not request.probe:
             memories = [result for result in recalled.results if result.kind in MEMORY_KINDS]
             ids = [memory.memory_id for memory in memories]

@@ -21,13 +21,15 @@ from memory_assets.runs.steps import (
     recall,
     reflect,
     triage,
+    verify,
 )
 from memory_assets.schema.extras import extras
 from memory_assets.stages.reflect.subjects import TABLE_OF
 from memory_assets.store.store import Store
 
 STEPS = (
-    brief, capture, deliver, distill, embed, friction, maintain, quality, recall, reflect, triage
+    brief, capture, deliver, distill, embed, friction, maintain, quality, recall, reflect, triage,
+    verify,
 )  # fmt: skip
 BUILDERS: dict[str, Callable[[Store, Run], Builder | Report]] = {
     build.__name__: build for step in STEPS for build in step.BUILDERS

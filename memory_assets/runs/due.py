@@ -321,8 +321,11 @@ def triage_state(store: Store) -> str:
     tables = ("proposals", "friction", "memories", *further_sources("review_md"))
     parts = inputs.part_versions(store, tables)
     files = map(_hash_of_file, paths)
+    names = input_versions(store, TABLES["verifications"]).values()
     # Events are only appended, so that their number and the last id stand for all of them.
-    return inputs.version_from(store, TABLES["decisions"], *parts, len(ids), *ids[-1:], *files)
+    return inputs.version_from(
+        store, TABLES["decisions"], *parts, len(ids), *ids[-1:], *files, *names
+    )
 
 
 def _hash_of_file(path: Path) -> str:

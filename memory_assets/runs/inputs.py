@@ -21,12 +21,14 @@ from memory_assets.schema.protocols import PartInfo
 from memory_assets.schema.records import READ_STATUSES
 from memory_assets.schema.tables import TABLES, WHOLE, Table, version_of
 from memory_assets.services.health.visible_rules import rules_in
+from memory_assets.services.review.written_lines import read_lines
 from memory_assets.services.search import brief_inputs
 from memory_assets.services.sources.harness_files import (
     documented_parts,
     find_memory_files,
     memory_file_inputs,
 )
+from memory_assets.services.sources.worktrees import read_worktrees
 from memory_assets.stages.brief.briefing import due_lines
 from memory_assets.stages.brief.lessons import render_lessons
 from memory_assets.stages.capture.checkpoints import WINDOW_COLUMNS, versions_of_days
@@ -478,6 +480,19 @@ def session_count(store: Store, day: str) -> int:
     return read_windows["session_id"].n_unique()
 
 
+def verifications(store: Store, table: Table) -> dict[str, str]:
+    """The memories and proposals, what people wrote into MEMORY.md, and HEAD of each repository
+    that sessions of this machine worked in; nothing without a repository.
+    """
+    worktrees = read_worktrees(store).by_root
+    if not worktrees:
+        return {}
+    heads = (f"{root}={worktree.head}" for root, worktree in worktrees.items())
+    parts = part_versions(store, ("memories", "proposals"))
+    lines = (f"{line.path}:{line.text}" for line in read_lines(store) if not line.promotion)
+    return {WHOLE: version_from(store, table, *heads, *parts, *lines)}
+
+
 def summaries_version(store: Store) -> str:
     """Returns the version from which category summaries should be built; empty without memories."""
     info = store.tables.parts("memories").get(WHOLE)
@@ -504,7 +519,8 @@ def briefing(store: Store, table: Table) -> dict[str, str]:
     """What may change a briefing without a triage: tables, lessons, due dates and expiry dates."""
     if not store.tables.parts("memories"):
         return {}
-    tables = "memories session_reflections windows segments observer_answers reflections"
+    tables = """memories session_reflections windows segments observer_answers reflections
+        verifications"""
     version = version_from(
         store,
         table,
@@ -528,6 +544,7 @@ INPUTS: dict[str, Inputs] = {
     "weekly_distillates": distillates, "monthly_distillates": distillates,
     "timeline": timeline, "proposals": proposals, "friction": friction,
     "obedience": obedience,
+    "verifications": verifications,
     "lessons_md": lessons_md, "briefing": briefing,
 }  # fmt: skip
 ASKS: dict[str, Callable[[Settings], str]] = {

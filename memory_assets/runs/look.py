@@ -18,6 +18,7 @@ from memory_assets.services.review.open_triage import tasks_of
 from memory_assets.services.settings.which_store import is_sample
 from memory_assets.services.sources import harness_files
 from memory_assets.services.sources.ignoring import ignore_paths
+from memory_assets.services.sources.worktrees import read_worktrees
 from memory_assets.stages.capture.intake import QUIET
 from memory_assets.store.places import data_settings_file, home_folder, user_settings_file
 from memory_assets.store.store import Store
@@ -66,6 +67,8 @@ def _watched(store: Store) -> Iterator[Path]:
     yield from settings.source_folders() or everywhere
     if settings.harness_memories:
         yield from harness_files.searched_folders(settings)
+    for worktree in read_worktrees(store).by_root.values():
+        yield from (worktree.git / name for name in ("HEAD", "logs/HEAD", "packed-refs"))
     yield from gather("watched", store)
     yield from filter(None, (settings.taxonomy, settings.observer_prompt))
 

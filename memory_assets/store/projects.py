@@ -40,13 +40,41 @@ def find_repository(folder: str, home: str) -> str | None:
     A sub-folder that was deleted still belongs to the repository around it. The home folder and the
     folders above it are no projects: a repository there holds settings files.
     """
+    inside, common = find_git(folder, home)
+    if not common:
+        return None
+    return _remote_name(os.path.join(common, "config")) or _main_name(common, inside)
+
+
+def find_git(folder: str, home: str) -> tuple[str, str]:
+    """Returns the folder with `.git` that the folder is in, and the repository's git folder; both
+    are empty if it is in none.
+    """
     home = f"{home}{os.sep}"
     while folder and os.path.dirname(folder) != folder and not home.startswith(f"{folder}{os.sep}"):
         common = _common_folder(folder, os.path.join(folder, ".git"))
         if common:
-            return _remote_name(os.path.join(common, "config")) or _main_name(common, folder)
+            return folder, common
         folder = os.path.dirname(folder)
-    return None
+    return "", ""
+
+
+def find_worktree(folder: str, home: str) -> tuple[str, str]:
+    """Returns the main worktree of the repository that the folder is in, and its git folder; both
+    are empty if it has none.
+    """
+    inside, common = find_git(folder, home)
+    if os.path.basename(common) == ".git":
+        return os.path.dirname(common), common
+    return (inside, common) if f"{os.sep}modules{os.sep}" in common else ("", "")
+
+
+def read_head(git: str) -> str:
+    """Returns the commit of HEAD; empty if its files do not tell."""
+    kind, _, name = _read(os.path.join(git, "HEAD")).strip().partition("ref: ")
+    commit = kind or _read(os.path.join(git, name)).strip()
+    packed = () if commit else _read(os.path.join(git, "packed-refs")).splitlines()
+    return commit or next((line.split()[0] for line in packed if line.endswith(f" {name}")), "")
 
 
 def project_of(repository: str | None, folder: str) -> str:

@@ -14,18 +14,19 @@ from memory_assets.schema.records import MEMORY_MD
 from memory_assets.services.health.status import keep_status
 from memory_assets.services.models.model_questions import waiting_windows
 from memory_assets.services.review.open_triage import workspace_of
+from memory_assets.services.review.written_lines import WrittenLine, count_outdated, read_lines
 from memory_assets.services.search import brief_inputs
+from memory_assets.services.search.named import names_only_gone
 from memory_assets.services.settings.which_store import is_sample
 from memory_assets.stages.brief.briefing import PACK_SHARE, render_briefing, render_session
 from memory_assets.stages.brief.lessons import render_lessons
 from memory_assets.stages.deliver.shown_context import drop_old
 from memory_assets.stages.embed.harness_memories import IS_SAID
 from memory_assets.stages.triage.projects import path_of
-from memory_assets.stages.triage.promote import Workspace, read_memory
 from memory_assets.store.ready import file_name, full_path
 from memory_assets.store.settings import NOT_ASKED
 from memory_assets.store.store import Store
-from memory_assets.text.files import write_atomically, write_where_changed
+from memory_assets.text.files import text_of, write_atomically, write_where_changed
 from memory_assets.text.masking.records import mask_record
 from memory_assets.text.words import count_tokens, counted, text_hash
 
@@ -56,13 +57,13 @@ def briefing(store: Store, run: Run) -> Report:
     sessions and the prepared status.
     """
     with store.lock():
-        # Documents are recalled on demand, but no briefing contains them.
-        memories = store.tables.read("memories").filter(IS_SAID)
-        workspace = workspace_of(store)
+        # Documents are recalled on demand, and what names only what is gone, but not shown here.
+        is_gone = pl.col("id").is_in(names_only_gone(store.tables))
+        memories = store.tables.read("memories").filter(IS_SAID, ~is_gone)
         decisions = store.tables.read("decisions", columns=["state"])
         render = partial(
             render_briefing,
-            _masked_memory(workspace, MEMORY_MD),
+            _masked_memory(store, MEMORY_MD),
             memories,
             pending=decisions.filter(state="pending").height,
             undistilled=_undistilled(store),
@@ -75,7 +76,7 @@ def briefing(store: Store, run: Run) -> Report:
             active=brief_inputs.active_projects(store),
         )
         budget = int(PACK_SHARE * store.settings.context_tokens)
-        parameters = _parameters_of(store, workspace, run.partitions, memories)
+        parameters = _parameters_of(store, run.partitions, memories)
         texts: dict[str, str] = {}
         for scope, of_scope in parameters.items():
             texts[scope] = render(**of_scope)
@@ -102,34 +103,46 @@ def _undistilled(store: Store) -> int:
 
 
 def _parameters_of(
-    store: Store, workspace: Workspace, keys: Iterable[str], memories: pl.DataFrame
+    store: Store, keys: Iterable[str], memories: pl.DataFrame
 ) -> dict[str, dict[str, Any]]:
     """Returns by scope the arguments of `render_briefing` that differ between scopes."""
     zone = store.settings.zone
     refused = brief_inputs.refused_lines(store)
+    lines = [*read_lines(store)]
     latest = memories.group_by("project").agg(pl.col("event_at").max())
     latest_at = dict(latest.iter_rows())
     names = {path_of(name): name for name in sorted(latest_at)}
     parameters: dict[str, dict[str, Any]] = {}
     for scope in keys:
         if scope == scopes.OWNER:
-            parameters[scope] = {"as_of": None}
+            parameters[scope] = {"as_of": None, "outdated": _outdated(lines, MEMORY_MD)}
             continue
         file = scopes.file_of(scope)
         name = names.get(file, Path(file).stem)
         event_at = latest_at.get(name)
         parameters[scope] = {
-            "project_md": _masked_memory(workspace, file),
+            "project_md": _masked_memory(store, file),
             "project": name,
             "refused": refused.get(name, ()),
+            "outdated": _outdated(lines, MEMORY_MD, file),
             "as_of": event_at.astimezone(zone).date() if event_at else None,
         }
     return parameters
 
 
-def _masked_memory(workspace: Workspace, path: str) -> str:
-    """Returns the text of a file of entries, with secrets masked that a person typed into it."""
-    return mask_record(read_memory(workspace, path))
+def _outdated(lines: Iterable[WrittenLine], *paths: str) -> str:
+    return count_outdated([line for line in lines if line.path in paths])
+
+
+def _masked_memory(store: Store, path: str) -> str:
+    """Returns the text of a file of entries, with secrets masked that a person typed into it, and
+    marks on lines that name what is gone.
+    """
+    text = text_of(store.workspace / path)
+    for line in read_lines(store):
+        if line.gone_names and line.path == path:
+            text = text.replace(line.text, f"{line.text} [{line.gone_names.mark}]")
+    return mask_record(text)
 
 
 def _remove_others(store: Store) -> None:

@@ -138,7 +138,8 @@ def health_inputs(store: Store) -> HealthInputs:
         for name, of_table in parts.items()
         if of_table
     }
-    memories = read("memories", columns=["kind", "state", "category", "first_event_at"])
+    memories = read("memories", columns=["id", "kind", "state", "category", "first_event_at"])
+    categories = memories.select("category", subject_id="id")
     return HealthInputs(
         memories=memories.filter(kind="fact"),
         observations=read("observations", columns=["day", "kind", "gate"]),
@@ -151,6 +152,7 @@ def health_inputs(store: Store) -> HealthInputs:
         waiting={item.name: item.since for item in find_waiting(store) if item.name in written},
         now=store.settings.clock(),
         zone=store.settings.zone,
+        names=read("verifications").filter(subject="memory").join(categories, on="subject_id"),
     )
 
 

@@ -17,3 +17,4 @@ from memory_assets.schema.records.quality import *
 from memory_assets.schema.records.recall import *
 from memory_assets.schema.records.reflect import *
 from memory_assets.schema.records.triage import *
+from memory_assets.schema.records.verify import *

@@ -23,6 +23,7 @@ from memory_assets.services.health.identity import check_identity
 from memory_assets.services.health.sums import HarnessCounts, Sums, read_sums
 from memory_assets.services.health.surroundings import check_projection, render_lines
 from memory_assets.services.models.model_names import name_problems
+from memory_assets.services.review.written_lines import read_lines
 from memory_assets.services.sources.transcripts import find_ignored, find_left_out, find_unread
 from memory_assets.stages.capture.ownership import PLACE
 from memory_assets.stages.capture.tombstones import unfinished
@@ -216,6 +217,7 @@ def _check_surroundings(store: Store, now: datetime) -> Iterator[Check]:
         ),
         "MEMORY.md": lambda: surroundings.check_text(store.workspace / "MEMORY.md"),
         "size of MEMORY.md": lambda: surroundings.check_sizes(too_long_files(store.workspace)),
+        "names": lambda: surroundings.check_lines([*read_lines(store)]),
         "REVIEW.md": lambda: surroundings.check_text(store.workspace / "REVIEW.md"),
         "ids": lambda: _check_ids(store),
         "spool": lambda: surroundings.check_spool(store.root),

@@ -17,6 +17,7 @@ import polars as pl
 from memory_assets.schema.protocols import TaskList
 from memory_assets.services.health.housekeeping import GIGABYTE
 from memory_assets.services.health.sums import REMEDY
+from memory_assets.services.review.written_lines import WrittenLine, count_outdated
 from memory_assets.stages.capture.discover import LeftOutFile
 from memory_assets.stages.deliver import spool
 from memory_assets.stages.deliver.inbox import ASIDE
@@ -119,6 +120,20 @@ def check_sizes(too_long: Sequence[str]) -> Check:
     fault = "; ".join(too_long)
     remedy = "REVIEW.md asks which lines to retire; remove others by hand."
     return judge("size of MEMORY.md", promise, fault, remedy=remedy, is_advice=True)
+
+
+def check_lines(lines: Sequence[WrittenLine]) -> Check:
+    """Names the lines of the files of entries that name what is gone from the repositories."""
+    outdated = [
+        f"{line.path}:{line.entry.number}{'' if line.promotion else ', by hand'}, "
+        f"{line.gone_names.mark}"
+        for line in lines
+        if line.gone_names
+    ]
+    fault = f"{count_outdated(lines)}{render_lines(outdated)}" if outdated else ""
+    remedy = "`memory review` asks about lines that were promoted; change those by hand yourself."
+    promise = "the lines of MEMORY.md name what is there"
+    return judge("names", promise, fault, remedy=remedy, is_advice=True)
 
 
 def check_projection(name: str, corpus: str, expected: set[str], actual: set[str]) -> Check:

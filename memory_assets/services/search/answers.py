@@ -19,6 +19,7 @@ from memory_assets.schema.requests import AnswerRequest, RecallRequest
 from memory_assets.services.models.open_models import masked, open_model, withheld_lines
 from memory_assets.services.models.prices import cost_of, prices_of
 from memory_assets.services.search.corpus import open_corpus
+from memory_assets.services.search.named import mark_gone
 from memory_assets.stages.distill.authorship import typed_paragraphs
 from memory_assets.stages.recall import cited_answer
 from memory_assets.stages.recall.answering import answer
@@ -108,7 +109,7 @@ def answer_from_all(
     given = {name: getattr(request, name) for name in request.model_fields_set}
     asked = RecallRequest(**given, profile="deep" if reader else "balanced")
     dependencies = _dependencies(store, readable, None)
-    recalled = answer(asked, readable.corpus, asker, dependencies)
+    recalled = mark_gone(store, answer(asked, readable.corpus, asker, dependencies))
     is_filtered = request.are_set or request.include
     memory_md = "" if is_filtered else readable.read_memory_md()
     lines = lines_about(request.question, memory_md)

@@ -16,6 +16,7 @@ import polars as pl
 from memory_assets.harnesses.tool_calls import describe_call, shell_command
 from memory_assets.schema.requests import RecallRequest
 from memory_assets.services.search import known_of
+from memory_assets.services.search.named import with_marks
 from memory_assets.stages.deliver.shown_context import read_shown_ids
 from memory_assets.stages.friction.commands import ROUTINE, parse_steps
 from memory_assets.stages.friction.past_failures import PastFailure
@@ -74,7 +75,8 @@ Candidate = tuple[str, str, datetime]
 def _sure_memories(lookup: known_of.Lookup, memories: pl.DataFrame) -> Iterator[Candidate]:
     """Yields the memories without a mark, rules first."""
     for result in chain.from_iterable(known_of.memory_groups(lookup, memories)):
-        (*_, present) = known_of.present_results(lookup, [result])
+        marked = list(with_marks(lookup.store, [result]))
+        (*_, present) = known_of.present_results(lookup, marked)
         if not present.tags and holds(present):
             yield result.memory_id, result.text, result.event_at
 

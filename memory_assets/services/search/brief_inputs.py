@@ -16,6 +16,7 @@ import polars as pl
 
 from memory_assets.schema.protocols import Row
 from memory_assets.schema.records import READ_STATUSES
+from memory_assets.services.search.named import names_only_gone
 from memory_assets.stages.brief.briefing import ActiveProject
 from memory_assets.stages.brief.due import Trigger, find_due
 from memory_assets.stages.brief.lessons import active_lessons
@@ -186,14 +187,16 @@ def lessons_of(store: Store) -> list[Row]:
     lessons = store.tables.read("lessons")
     if lessons.is_empty():
         return []
-    hidden = _forgotten_messages(store) | _superseded_messages(store, lessons)
+    hidden = _forgotten_messages(store) | _outdated_messages(store, lessons)
     return active_lessons(lessons, store.settings.owner, hidden)
 
 
-def _superseded_messages(store: Store, lessons: pl.DataFrame) -> frozenset[str]:
-    """Returns the messages of lessons whose memory was superseded."""
-    superseded = store.tables.scan("memories").filter(state="superseded")
-    cited = superseded.select("observation_ids").collect()["observation_ids"]
+def _outdated_messages(store: Store, lessons: pl.DataFrame) -> frozenset[str]:
+    """Returns the messages of lessons whose memory was superseded, or names only what is gone."""
+    is_gone = pl.col("id").is_in(names_only_gone(store.tables))
+    is_outdated = is_gone | (pl.col("state") == "superseded")
+    outdated = store.tables.scan("memories").filter(is_outdated)
+    cited = outdated.select("observation_ids").collect()["observation_ids"]
     ids = cited.explode().drop_nulls()
     days = [day.isoformat() for day in lessons["day"].unique()]
     has_id = pl.col("id").is_in(ids.implode())

@@ -106,6 +106,10 @@ class IgnoreRules:
         folder = _folder_of_sessions(Path(sessions)) if sessions else ""
         return self._match(folder, str(path)) is not None
 
+    def ignores_folder(self, folder: str) -> bool:
+        """Returns whether sessions in the working folder are left out."""
+        return self._match(folder, "") is not None
+
     def _match(self, folder: str, path: str) -> str | None:
         """Returns in words the pattern that excludes the working folder, or else the path.
 

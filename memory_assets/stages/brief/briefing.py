@@ -100,6 +100,7 @@ def render_briefing(
     project_md: str = "",
     pending: int,
     undistilled: int = 0,
+    outdated: str = "",
     expiring: Sequence[date] = (),
     owner: str,
     as_of: date | None,
@@ -121,7 +122,8 @@ def render_briefing(
     triage `refused` as lines of the project, are not shown;
     `reflected` are the memories that reflections kept. `active` projects are named where there is
     no project. Of the `pending` proposals, `expiring` has the days on which some expire soon;
-    `undistilled` sessions wait although no run asks a model about them.
+    `undistilled` sessions wait although no run asks a model about them, `outdated` says how many
+    lines name what is gone.
     """
     work = _of_project(project, tasks)
     as_of = max(filter(None, (as_of, *(row["day"] for row in work))), default=None)
@@ -134,6 +136,7 @@ def render_briefing(
     changes.mark_ended((*rules, *others))
     sessions = changes.without_ended(map(work_line, work))
     coming = [trigger for trigger in due if trigger.project == project]
+    names = [] if project else [*map(project_line, active)]
     if is_full:
         known_facts = BriefingSection("What is known", _known(facts, above, reflected))
     else:
@@ -145,10 +148,10 @@ def render_briefing(
         BriefingSection("Lessons", learned),
         *others,
         BriefingSection("Last sessions", sessions),
-        BriefingSection("Active projects", [] if project else [*map(project_line, active)]),
+        BriefingSection("Active projects", names),
         known_facts,
     ]
-    head = [_title(project, as_of), *_waiting(pending, undistilled, expiring)]
+    head = [_title(project, as_of), *_waiting(pending, undistilled, expiring, outdated)]
     return fit_sections(head, parts, budget_tokens, THE_REST if is_full else IN_FULL)
 
 
@@ -162,7 +165,7 @@ def _of_project(project: str | None, rows: Sequence[Row]) -> list[Row]:
     return [row for row in rows if row["project"] == project]
 
 
-def _waiting(pending: int, undistilled: int, expiring: Sequence[date]) -> list[str]:
+def _waiting(pending: int, undistilled: int, expiring: Sequence[date], outdated: str) -> list[str]:
     """Returns what waits for the owner."""
     lines: list[str] = []
     if pending:
@@ -171,6 +174,8 @@ def _waiting(pending: int, undistilled: int, expiring: Sequence[date]) -> list[s
     if undistilled:
         sessions = counted(undistilled, "session")
         lines.append(f"🗒 No model has read {sessions}: the owner can ask for `memory_distill`.")
+    if outdated:
+        lines.append(f"🔍 {outdated}: `memory review`.")
     return lines
 
 

@@ -6,8 +6,9 @@ messages or memories, so that nothing in it ever has to be forgotten. Charts cov
 year, by week; weeks begin on Monday.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from html import escape
 from pathlib import Path
@@ -15,7 +16,9 @@ from zoneinfo import ZoneInfo
 
 import polars as pl
 
+from memory_assets.schema import frames
 from memory_assets.schema.tables import TABLES, deadline_of
+from memory_assets.stages.maintain import name_ages
 from memory_assets.stages.maintain.charts import (
     Format,
     Series,
@@ -30,6 +33,7 @@ from memory_assets.stages.maintain.charts import (
 from memory_assets.stages.maintain.fact_quality import count_of, share_of
 from memory_assets.stages.maintain.faults import FAULTS
 from memory_assets.stages.recall.log import OUTCOMES, UNKNOWN
+from memory_assets.stages.recall.memory_search import DECAY_PER_DAY
 from memory_assets.text.html_page import render_page
 
 FOLDER = "health"
@@ -64,6 +68,8 @@ class HealthInputs:
     """Table → since when changed input waits to be built into it."""
     now: datetime
     zone: ZoneInfo
+    names: pl.DataFrame = field(default_factory=lambda: frames.empty("verifications"))
+    """What memories name, with a column `category`."""
 
     @property
     def today(self) -> date:
@@ -109,7 +115,9 @@ def build_report(inputs: HealthInputs) -> HealthReport:
     by_week = (_growth, _states, _quality, _recall, _latency, _cost)
     sections = [build_section(inputs, weeks) for build_section in by_week]
     figures = _figures(inputs, month)
-    return HealthReport(month, inputs.today, figures, [*sections, _freshness(inputs)])
+    return HealthReport(
+        month, inputs.today, figures, [*sections, _names(inputs), _freshness(inputs)]
+    )
 
 
 def _figures(inputs: HealthInputs, month: str) -> dict[str, str]:
@@ -250,6 +258,25 @@ def _cost(inputs: HealthInputs, weeks: Sequence[date]) -> ReportSection:
     text = f"{dollars(float(paid['usd'].sum()))} in all."
     chart = _columns("cost", "US dollars a week, by step", weeks, series, dollars)
     return ReportSection("Cost", [text, *notes], [chart])
+
+
+def _names(inputs: HealthInputs) -> ReportSection:
+    ages = name_ages.ages_of(inputs.names, inputs.today)
+    title = "What memories name"
+    if ages.height < name_ages.LEAST:
+        return ReportSection(title, [f"Names looked up: {ages.height:,}; too few to say."])
+    days = name_ages.half_life(ages)
+    half_life = f"{days:,.0f} days" if days else "unknown, as none has ended"
+    text = (
+        f"{ages.filter(state='holds').height:,} of {ages.height:,} names still hold. Half-life: "
+        f"{half_life}; recall assumes {math.log(2) / DECAY_PER_DAY:,.0f} days for a memory."
+    )
+    charts = []
+    for column in ("age", "category"):
+        title_of_chart = f"Share of names that hold, by {column}"
+        svg = horizontal_bars(title_of_chart, name_ages.shares_of(ages, column), percent)
+        charts.append(Chart(f"names_{column}", title_of_chart, svg))
+    return ReportSection(title, [text], charts)
 
 
 def is_overdue(inputs: HealthInputs, name: str) -> bool:

@@ -11,12 +11,15 @@ from itertools import product
 
 from memory_assets.stages.embed.conflicts import Likeness, supersedes
 from memory_assets.stages.recall.results import MESSAGE, Recalled
+from memory_assets.stages.verify.verifications import NAMES
 from memory_assets.text.excerpts import whole_sentences
 from memory_assets.text.short_ids import short_id, short_message_id
 
 REPLACED = "replaced on "
 DENIED = "denied by "
-"""How the marks of results begin that no longer hold."""
+"""How the marks of results begin that no longer hold; `NAMES` begins that of a memory that names
+what is gone.
+"""
 
 ALIKE = 0.6
 """Cosine from which two statements are about the same thing: that of most changes of mind, and of
@@ -25,8 +28,16 @@ few pairs that only look like one.
 
 
 def holds(result: Recalled) -> bool:
-    """Returns whether nothing said later replaced or denied the result."""
-    return not any(tag.startswith((REPLACED, DENIED)) for tag in result.tags)
+    """Returns whether nothing said later replaced or denied the result, and nothing that it names
+    is gone.
+    """
+    is_replaced = any(tag.startswith((REPLACED, DENIED)) for tag in result.tags)
+    return not is_replaced and not names_gone(result)
+
+
+def names_gone(result: Recalled) -> bool:
+    """Returns whether the result has the mark that it names what is gone."""
+    return any(tag.startswith(NAMES) for tag in result.tags)
 
 
 def present_first(

@@ -39,7 +39,8 @@ _OF_MEMORY = ("kind", "text", "confidence", "category", "priority")
 _MARKUP = re.compile(r"<(?=[/!?|]?[A-Za-z|])([^<>\n]{0,200})>?")
 _LINE_MARK = re.compile(r"(?<!\S)~(?!\S)")
 _FENCE = re.compile(r"`{3,}|~{3,}")
-_TAG = re.compile(r"[^\w .:-]")
+_TAG = re.compile(r"[^\w .,:/()-]")
+_NAME = re.compile(r"[^\w .:-]")
 
 
 def condition(filters: Filters, columns: Sequence[str]) -> pl.Expr:
@@ -142,7 +143,8 @@ class Recalled:
     """Factor → what the fused score was multiplied with."""
     tags: tuple[str, ...] = ()
     """uncertain, unconfirmed (inferred, and no other source says so), a state that is not active,
-    `conflict:mem_…`, `linked:NAME` (a better result shares that name).
+    `conflict:mem_…`, `linked:NAME` (a better result shares that name), "names `PATH`, gone since
+    DATE".
     """
 
 
@@ -341,7 +343,7 @@ def render_line(memory: Recalled) -> str:
     tags = "".join(f" [{_TAG.sub('', tag).replace(':', ' ')}]" for tag in memory.tags)
     is_said = memory.kind == MESSAGE
     first = "said" if is_said else f"{memory.confidence:.2f}"
-    last = _TAG.sub("", memory.said_by if is_said else memory.category)
+    last = _NAME.sub("", memory.said_by if is_said else memory.category)
     other = f" — {one_line(str(memory.other_half))}" if memory.other_half else ""
     source = f"({first}, {memory.age_days}d, {last})"
     return f"~ {one_line(memory.text)}{other}{tags} {source}"

@@ -1,5 +1,5 @@
 """Proposes changes of lines of MEMORY.md: replaced since, contradicted by a proposal, said more
-fully, said in turns that were taken back, or too many.
+fully, said in turns that were taken back, naming what was renamed or is gone, or too many.
 
 Takes the status of the entries, the present memories and the decisions; returns amendments. Only
 unchanged entries of ours are considered, because what a person wrote or reworded is theirs; that a
@@ -10,6 +10,7 @@ change and its reason, so it is numbered once, and what was rejected is not prop
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, tzinfo
+from types import MappingProxyType
 from typing import Any
 
 import polars as pl
@@ -24,6 +25,7 @@ from memory_assets.stages.triage.comparison import says_the_same
 from memory_assets.stages.triage.entries import EntryStatus
 from memory_assets.stages.triage.file_sizes import FileSize
 from memory_assets.stages.triage.memory_md import normal
+from memory_assets.stages.verify.verifications import GoneNames
 from memory_assets.store.ledger import CORRECTED, Event
 from memory_assets.text.words import text_hash
 
@@ -60,12 +62,14 @@ def plan_amendments(
     zone: tzinfo,
     contradicting: Sequence[tuple[EntryStatus, Row]] = (),
     rewound: Collection[str] = (),
+    outdated: Mapping[str, GoneNames] = MappingProxyType({}),
 ) -> list[PlannedAmendment]:
     """Returns the amendments that the entries of a file need.
 
     `merged` are decisions with `proposal_id`, `text`, `entry` and `event_on`: proposals that repeat
     an entry. `contradicting` are entries, whoever wrote them, each with the pending proposal that
-    contradicts it. `rewound` are the ids of messages that a person took back.
+    contradicts it. `rewound` are the ids of messages that a person took back, `outdated` what
+    lines name that does not hold.
     """
     ours = [status for status in statuses if status.is_ours]
     by_id = {row["id"]: row for row in memories.iter_rows(named=True)}
@@ -76,6 +80,7 @@ def plan_amendments(
         *_said_more_fully(ours, merged),
         *_retire_contradicted(ours),
         *_retire_rewound(ours, rewound),
+        *_name_anew(ours, outdated),
         *(_retire(status, "many", file.text) for status in _least_missed(ours, file)),
     ]
     first_of_line: dict[str, PlannedAmendment] = {}
@@ -102,6 +107,27 @@ def _retire_rewound(
         messages = {part["message_id"] for part in evidence}
         if messages and messages.issubset(rewound) and status.memory is None:
             yield _retire(status, "rewound", "the turns in which it was said were taken back")
+
+
+def _name_anew(
+    ours: Iterable[EntryStatus], outdated: Mapping[str, GoneNames]
+) -> Iterator[PlannedAmendment]:
+    """Yields each line with the new names of what it names, or the retirement of a line that names
+    only what is gone.
+    """
+    for status in ours:
+        names = outdated.get(status.line)
+        if names is None:
+            continue
+        why = f"gone:{text_hash(names.mark)[:12]}"
+        retirement = _retire(status, why, f"it {names.mark}")
+        text = status.entry.text
+        for name, new_name in names.new_names.items():
+            text = text.replace(name, new_name)
+        if text != status.entry.text:
+            yield replace(retirement, key=f"rename:{status.proposal_id}:{why}", text=text)
+        elif names.is_all:
+            yield retirement
 
 
 def plan_retirements(

@@ -12,8 +12,8 @@ is sure (over 0.8), stands alone (`wording.py`), and was said in two sessions, o
 that is unmistakably meant to last; rules and personal sections take only the owner's own words.
 Earned trust in a category promotes a few lines a day that two sessions said and that are less sure.
 A model's review may decide the rest; everything else waits for a person. So do, in any case, lines
-that would hold in all projects, sensitive lines (`sensitive.py`) and those that only pasted text
-says (`typed.py`).
+that would hold in all projects, sensitive lines (`sensitive.py`), those that only pasted text says
+(`typed.py`), and those that name what is gone (`stages/verify`).
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -267,6 +267,8 @@ def follow_review(review: Row, proposal: Row, guarded: frozenset[str]) -> Ruling
 
 def needs_person(proposal: Row, guarded: frozenset[str]) -> str | None:
     """Returns why the proposal must not be promoted without a person, or None."""
+    if proposal.get("names_gone"):
+        return proposal["names_gone"]
     if proposal["section"].casefold() in guarded and proposal["author"] != "owner":
         return f"{proposal['section']} takes only the owner's own words"
     sensitive = sensitive_reason(proposal["text"], proposal.get("own_hosts", ()))

@@ -18,6 +18,7 @@ from memory_assets.schema.protocols import Row
 from memory_assets.stages.distill.write_gate import PERHAPS
 from memory_assets.stages.triage.memory_md import normal
 from memory_assets.stages.triage.projects import place_of
+from memory_assets.stages.verify.verifications import gone_names
 from memory_assets.store.parquet_tables import ParquetTables
 
 _OF_THE_MEMORY = ("author", "confidence", "event_at", "contradicted_count")
@@ -43,7 +44,7 @@ def read_current(
     tables: ParquetTables, merged: Mapping[str, str] = MappingProxyType({})
 ) -> dict[str, dict[str, Any]]:
     """Returns proposals, amendments and recurring problems by id, with present observations and
-    `memory_state`.
+    `memory_state`; one that names what is gone has that in `names_gone`.
 
     `merged` names the proposal that each merged one repeats.
     """
@@ -52,6 +53,9 @@ def read_current(
         "observations", columns=["id", "session_id", "author", "gate", "gate_reason", "project"]
     )
     proposed = current_proposals(tables.read("proposals"), memories, observations, merged)
+    for id, names in gone_names(tables.read("verifications"), "proposal").items():
+        if id in proposed:
+            proposed[id]["names_gone"] = f"it {names.mark}"
     others = [*tables.read("amendments").to_dicts(), *tables.read("friction").to_dicts()]
     return proposed | {row["proposal_id"]: row for row in others}
 

@@ -52,7 +52,8 @@ _LAST_LINE = re.compile(
 )
 TOO_LONG = "_Too long: {}._"
 _TOO_LONG = re.compile(r"^_Too long: .+\._$")
-_WHY = re.compile(r"\s*— _[^_]*_$")
+_WHY = re.compile(r"\s*— _(?>`[^`]*`|[^_])*_$")
+_CODE_OR_UNDERSCORE = re.compile(r"(`[^`]*`)|_")
 _BOLD = re.compile(r"^\*\*(.+?)\*\*(.*)$")
 
 HALF_SAVED = (
@@ -323,7 +324,8 @@ def _render_item(row: Row) -> str:
     instead = "" if "details" in row else instead_of(row)
     section = row["section"] if "place" in row else ""
     reasons = "; ".join(filter(None, (section, instead, row["why"])))
-    why = f" — _{reasons.replace('_', ' ')}_" if reasons else ""
+    plain = _CODE_OR_UNDERSCORE.sub(lambda match: match[1] or " ", reasons)
+    why = f" — _{plain}_" if reasons else ""
     return f"- [ ] `{row['proposal_id']}` {text if '*' in text else f'**{text}**'}{why}"
 
 

@@ -57,6 +57,7 @@ from memory_assets.stages.triage.patches import PATCHED, write_patch
 from memory_assets.stages.triage.projects import home_of, memory_files
 from memory_assets.stages.triage.review_time import ReviewTime, read_session_days
 from memory_assets.stages.triage.typed import read_typed_proposals
+from memory_assets.stages.verify.verifications import gone_names
 from memory_assets.store.archive import Archive
 from memory_assets.store.ledger import Ledger
 from memory_assets.store.parquet_tables import ParquetTables
@@ -190,14 +191,15 @@ class Triage:
         memories = self.tables.read("memories")
         events = self.ledger.events()
         zone = self.rules.zone
-        records = self.tables.scan("records").filter(status="rewound").select("message_id")
-        rewound = set(records.collect()["message_id"])
+        records = self.tables.read("records", columns=["status", "message_id"])
+        rewound = set(records.filter(status="rewound")["message_id"])
+        outdated = gone_names(self.tables.read("verifications"), "line")
         planned: list[PlannedAmendment] = []
         for file in read_sizes(self.workspace.root):
             entries = [status for status in statuses if status.path == file.path]
             proposals = [row for row in undecided if home_of(row) == file.path]
             contradicting = list(self._contradictions(entries, proposals))
-            about = (memories, events, merged, zone, contradicting, rewound)
+            about = (memories, events, merged, zone, contradicting, rewound, outdated)
             planned += plan_amendments(entries, file, *about)
         self._number(planned, states.RULES)
         return read_amendments(self.ledger.events([NUMBERED]))

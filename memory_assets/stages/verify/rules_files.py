@@ -62,7 +62,7 @@ class Checked:
 def check_folder(root: Path, history: History | None) -> Checked:
     """Looks up what the rules files below the folder name, in its history if it has one."""
     lookups = Lookups(root, history)
-    files = _rules_files(root, lookups)
+    files = rules_files(root, lookups)
     texts = {file: read_text(root, file) for file in files}
     verdicts = [
         (file, named, lookups.verdict(named, (root / file).parent))
@@ -82,7 +82,7 @@ def check_folder(root: Path, history: History | None) -> Checked:
     )
 
 
-def _rules_files(root: Path, lookups: Lookups) -> list[str]:
+def rules_files(root: Path, lookups: Lookups) -> list[str]:
     """Returns the files of rules, in order; of several links to one file, the first."""
     at_top = (name for name in (*FOR_AGENTS, *FOR_PEOPLE) if os.path.lexists(root / name))
     in_folders = (path for pattern in RULES for path in root.glob(pattern))

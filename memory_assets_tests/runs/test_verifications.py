@@ -1,0 +1,163 @@
+"""What memories, proposals, lines and rules files name is looked up once at each commit, and what is gone has consequences."""
+
+import shutil
+from datetime import date
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from memory_assets.adapters import git_reading
+from memory_assets.runs.inputs import input_versions
+from memory_assets.runs.materialise import materialise
+from memory_assets.schema.tables import TABLES, WHOLE
+from memory_assets.services.review.open_triage import triage_of
+from memory_assets.services.review.written_lines import count_outdated, read_lines
+from memory_assets.stages.triage.promote import PROMOTED
+from memory_assets.store.settings import read_settings
+from memory_assets.store.store import Store, open_store
+from memory_assets_tests.factories import START, fact, row
+from memory_assets_tests.memory.test_checking import MAKE, SCRIPT, commit
+from memory_assets_tests.small_store import write
+
+DEPLOY = "Deploy with `scripts/deploy.sh`, never by hand."
+CHECK = "Always run `make lint` before a commit."
+POLL = "The feed is read by `feed/poll.py`."
+FILES = {"scripts/deploy.sh": SCRIPT, "Makefile": MAKE, "AGENTS.md": "Use `feed/poll.py`.\n", "feed/poll.py": "poll()\n" * 9}  # fmt: skip
+ON = date(2026, 5, 2)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    folder = tmp_path / "home" / "tide"
+    folder.mkdir()
+    commit(folder, FILES)
+    return folder
+
+
+@pytest.fixture
+def store(root: Path) -> Store:
+    store = open_store(read_settings(owner="ann"))
+    session = {"person": "ann", "project": "tide", "status": "observed"}
+    write(store, "windows", WHOLE, row("windows", window_id="w", session_id="s", folder=str(root / "feed"), **session))  # fmt: skip
+    said = {"session_id": "s", "session_ids": ["s"], "project": "tide", "event_at": START}
+    write(store, "memories", WHOLE, fact("m1", DEPLOY, **said), fact("m2", CHECK, **said), fact("m3", "Tides are nice.", **said))  # fmt: skip
+    return store
+
+
+def verify(store: Store) -> pl.DataFrame:
+    materialise(store, [TABLES["verifications"]], [WHOLE])
+    return store.tables.read("verifications")
+
+
+def states(rows: pl.DataFrame, subject: str) -> dict[tuple[str, str], tuple[str, str]]:
+    """By subject and name: its state, and its new name."""
+    of_subject = rows.filter(subject=subject)
+    return {(each["subject_id"], each["name"]): (each["state"], each["moved_to"]) for each in of_subject.to_dicts()}  # fmt: skip
+
+
+def rename(root: Path) -> None:
+    commit(root, {"scripts/deploy.sh": None, "ops/deploy": SCRIPT, "Makefile": MAKE[19:]})
+
+
+def test_names_of_memories_and_rules_files_follow_the_repository(store: Store, root: Path):
+    assert set(verify(store)["state"]) == {"holds"}
+    rename(root)
+    rows = verify(store)
+    assert states(rows, "memory") == {
+        ("m1", "scripts/deploy.sh"): ("moved", "ops/deploy"),
+        ("m2", "lint"): ("gone", ""),
+    }
+    assert states(rows, "rules file") == {(str(root / "AGENTS.md"), "feed/poll.py"): ("holds", "")}
+    assert rows.filter(subject="rules file")["place"].to_list() == ["AGENTS.md:1"]
+    assert set(rows.filter(pl.col("state") != "holds")["since_on"]) == {ON}
+
+
+def test_a_repository_that_did_not_move_is_not_asked(
+    store: Store, root: Path, monkeypatch: pytest.MonkeyPatch
+):
+    calls: list[list[str]] = []
+    run = git_reading.subprocess.run
+
+    def counted(command: list[str], **options: object) -> object:
+        calls.append(command)
+        return run(command, **options)
+
+    monkeypatch.setattr(git_reading.subprocess, "run", counted)
+    first = verify(store)
+    assert calls
+    versions = input_versions(store, TABLES["verifications"])
+    calls.clear()
+    assert verify(store).equals(first)
+    assert input_versions(store, TABLES["verifications"]) == versions
+    assert calls == []
+    rename(root)
+    assert input_versions(store, TABLES["verifications"]) != versions
+    verify(store)
+    assert calls
+
+
+def test_another_memory_is_looked_up_and_the_others_stay(store: Store):
+    before = verify(store)
+    memories = store.tables.read("memories")
+    more = fact("m4", POLL, session_id="s", session_ids=["s"], project="tide", event_at=START)
+    write(store, "memories", WHOLE, *memories.to_dicts(), more)
+    assert states(verify(store), "memory") == {
+        **states(before, "memory"),
+        ("m4", "feed/poll.py"): ("holds", ""),
+    }
+
+
+@pytest.mark.parametrize("why", ["folder gone", "ignored", "another person's"])
+def test_nothing_is_looked_up_in_other_folders(store: Store, root: Path, why: str):
+    if why == "folder gone":
+        shutil.rmtree(root)
+    elif why == "ignored":
+        (root.parent / ".memoryignore").write_text("tide/\n")
+    else:
+        window = {**store.tables.read("windows").row(0, named=True), "person": "ben"}
+        write(store, "windows", WHOLE, window)
+    assert input_versions(store, TABLES["verifications"]) == {}
+    assert verify(store).is_empty()
+
+
+def test_a_session_in_another_worktree_counts_for_the_main_one(store: Store, root: Path):
+    git_reading.subprocess.run(["git", "worktree", "add", "-q", "../other"], cwd=root, check=True)
+    window = store.tables.read("windows").row(0, named=True)
+    write(store, "windows", WHOLE, {**window, "folder": str(root.parent / "other" / "feed")})
+    assert set(verify(store)["root"]) == {str(root)}
+
+
+def write_lines(store: Store, *lines: str, promoted: bool = True) -> None:
+    folder = store.workspace / "projects"
+    folder.mkdir(exist_ok=True)
+    entries = [f"- (2026-04-01) {line}" for line in lines]
+    (folder / "tide.md").write_text("# MEMORY of tide\n\n## Rules\n\n" + "\n".join(entries) + "\n")
+    for number, line in enumerate(entries if promoted else ()):
+        about = {"line": line, "path": "projects/tide.md", "session_ids": ["s"], "evidence": []}
+        payload = {**about, "commit": "c", "section": "Rules"}
+        store.ledger.append(PROMOTED, f"p-20260401-00{number}", payload, actor="rules")
+
+
+def test_a_line_gets_the_new_name_or_is_dropped_and_is_asked_about_once(store: Store, root: Path):
+    write_lines(store, DEPLOY, CHECK, POLL)
+    rename(root)
+    verify(store)
+    lines = [*read_lines(store)]
+    assert count_outdated(lines) == "2 of 3 lines name things that are gone"
+    amendments = triage_of(store).amend()
+    assert dict(amendments.select("text", "reason").iter_rows()) == {
+        DEPLOY.replace(
+            "scripts/deploy.sh", "ops/deploy"
+        ): "it names `scripts/deploy.sh`, gone since 2026-05-02 (renamed to `ops/deploy`)",
+        "": "it names `make lint`, gone since 2026-05-02",
+    }
+    assert triage_of(store).amend().equals(amendments)
+
+
+def test_a_line_by_hand_is_named_and_left_alone(store: Store, root: Path):
+    write_lines(store, DEPLOY, promoted=False)
+    rename(root)
+    verify(store)
+    assert count_outdated([*read_lines(store)]) == "1 of 1 line names things that are gone"
+    assert triage_of(store).amend().is_empty()
