@@ -30,7 +30,7 @@ _MEMORY_TOOL = _PATTERNS["memory_tool"]
 
 _RENDERED = _PATTERNS["rendered"]
 _PATCHED = re.compile(r"\*\*\* (?:(?:Add|Update|Delete) File|Move to): ([^\n]+)")
-_SCRIPT_COMMAND = re.compile(r'cmd:\s*("(?:[^"\\]|\\.)*")')
+_SCRIPT_COMMAND = re.compile(r'\bcmd"?:\s*("(?:[^"\\]|\\.)*")')
 _JOINED = re.compile(r"[;&|<>`\n\\]|\$\(")
 _WORD = re.compile(r"""'([^']*)'|"([^"]*)"|([^\s'"]+)""")
 _READERS = frozenset({"sed", "cat", "head", "tail", "nl", "bat", "less", "more"})
@@ -80,11 +80,11 @@ def describe_call(tool: str, arguments: Any) -> CallEffect:
 def shell_command(arguments: Any) -> str:
     """Returns the command line in a shell tool's arguments.
 
-    Arguments that are a text may be a script; its command counts if it has exactly one.
+    Arguments that are a text may be a script: then its commands are returned, one a line.
     """
     if isinstance(arguments, str):
         commands = _SCRIPT_COMMAND.findall(arguments)
-        return str(orjson.loads(commands[0])) if len(commands) == 1 else arguments
+        return "\n".join(map(orjson.loads, commands)) or arguments
     value: Any = ""
     if isinstance(arguments, Mapping):
         value = arguments.get("command") or arguments.get("cmd") or arguments.get("input") or ""

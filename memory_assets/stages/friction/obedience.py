@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from itertools import product
 from pathlib import PurePosixPath
+from posixpath import normpath
 from typing import Literal
 
 from memory_assets.stages.friction.shell_calls import ShellCall, read_shell_calls
@@ -47,6 +48,14 @@ class Act:
     def text(self) -> str:
         """The command, or the path."""
         return self.path or (self.step.text if self.step else "")
+
+    @property
+    def is_edit(self) -> bool:
+        """Whether it writes a file of the session's folder."""
+        folder = self.call.session.folder
+        is_absolute = bool(folder) and self.path.startswith("/")
+        is_inside = not is_absolute or PurePosixPath(self.path).is_relative_to(folder)
+        return bool(self.path) and not self.is_read and is_inside
 
     def runs(self, commands: Commands) -> bool:
         """Returns whether it runs one of the commands."""
@@ -112,19 +121,23 @@ def _options(rule: VisibleRule, acts: Sequence[Act]) -> Judged:
 
 
 def _order(rule: VisibleRule, acts: Sequence[Act]) -> Judged:
+    """Yields the calls that something must precede: again after an edit behind such a call."""
     is_done = False
+    is_used = False
     for act in acts:
         if act.runs(rule.first) or _writes(rule.first_files, act):
             is_done = not (rule.must_pass and act.call.is_failed)
-        elif act.path and rule.is_again and not act.is_read:
-            is_done = False
+            is_used = False
+        elif act.is_edit:
+            is_done = is_done and not (rule.is_again or is_used)
         elif act.runs(rule.then) and not _is_cut_short(act):
             yield act, is_done
-            is_done = is_done and (not rule.is_each or act.call.is_failed)
+            is_used = not act.call.is_failed
+            is_done = is_done and not (rule.is_each and is_used)
 
 
 def _writes(patterns: Sequence[str], act: Act) -> bool:
-    return bool(act.path) and not act.is_read and any(is_file(each, act) for each in patterns)
+    return act.is_edit and any(is_file(each, act) for each in patterns)
 
 
 def _is_cut_short(act: Act) -> bool:
@@ -148,7 +161,7 @@ def _mentions(act: Act) -> Iterator[Act]:
 
 def is_file(pattern: str, act: Act) -> bool:
     """Returns whether the act's path is the file, or in the folder, that the pattern names."""
-    path = PurePosixPath(act.path)
+    path = PurePosixPath(normpath(act.path))
     folder = act.call.session.folder
     if path.is_absolute() and folder and path.is_relative_to(folder):
         path = path.relative_to(folder)

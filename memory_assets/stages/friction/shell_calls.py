@@ -43,7 +43,7 @@ VALUED = word_set("""-u -g -n -I -C -c -p --with --python --group --extra --pref
 _LAUNCHERS = word_set("uv poetry pdm hatch pipenv bundle mise npm pnpm yarn")
 _DIRECT_LAUNCHERS = word_set("npx bunx uvx")
 _RUNS = word_set("run exec dlx")
-_SCRIPT_RUNNERS = word_set("npm pnpm yarn bun")
+_SCRIPT_RUNNERS = word_set("npm pnpm yarn bun mise")
 """Launchers whose `run` names a script of the package, which is no program."""
 
 _LETTERS = re.compile(r"-[A-Za-z]{1,3}$")

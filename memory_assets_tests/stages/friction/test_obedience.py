@@ -50,6 +50,22 @@ def verdict(sentence: str, *calls: str) -> RuleVerdict | None:
             ["make check && git commit -m x!"],
             "does not apply",
         ),
+        ("Run `make check` before you commit.", ["make check", "git commit", "git commit"], "kept"),
+        (
+            "Run `make check` before you commit.",
+            ["make check", "git commit", "edit a.py", "git commit"],
+            "broken",
+        ),
+        (
+            "Run `make check` before you commit.",
+            ["make check", "git commit", "ls > /tmp/list", "git commit"],
+            "kept",
+        ),
+        (
+            "Never edit api/schema.json",
+            ["edit /home/mira/code/shop/../bank/api/schema.json"],
+            "does not apply",
+        ),
         (
             "Run `make check` before each commit.",
             ["make check", "git commit", "git commit"],
@@ -65,6 +81,11 @@ def verdict(sentence: str, *calls: str) -> RuleVerdict | None:
         ("go test always with -race", ["go vet ./..."], "does not apply"),
         ("Never edit api/schema.json", ["edit /home/mira/code/shop/api/schema.json"], "broken"),
         ("Never edit api/schema.json", ["edit web/schema.json"], "does not apply"),
+        (
+            "Never edit api/schema.json",
+            ["edit /home/mira/code/shop/../bank/api/schema.json"],
+            "does not apply",
+        ),
         ("Never edit api/schema.json", ["read api/schema.json"], "kept"),
         ("Never edit api/schema.json", ["cd api && sed -i s/a/b/ schema.json"], "broken"),
         ("Never edit anything in vendor/", ["echo x > vendor/new.go"], "broken"),
