@@ -296,7 +296,7 @@ _CORE = (
     Table("health_report", "maintain", ("monthly",), "health/1", every_run=True,
           made_from=("memories", "observations", "sessions", "quality", "recalls",
                      "observer_answers", "reflections", "weekly_distillates",
-                     "monthly_distillates", "nightly_stats", "verifications"),
+                     "monthly_distillates", "nightly_stats", "verifications", "obedience"),
           kinds=frozenset({"markdown", "html"}),
           doc="How memory grows, how good it is, how recall answers, how fast, at what "
               "price, how fresh; with pictures."),

@@ -11,6 +11,7 @@ from memory_assets.runs.results import Markdown, Report, Rows, Run, per_partitio
 from memory_assets.runs.steps.embed import notes_of
 from memory_assets.schema.frames import frame_of, hash_of
 from memory_assets.schema.tables import table_names, version_of
+from memory_assets.services.health.helping import help_inputs
 from memory_assets.services.models.model_budget import priced_answers
 from memory_assets.services.review.open_triage import workspace_of
 from memory_assets.services.search import corpus, past_memories
@@ -153,6 +154,7 @@ def health_inputs(store: Store) -> HealthInputs:
         now=store.settings.clock(),
         zone=store.settings.zone,
         names=read("verifications").filter(subject="memory").join(categories, on="subject_id"),
+        help=help_inputs(store),
     )
 
 

@@ -15,11 +15,13 @@ from typing import get_args
 import polars as pl
 
 from memory_assets.english.languages import language_of
+from memory_assets.services.health.helping import help_inputs
 from memory_assets.services.models.model_questions import CAME_TO_NOTHING
 from memory_assets.services.models.open_models import projects_of, waiting_projects
 from memory_assets.services.sources import transcripts
 from memory_assets.stages.capture.discover import LeftOutFile
 from memory_assets.stages.deliver.silence import alarm
+from memory_assets.stages.maintain.helping import help_line
 from memory_assets.stages.reflect.questions import NO_ANSWER
 from memory_assets.stages.reflect.subjects import TABLE_OF
 from memory_assets.stages.triage.file_sizes import too_long_files
@@ -99,6 +101,8 @@ class Status:
     """Address of the bucket that holds the store, while the folder is a copy; empty without a
     bucket.
     """
+    rules: str = ""
+    """Whether memory helps: rules kept, corrections that returned; empty before one is judged."""
     alarm: str | None = None
     """That events or other input wait for too long, if so, and what to do."""
 
@@ -144,6 +148,7 @@ def status_of(store: Store, *, is_sample: bool = False) -> Status:
         too_long=too_long_files(store.workspace),
         damaged_lines=len(store.ledger.damaged()) + len(store.archive.damaged_lines()),
         objects=store.shared.address if store.shared else "",
+        rules=help_line(help_inputs(store), store.settings.today()),
         alarm=alarm(str(store.root)),
     )
 
@@ -179,6 +184,7 @@ def render_status(status: Status) -> str:
         "too long": "; ".join(status.too_long),
         "damaged": damage if status.damaged_lines else "",
         "memories": _memories(status),
+        "rules": status.rules,
         "to review": f"{status.pending:,} of {status.rows['proposals']:,} proposals",
         "updated": f"{status.updated_at:%Y-%m-%d %H:%M} UTC" if status.updated_at else "never",
         "model": _model_use(status),

@@ -32,6 +32,12 @@ from memory_assets.stages.maintain.charts import (
 )
 from memory_assets.stages.maintain.fact_quality import count_of, share_of
 from memory_assets.stages.maintain.faults import FAULTS
+from memory_assets.stages.maintain.helping import (
+    NOTHING_JUDGED,
+    HelpInputs,
+    help_sentences,
+    rule_rows,
+)
 from memory_assets.stages.recall.log import OUTCOMES, UNKNOWN
 from memory_assets.stages.recall.memory_search import DECAY_PER_DAY
 from memory_assets.text.html_page import render_page
@@ -70,6 +76,8 @@ class HealthInputs:
     zone: ZoneInfo
     names: pl.DataFrame = field(default_factory=lambda: frames.empty("verifications"))
     """What memories name, with a column `category`."""
+    help: HelpInputs = NOTHING_JUDGED
+    """What shows whether memory helps."""
 
     @property
     def today(self) -> date:
@@ -112,7 +120,7 @@ def build_report(inputs: HealthInputs) -> HealthReport:
     """Returns the report of the month of yesterday, which may have just ended."""
     month = f"{inputs.today - timedelta(days=1):%Y-%m}"
     weeks = _weeks(inputs)
-    by_week = (_growth, _states, _quality, _recall, _latency, _cost)
+    by_week = (_help, _growth, _states, _quality, _recall, _latency, _cost)
     sections = [build_section(inputs, weeks) for build_section in by_week]
     figures = _figures(inputs, month)
     return HealthReport(
@@ -137,6 +145,24 @@ def _figures(inputs: HealthInputs, month: str) -> dict[str, str]:
         f"paid in {month}": dollars(float(paid or 0)),
         "overdue tables": f"{overdue:,}",
     }
+
+
+def _help(inputs: HealthInputs, weeks: Sequence[date]) -> ReportSection:
+    rows = inputs.help.obedience
+    sessions = rows.group_by("session_id", "state").agg(pl.col("day").max())
+    states = {state: sessions.filter(state=state) for state in ("kept", "broken")}
+    returned = {"returned": inputs.help.returned}
+    charts = [
+        _columns(
+            "rules", "Sessions a week that kept or broke a rule", weeks, _row_counts(states, weeks)
+        ),
+        _columns(
+            "returned", "Corrections said again, by week", weeks, _row_counts(returned, weeks)
+        ),
+    ]
+    text = help_sentences(inputs.help, inputs.today)
+    table = rule_rows(rows) if rows.height else ()
+    return ReportSection("Does it help?", text, charts if rows.height else (), table)
 
 
 def _growth(inputs: HealthInputs, weeks: Sequence[date]) -> ReportSection:

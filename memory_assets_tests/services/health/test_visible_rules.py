@@ -1,0 +1,82 @@
+"""Of a store: the rules that calls can show, the verdicts on a day, and the line that the status has of them."""
+
+from datetime import UTC, datetime
+
+from memory_assets.runs.inputs import input_versions
+from memory_assets.runs.results import Run
+from memory_assets.runs.steps.friction import obedience
+from memory_assets.schema.frames import frame_of
+from memory_assets.schema.tables import TABLES
+from memory_assets.services.health.helping import help_inputs
+from memory_assets.services.health.status import status_of
+from memory_assets.services.health.visible_rules import rules_in
+from memory_assets.store.ledger import RECALLED, USED
+from memory_assets.store.store import Store
+from memory_assets_tests.factories import fact, message, row
+from memory_assets_tests.small_store import DAY, small_store, write
+
+ON = DAY.isoformat()
+PIP = '[toolCall Bash({"command":"pip install ruff"})]'
+OWNERS = {"author": "owner", "category": "rules-conventions", "scope": "everyone"}
+
+
+def store_with_rule(text: str = "Use uv, never pip.") -> Store:
+    store = small_store()
+    write(store, "memories", "all", fact("m1", text, observation_ids=["o1", "o2"], **OWNERS))
+    call = message(PIP, author="assistant", kind="tool_call", tool_name="Bash")
+    write(store, "messages", ON, call)
+    return store
+
+
+def verdicts(store: Store) -> list[tuple]:
+    rows = obedience(store, Run(TABLES["obedience"], (), ()))(ON)
+    return rows.select("rule_id", "state", "known", "command").rows()
+
+
+def test_a_day_is_judged_by_the_rules_of_the_store():
+    store = store_with_rule()
+    assert [rule.text for rule in rules_in(store)] == ["Use uv, never pip."]
+    assert verdicts(store) == [("m1", "broken", "before", "pip install ruff")]
+
+
+def test_a_session_that_was_shown_the_memory_knew_the_rule():
+    store = store_with_rule()
+    store.append_event(RECALLED, "q", {"memory_ids": ["m1"], "session": "session-1"})
+    assert verdicts(store) == [("m1", "broken", "recalled", "pip install ruff")]
+
+
+def test_another_rule_makes_every_day_stale():
+    table = TABLES["obedience"]
+    store = store_with_rule()
+    first = input_versions(store, table)
+    write(store, "memories", "all", fact("m1", "Use uv, never poetry.", **OWNERS))
+    assert first.keys() == input_versions(store, table).keys() == {ON}
+    assert first != input_versions(store, table)
+
+
+def test_the_status_says_whether_rules_are_kept_and_what_was_said_again():
+    store = store_with_rule()
+    assert status_of(store).rules == ""
+    judged = {
+        "rule_id": "m1",
+        "session_id": "session-1",
+        "day": DAY,
+        "state": "kept",
+        "known": "briefing",
+    }
+    write(store, "obedience", ON, row("obedience", **judged))
+    said = [row("observations", id=f"o{n}", session_id=f"s{n}", author="owner", day=DAY, event_at=datetime(2026, 8, 3, n, tzinfo=UTC)) for n in (1, 2)]  # fmt: skip
+    store.tables.write("observations", ON, frame_of("observations", said), inputs="-")
+    assert status_of(store).rules == (
+        f"since {ON}: 1 rule, kept in 1 of 1 sessions (too few to say); "
+        "1 correction returned (0 in as many days before)"
+    )
+
+
+def test_memories_that_sessions_were_shown_are_counted_with_their_use():
+    store = store_with_rule()
+    write(store, "obedience", ON, row("obedience", rule_id="m1", session_id="session-1", day=DAY))
+    store.append_event(RECALLED, "q", {"memory_ids": ["m1"], "session": "session-1"})
+    store.append_event(RECALLED, "q", {"memory_ids": ["m1"], "session": "session-2"})
+    store.append_event(USED, "u", {"memory_ids": ["m1"], "session": "session-2"})
+    assert help_inputs(store).shown.select("is_used").to_series().to_list() == [None, True]
