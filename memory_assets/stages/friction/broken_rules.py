@@ -99,8 +99,7 @@ def _extension(rule: KnownRule) -> Enforcement:
 def _commands(rule: KnownRule) -> list[str]:
     """Returns how the commands begin; `*`, which stands for any program, begins none."""
     commands = rule.rule.forbidden or rule.rule.then
-    named = [command for command in commands if command.words[0] != "*"]
-    return [" ".join((*command.words, *command.needs)) for command in named]
+    return [command.text for command in commands if command.words[0] != "*"]
 
 
 def _quoted(value: object) -> str:

@@ -8,53 +8,48 @@ known before, or if the person's next turn corrected it.
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
-from memory_assets.english.changes import read_changes
-from memory_assets.stages.friction.commands import CommandStep, parse_steps
+from memory_assets.english.changes import Change, read_changes
+from memory_assets.english.openings import strip_opening
 from memory_assets.stages.friction.finding import RULES_SECTION, Occurrence, RecurringProblem
+from memory_assets.stages.friction.obedience import Act, acts_of, judge
+from memory_assets.stages.friction.visible_rules import (
+    EVERYDAY_WORDS,
+    CommandPattern,
+    VisibleRule,
+    read_rule,
+)
 from memory_assets.stages.friction.week import ToolCall, Utterance, Week
-from memory_assets.text.words import word_set
 
 FEWEST_SESSIONS = 2
 """The second session that breaks a rule shows that the rule alone is not enough."""
 
-_FORBIDS = re.compile(
-    r"(?i)\b(?:never|not|no|(?:don'?t|do not|must not|stop) (?:ever )?(?:us(?:e|ing)|run(?:ning)?"
-    r"|call(?:ing)?)|instead of|rather than|avoid)\s+"
-    r"(?:(?:use|using|run(?:ning)?|with|plain|the)\s+)?"
-    r"(?:`([A-Za-z][\w.+-]*\w(?: [^`]+)?)`|['\"]?([A-Za-z][\w.+-]*\w(?:(?: [a-z]+)? --?[\w-]+)?))"
-)
-EVERYDAY_WORDS = word_set("""true false test set wait read time find type which cut less more do
-    done file date touch kill go make just task man info watch open code at host fly now sort split
-    join head tail cat echo source export history exec command node as in up top who last look
-    install script env if for then while till write mesg link dig nice yes clear reset sleep patch
-    tree black""")
-"""Programs that are also English words: "not true" forbids no program."""
-
-_TAKES = re.compile(
-    r"(?i)\b(?:use|using|with|on|via|through)\s+(?:the\s+)?(?!(?:your|my|our|their|his|her"
-    r"|its|any|every|all|this|that|these|those|an?)\b)"
-    r"[`'\"]?([A-Za-z][\w.+-]*\w)"
-)
-
 
 @dataclass(frozen=True)
 class Prohibition:
-    """What must not be run, and what to run instead (empty if nobody said)."""
+    """A command that must not be run."""
 
-    gone: str
-    """A program, or one with the words that make it forbidden: `git push --force`."""
-    came: str
+    rule: VisibleRule
     said_at: datetime
     project: str | None
     """The project it holds for; None: all."""
 
-    def forbids(self, step: CommandStep) -> bool:
-        """Returns whether it forbids the command."""
-        program, *words = self.gone.split()
-        return step.program == program and set(words) <= set(step.words)
+    @property
+    def gone(self) -> str:
+        """The command."""
+        return self.rule.forbidden[0].text
+
+    @property
+    def came(self) -> str:
+        """What to run instead; empty if nobody said."""
+        return next((command.text for command in self.rule.preferred), "")
+
+    def forbids(self, acts: Sequence[Act]) -> bool:
+        """Returns whether it forbids what a call does."""
+        verdict = judge(self.rule, acts)
+        return verdict is not None and verdict.state == "broken"
 
 
 def find_misuse(week: Week, entries: Iterable[tuple[str, datetime]]) -> list[RecurringProblem]:
@@ -65,29 +60,13 @@ def find_misuse(week: Week, entries: Iterable[tuple[str, datetime]]) -> list[Rec
     said = week.utterances_by_session()
     by_program: dict[str, list[tuple[ToolCall, Prohibition, Utterance | None]]] = defaultdict(list)
     for call in week.calls:
+        acts = list(acts_of(call))
         here = (rule for rule in rules if rule.project in (None, call.session.project))
-        broken = [
-            (rule, _correction(call, rule, said))
-            for rule in here
-            if any(map(rule.forbids, parse_steps(call.command)))
-        ]
+        broken = [(rule, _correction(call, rule, said)) for rule in here if rule.forbids(acts)]
         if counted := next((one for one in broken if one[0].said_at <= call.at or one[1]), None):
             by_program[counted[0].gone].append((call, *counted))
     found = [_problem(gone, broken) for gone, broken in sorted(by_program.items())]
     return [problem for problem in found if len(problem.session_ids) >= FEWEST_SESSIONS]
-
-
-def forbidden_in(text: str) -> set[str]:
-    """Returns the programs and commands that the text forbids, in lower case."""
-    found = {(marked or plain).lower() for marked, plain in _FORBIDS.findall(text)}
-    found |= {change.gone for change in read_changes(text)}
-    narrower = {command.split()[0] for command in found if " " in command}
-    named = {
-        command
-        for command in found
-        if command not in EVERYDAY_WORDS or f"`{command}`" in text.lower()
-    }
-    return named - narrower
 
 
 def _rules_of(week: Week, entries: Iterable[tuple[str, datetime]]) -> Iterator[Prohibition]:
@@ -102,10 +81,20 @@ def _rules_of(week: Week, entries: Iterable[tuple[str, datetime]]) -> Iterator[P
 
 
 def _rules(text: str, said_at: datetime, project: str | None) -> Iterator[Prohibition]:
-    changes = {change.gone: change.came for change in read_changes(text)}
-    for gone in forbidden_in(text):
-        taken = (word.lower() for word in _TAKES.findall(text) if word.lower() != gone)
-        yield Prohibition(gone, changes.get(gone) or next(taken, ""), said_at, project)
+    rule = read_rule(strip_opening(text))
+    found = [rule] if rule and rule.forbidden else map(_rule_of_change, read_changes(text))
+    for rule in filter(None, found):
+        for command in rule.forbidden:
+            yield Prohibition(replace(rule, forbidden=(command,)), said_at, project)
+
+
+def _rule_of_change(change: Change) -> VisibleRule | None:
+    """Returns the rule to run what replaced a program, if the change may be about programs."""
+    names = (change.gone, change.came)
+    if not EVERYDAY_WORDS.isdisjoint(names):
+        return None
+    gone, came = (CommandPattern(tuple(name.split())) for name in names)
+    return VisibleRule(forbidden=(gone,), preferred=(came,))
 
 
 def _correction(

@@ -13,10 +13,16 @@ from functools import lru_cache
 
 from memory_assets.english.hedges import is_doubtful
 from memory_assets.stages.friction.commands import CommandStep
-from memory_assets.stages.friction.misuse import EVERYDAY_WORDS
 from memory_assets.stages.friction.shell_calls import VALUED, ShellCall, is_script_run
 from memory_assets.text.patterns import data_beside, patterns_beside
-from memory_assets.text.words import squeezed
+from memory_assets.text.words import squeezed, word_set
+
+EVERYDAY_WORDS = word_set("""true false test set wait read time find type which cut less more do
+    done file date touch kill go make just task man info watch open code at host fly now sort split
+    join head tail cat echo source export history exec command node as in up top who last look
+    install script env if for then while till write mesg link dig nice yes clear reset sleep patch
+    tree black""")
+"""Programs that are also English words: "not true" forbids no program."""
 
 _PATTERNS = patterns_beside(__file__)
 _NAMES = data_beside(__file__)
@@ -31,6 +37,11 @@ class CommandPattern:
     """The program (`*`: any), and the first plain words."""
     needs: tuple[str, ...] = ()
     """Options, their values, and variables."""
+
+    @property
+    def text(self) -> str:
+        """The command as it begins, with what it needs."""
+        return " ".join((*self.words, *self.needs))
 
     def matches(self, call: ShellCall) -> bool:
         """Returns whether the call runs it, with all that it needs."""

@@ -5,7 +5,7 @@ import pytest
 from memory_assets.stages.friction.commands import parse_steps
 from memory_assets.stages.friction.drift import restarted
 from memory_assets.stages.friction.failures import error_line, find_failures
-from memory_assets.stages.friction.misuse import forbidden_in
+from memory_assets.stages.friction.misuse import find_misuse
 from memory_assets.stages.friction.skills import title_of
 from memory_assets.stages.friction.week import SessionInfo, ToolCall, Week, read_week
 from memory_assets_tests.factories import START, frame, message
@@ -23,27 +23,21 @@ def test_the_line_that_tells_is_found_and_work_tells_nothing(output: str, line: 
 
 
 @pytest.mark.parametrize(
-    ("text", "programs"),
+    ("text", "command", "new"),
     [
-        ("Use uv, never pip.", {"pip"}),
-        (
-            "Never use `npm run build --force`, not even on your own branches.",
-            {"npm run build --force"},
-        ),
-        ("Never npm install --global, please.", {"npm install --global"}),
-        ("That is not true.", set()),
-        ("Never run `make`.", {"make"}),
-        ("pnpm instead of npm", {"npm"}),
+        ("Use uv, never pip.", "pip install httpx", "Use `uv`, never `pip`."),
+        ("No, use uv, not pip.", "python -m pip list", "Use `uv`, never `pip`."),
+        ("We moved from npm to pnpm.", "cd web && npm install", "Use `pnpm`, never `npm`."),
+        ("Never run `make`.", "make", "Never run `make`."),
     ],
 )
-def test_a_rule_names_what_is_ruled_out_and_plain_words_name_no_program(
-    text: str, programs: set[str]
+def test_a_program_that_two_sessions_run_against_a_rule_is_misused(
+    text: str, command: str, new: str
 ):
-    assert (
-        forbidden_in(text)
-        & {"pip", "true", "make", "npm", "npm run build --force", "npm install --global"}
-        == programs
-    )
+    (problem,) = find_misuse(ran(*[((command, ""),)] * 2), [(text, START)])
+    assert problem.new == new
+    assert find_misuse(ran(((command, ""),)), [(text, START)]) == []
+    assert find_misuse(ran(*[(("uv sync", ""),)] * 2), [(text, START)]) == []
 
 
 @pytest.mark.parametrize(
