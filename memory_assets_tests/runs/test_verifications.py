@@ -1,6 +1,7 @@
 """What memories, proposals, lines and rules files name is looked up once at each commit, and what is gone has consequences."""
 
 import shutil
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -9,13 +10,22 @@ import pytest
 
 from memory_assets.adapters import git_reading
 from memory_assets.runs.inputs import input_versions
+from memory_assets.runs.look import Look
 from memory_assets.runs.materialise import materialise
+from memory_assets.schema.requests import LOOKUP
 from memory_assets.schema.tables import TABLES, WHOLE
+from memory_assets.services.health.surroundings import check_lines
 from memory_assets.services.review.open_triage import triage_of
 from memory_assets.services.review.written_lines import count_outdated, read_lines
+from memory_assets.services.search.named import mark_gone
+from memory_assets.stages.recall.results import Answer, render_line, result_of
+from memory_assets.stages.triage.auto import needs_person
+from memory_assets.stages.triage.current import read_current
 from memory_assets.stages.triage.promote import PROMOTED
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
+from memory_assets.text.words import count_tokens
+from memory_assets_tests.assets.checks.outcomes import failing
 from memory_assets_tests.factories import START, fact, row
 from memory_assets_tests.memory.test_checking import MAKE, SCRIPT, commit
 from memory_assets_tests.small_store import write
@@ -161,3 +171,99 @@ def test_a_line_by_hand_is_named_and_left_alone(store: Store, root: Path):
     verify(store)
     assert count_outdated([*read_lines(store)]) == "1 of 1 line names things that are gone"
     assert triage_of(store).amend().is_empty()
+
+
+def test_recall_marks_what_is_gone_behind_what_holds_and_a_file_is_not_told_of_it(
+    store: Store, root: Path
+):
+    rename(root)
+    verify(store)
+    rows = {row["id"]: row for row in store.tables.read("memories").to_dicts()}
+    results = [result_of(rows[id], START, score=1.0, arms=()) for id in ("m1", "m2", "m3")]
+    answer = Answer("how?", "balanced", tuple(results), 3)
+    marked = mark_gone(store, answer).results
+    mark = "names `scripts/deploy.sh`, gone since 2026-05-02 (renamed to `ops/deploy`)"
+    assert [(result.memory_id, result.tags) for result in marked] == [
+        ("m3", ()),
+        ("m1", (mark,)),
+        ("m2", ("names `make lint`, gone since 2026-05-02",)),
+    ]
+    beside_paths = mark.replace("scripts/deploy.sh", "").replace("ops/deploy", "")
+    assert count_tokens(beside_paths) <= 12
+    assert "[names scripts/deploy.sh, gone since 2026-05-02 (renamed to ops/deploy)]" in render_line(marked[1])  # fmt: skip
+    of_file = mark_gone(store, replace(answer, profile=LOOKUP)).results
+    assert [result.memory_id for result in of_file] == ["m3"]
+
+
+def test_a_briefing_marks_lines_and_leaves_out_facts_that_name_only_what_is_gone(
+    store: Store, root: Path
+):
+    write_lines(store, CHECK, POLL)
+    important = [{**each, "priority": "high"} for each in store.tables.read("memories").to_dicts()]
+    write(store, "memories", WHOLE, *important)
+
+    def briefing() -> str:
+        verify(store)
+        materialise(store, [TABLES["briefing"]], ["projects/tide"])
+        return (store.workspace / "briefings" / "tide.md").read_text()
+
+    assert DEPLOY in briefing()
+    rename(root)
+    text = briefing()
+    assert "1 of 2 lines names things that are gone: `memory review`." in text
+    assert f"{CHECK} [names `make lint`, gone since 2026-05-02]\n" in text
+    assert f"{POLL}\n" in text
+    assert DEPLOY not in text
+
+
+def test_checks_and_the_doctor_name_the_lines(store: Store, root: Path):
+    write_lines(store, DEPLOY, POLL, promoted=False)
+    verify(store)
+    assert failing(store, "verifications") == []
+    rename(root)
+    verify(store)
+    assert failing(store, "verifications") == ["memory_md_names_what_exists"]
+    finding = check_lines([*read_lines(store)])
+    assert finding.found.splitlines() == [
+        "1 of 2 lines names things that are gone",
+        "    projects/tide.md:5, by hand, names `scripts/deploy.sh`, gone since 2026-05-02 (renamed to"
+        " `ops/deploy`)",
+    ]
+    commit(root, {"feed/poll.py": None})
+    verify(store)
+    assert failing(store, "verifications") == [
+        "memory_md_names_what_exists",
+        "rules_name_what_exists",
+    ]
+
+
+def test_a_proposal_that_names_what_is_gone_waits_with_that_reason(store: Store, root: Path):
+    said = {"session_ids": ["s"], "project": "tide", "event_on": START.date(), "text": CHECK}
+    write(store, "proposals", "2026-08-03", row("proposals", proposal_id="p-1", **said))
+    rename(root)
+    verify(store)
+    proposal = read_current(store.tables)["p-1"]
+    assert needs_person(proposal, frozenset()) == "it names `make lint`, gone since 2026-05-02"
+
+
+def test_a_line_for_all_projects_is_looked_up_in_every_repository(store: Store, root: Path):
+    """It holds if it does in one of them."""
+    other = root.parent / "ferry"
+    other.mkdir()
+    commit(other, FILES)
+    windows = store.tables.read("windows").to_dicts()
+    more = {"window_id": "v", "session_id": "t", "folder": str(other), "project": "ferry"}
+    write(store, "windows", WHOLE, *windows, {**windows[0], **more})
+    (store.workspace / "MEMORY.md").write_text(f"## Rules\n\n- (2026-04-01) {DEPLOY}\n")
+    rename(root)
+    rows = verify(store).filter(subject="line")
+    assert dict(rows.select("project", "state").iter_rows()) == {"tide": "moved", "ferry": "holds"}
+    assert count_outdated([*read_lines(store)]) == ""
+    rename(other)
+    verify(store)
+    assert count_outdated([*read_lines(store)]) == "1 of 1 line names things that are gone"
+
+
+def test_a_moved_head_ends_the_note_that_nothing_is_new(store: Store, root: Path):
+    watched = set(map(str, Look.begin(store).watched))
+    assert {str(root / ".git" / name) for name in ("HEAD", "logs/HEAD", "packed-refs")} <= watched

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_assets.store.projects import find_repository, project_of
+from memory_assets.store.projects import find_repository, find_worktree, project_of, read_head
 
 
 def repository(folder: Path, origin: str = "") -> Path:
@@ -113,3 +113,22 @@ def test_a_worktree_in_a_known_layout_belongs_to_its_repository(folder: str):
 )
 def test_a_number_alone_names_no_project(folder: str):
     assert project_of(None, folder) == "unknown"
+
+
+def test_a_sub_folder_and_another_worktree_are_of_the_main_one(tmp_path: Path):
+    main = repository(tmp_path / "shop")
+    for folder in (main, main / "src" / "gone", worktree(tmp_path / "vat", main)):
+        assert find_worktree(str(folder), "/home/mira") == (str(main), str(main / ".git"))
+    assert find_worktree(str(tmp_path), "/home/mira") == ("", "")
+
+
+def test_head_is_a_commit_a_branch_or_a_packed_branch(tmp_path: Path):
+    git = repository(tmp_path / "shop") / ".git"
+    assert read_head(str(git)) == ""
+    (git / "packed-refs").write_text("# pack-refs\naaa refs/heads/old-main\nbbb refs/heads/main\n")
+    assert read_head(str(git)) == "bbb"
+    (git / "refs" / "heads").mkdir(parents=True)
+    (git / "refs" / "heads" / "main").write_text("ccc\n")
+    assert read_head(str(git)) == "ccc"
+    (git / "HEAD").write_text("ddd\n")
+    assert read_head(str(git)) == "ddd"

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from memory_assets.schema.frames import empty
+from memory_assets.stages.maintain import name_ages
 from memory_assets.stages.maintain.health_report import (
     HealthInputs,
     HealthReport,
@@ -179,3 +180,43 @@ def test_the_page_needs_no_other_file_and_the_markdown_names_its_pictures(given:
     assert re.findall(r"\]\((.*?)\)", text) == [f"2026-08/{chart.name}.svg" for chart in charts]
     assert "](" not in render_markdown(report)
     assert render_html(build_report(given)) == page, "equal tables give equal pages"
+
+
+def names(*rows: tuple[int, str, int | None]) -> pl.DataFrame:
+    """Names said so many days ago, with their states, and the days after which they ended."""
+    said = [NOW.date() - age * DAY for age, _, _ in rows]
+    return frame(
+        "verifications",
+        *(
+            row("verifications", subject_id=str(number), written_on=said[number], state=state,
+                since_on=said[number] + held * DAY if held is not None else None)
+            for number, (_, state, held) in enumerate(rows)
+        ),
+    ).with_columns(category=pl.lit("tools"))  # fmt: skip
+
+
+def section_of_names(*rows: tuple[int, str, int | None]) -> ReportSection:
+    report = build_report(replace(NOTHING, names=names(*rows)))
+    return next(each for each in report.sections if each.title == "What memories name")
+
+
+def test_the_half_life_of_names_is_that_of_their_days():
+    """19 names held for 10 days each and one ended after 10: 200 days for one end."""
+    (text,) = section_of_names(*[(10, "holds", None)] * 19, (100, "gone", 10)).text
+    assert text == (
+        "19 of 20 names still hold. Half-life: 139 days; recall assumes 69 days for a memory."
+    )
+
+
+def test_the_share_of_names_that_hold_is_shown_by_age_and_category():
+    rows = [(10, "holds", None)] * 15 + [(60, "holds", None), (60, "gone", 5)] * 3
+    ages = name_ages.ages_of(names(*rows, (9, "unknown", None)), NOW.date())
+    assert name_ages.shares_of(ages, "age") == {"up to 30 days": 1.0, "up to 90 days": 0.5}
+    assert name_ages.shares_of(ages, "category") == {"tools": 18 / 21}
+    charts = [chart.name for chart in section_of_names(*rows).charts]
+    assert charts == ["names_age", "names_category"]
+
+
+def test_fewer_than_twenty_names_are_too_few_to_say():
+    (text,) = section_of_names(*[(10, "holds", None)] * 19).text
+    assert text == "Names looked up: 19; too few to say."

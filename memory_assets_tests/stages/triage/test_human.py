@@ -96,6 +96,15 @@ def test_a_tick_on_an_edited_line_approves_the_new_text(written: str):
     assert read_review(OURS, there).approved == {"p-20260803-001": "Use uv, not pip."}
 
 
+def test_a_name_in_a_reason_keeps_its_underscores_and_is_not_taken_for_the_text():
+    row = {**ROWS[0], "why": "it names `src/old_feed.py`, and more_of_it"}
+    review = render_review([row], updated="2026-08-04T06:00:00Z")
+    line = f"- [ ] `{row['proposal_id']}` **{row['text']}** — _it names `src/old_feed.py`, and more of it_"
+    assert line in review
+    ticked = review.replace(line, line.replace("[ ]", "[x]"))
+    assert read_review(review, ticked).approved == {row["proposal_id"]: row["text"]}
+
+
 @pytest.mark.parametrize("box", ["[x]", "[X]", "[ x ]", "[x ]"])
 def test_a_box_may_be_ticked_as_people_do(box: str):
     assert list(
