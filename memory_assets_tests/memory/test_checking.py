@@ -85,6 +85,21 @@ def test_rules_of_a_folder_are_read_from_there(tmp_path: Path):
     ]  # fmt: skip
 
 
+def test_symbols_variables_and_flags_of_the_project_are_gone_too(tmp_path: Path):
+    rules = "Run `tide-poll --since 2d` with `TIDE_ROOT`; `read_gauge()` and `Feed.poll()` serve it, `os.walk()` too."
+    code = 'class Feed:\n    def poll(self):\n        arg("--since", environ["TIDE_ROOT"])\n\ndef read_gauge():\n    pass\n'
+    manifest = '[project.scripts]\ntide-poll = "tide:main"\n'
+    commit(tmp_path, {"AGENTS.md": rules, "tide.py": code, "pyproject.toml": manifest})
+    assert gone_names(tmp_path) == {}
+    changed = (
+        code.replace("--since", "--from").replace("TIDE_ROOT", "TIDE").replace("gauge", "level")
+    )
+    commit(tmp_path, {"tide.py": changed})
+    gone = {"tide-poll --since", "TIDE_ROOT", "read_gauge"}
+    assert gone_names(tmp_path) == dict.fromkeys(gone, ("gone", ""))
+    assert check(tmp_path).unknown == 0
+
+
 def test_without_a_history_only_what_a_folder_lacks_is_missing(tmp_path: Path):
     (tmp_path / "docs").mkdir()
     rules = "`docs/a.md`, `nothing/b.md`, [c](c.md), `make lint`"

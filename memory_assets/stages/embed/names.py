@@ -95,7 +95,7 @@ def _command(words: str) -> str | None:
     program, *arguments = words.split() or [""]
     if not _PROGRAM.fullmatch(program):
         return None
-    programs = _programs()
+    programs = listed_programs()
     is_excluded = program in excluded("programs")
     if program not in programs:
         has_flags = any(map(_FLAG.fullmatch, arguments))
@@ -140,7 +140,7 @@ def _known_pattern() -> re.Pattern[str]:
 
 
 @cache
-def _programs() -> dict[str, bool]:
+def listed_programs() -> dict[str, bool]:
     """Returns the programs, and whether a subcommand belongs to the name."""
     command = _table()["command"]
     return dict.fromkeys(command["alone"], False) | dict.fromkeys(command["with"], True)

@@ -1,8 +1,4 @@
-"""Finds what a Markdown file for agents or people names, and what can be looked up in a repository.
-
-Only what is written as code counts: between backticks, in a block of commands, or as a link within
-the repository. Prose is never taken for a name.
-"""
+"""The record of a name that can be looked up in a repository, and how tasks and paths look."""
 
 import re
 from collections.abc import Iterator
@@ -25,19 +21,7 @@ class Named:
     """What the text states of it: the version of a dependency, the value of a setting."""
 
 
-_FENCE = re.compile(r"\s*(?:[>*-]\s+)?(`{3,}|~{3,})\s*([\w+-]*)")
-_SHELLS = frozenset({"", "sh", "bash", "shell", "zsh", "console", "shell-session", "terminal"})
-_SPAN = re.compile(r"(?<!`)(`{1,2})(?!`)(.+?)(?<!`)\1(?!`)")
-_LINK = re.compile(r"\]\(<?([^()\s<>]+)>?(?:\s+\"[^\"]*\")?\)")
-_PROMPT = re.compile(r"^\s*(?:[$%#>❯]|\S+[@:]\S*[$#])\s+")
-_COMMENT = re.compile(r"(?:^|\s)#\s.*")
-_ELSEWHERE = ("git clone ", "cd ", "--prefix", "-C ", "--filter", "--workspace", "-w ")
-"""What makes a block's commands run in another folder than the repository's top."""
-
-_NEW_PROJECT = re.compile(r"(?<!\S)(?:mkdir|init|create|new)\s")
-_PATH = re.compile(r"(?:\./)?[\w.@+-]+(?:/[\w.@+-]+)*/?")
 _LONGEST_PATH = 255
-_LINES_OF_PATH = re.compile(r"(?::\d+(?:[-:]\d+)?|#L\d+(?:-L?\d+)?)$")
 _PLACEHOLDERS = frozenset(
     {"path", "to", "your", "my", "foo", "bar", "baz", "example", "some", "xxx", "the"}
 )
@@ -51,76 +35,6 @@ _TASKS: dict[NamedKind, re.Pattern[str]] = {
     "package script": re.compile(rf"\b(?:npm|pnpm|yarn|bun)\s+run\s+{_WORD}"),
     "mise task": re.compile(rf"\bmise\s+(?:run|r)\s+{_WORD}"),
 }
-
-
-@dataclass
-class _Place:
-    """Where in a Markdown file a reader is."""
-
-    fence: str = ""
-    """The mark that ends the block of code; empty outside of one."""
-    is_shell: bool = False
-    is_elsewhere: bool = False
-    """Whether the block's commands run in another folder."""
-    is_new: bool = False
-    """Whether the section is about a project that its reader creates."""
-
-    def is_mark(self, line: str) -> bool:
-        """Moves to the line, and returns whether it begins or ends a block of code."""
-        mark = _FENCE.match(line)
-        if mark and (not self.fence or mark[1].startswith(self.fence)):
-            self.fence = "" if self.fence else mark[1]
-            self.is_shell = mark[2].lower() in _SHELLS
-            self.is_elsewhere = False
-            return True
-        if self.fence:
-            self.is_elsewhere = self.is_elsewhere or _is_elsewhere(line)
-            self.is_new = self.is_new or (self.is_shell and _NEW_PROJECT.search(line) is not None)
-        elif line.startswith("#"):
-            self.is_new = False
-        return False
-
-
-def names_in(markdown: str) -> Iterator[Named]:
-    """Yields the names, line by line; a name that is written twice, twice."""
-    place = _Place()
-    lines = markdown.splitlines()
-    for number, line in enumerate(lines, 1):
-        if place.is_mark(line) or place.is_new:
-            continue
-        if place.fence:
-            if place.is_shell and not place.is_elsewhere:
-                yield from _names_of_command(_COMMENT.sub("", _PROMPT.sub("", line)), number)
-        elif not _is_caption(line, lines[number : number + 4]):
-            yield from _names_of_prose(line, number)
-
-
-def _is_caption(line: str, following: list[str]) -> bool:
-    """Returns whether the line ends with the name of a file that its reader writes: its content
-    follows.
-    """
-    texts = (text for text in following if text.strip() and not text.startswith("<!--"))
-    mark = _FENCE.match(next(texts, ""))
-    return line.rstrip().endswith(":") and mark is not None and mark[2].lower() not in _SHELLS
-
-
-def _names_of_prose(line: str, number: int) -> Iterator[Named]:
-    for span in _SPAN.finditer(line):
-        words = span[2].strip()
-        if not _is_elsewhere(words):
-            yield from _names_of_command(words, number)
-    for link in _LINK.finditer(_SPAN.sub("", line)):
-        path = link[1].partition("#")[0]
-        if "://" not in path and _is_path(path):
-            yield Named("path", path, number, is_linked=True)
-
-
-def _names_of_command(command: str, number: int) -> Iterator[Named]:
-    yield from tasks_in(command, number)
-    for word in command.split():
-        path = _LINES_OF_PATH.sub("", word.strip("\"',;()"))
-        if "/" in path and _is_path(path):
-            yield Named("path", path, number)
 
 
 def tasks_in(command: str, line: int = 0) -> Iterator[Named]:
@@ -143,12 +57,3 @@ def is_possible(path: str) -> bool:
     """
     is_example = not _PLACEHOLDERS.isdisjoint(re.split(r"[/._-]", path.lower()))
     return len(path) <= _LONGEST_PATH and not is_example
-
-
-def _is_elsewhere(command: str) -> bool:
-    return any(f" {words}" in f" {command} " for words in _ELSEWHERE)
-
-
-def _is_path(word: str) -> bool:
-    is_other = ".." in word or "@" in word.partition("/")[0] or word.startswith(("-", "//"))
-    return bool(_PATH.fullmatch(word)) and is_possible(word) and not is_other

@@ -51,9 +51,14 @@ Placed = tuple[Span, Named]
 """A name, and where it stands."""
 
 
-def names_in_sentence(text: str) -> Iterator[Named]:
-    """Yields each name that the sentence does not itself say is gone, once."""
+def names_in_sentence(text: str, *, in_code: bool = False) -> Iterator[Named]:
+    """Yields each name that the sentence does not itself say is gone, once; on demand only those
+    between backticks.
+    """
     placed = read_names(text)
+    if in_code:
+        code = code_spans(text)
+        placed = [name for name in placed if inside(name[0][0], code)]
     removed = {named for span, named in placed if is_removed(text, *span)}
     for named in dict.fromkeys(named for _, named in placed):
         if named not in removed or named.kind == "commit":

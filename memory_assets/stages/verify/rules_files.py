@@ -3,14 +3,19 @@ is gone?
 """
 
 import os
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import date
+from functools import cache
+from itertools import compress
 from pathlib import Path
 
 from memory_assets.schema.protocols import History
 from memory_assets.stages.verify.file_reading import read_text
 from memory_assets.stages.verify.lookups import Lookups, State, Verdict
-from memory_assets.stages.verify.named import Named, NamedKind, names_in
+from memory_assets.stages.verify.named import Named, NamedKind
+from memory_assets.stages.verify.names_of_markdown import FOUND_IN_FILES, names_in
+from memory_assets.stages.verify.verdict import UNKNOWN
 from memory_assets.text.visible import REPLACEMENT
 
 FOR_AGENTS = ("CLAUDE.md", "AGENTS.md", "GEMINI.md", "MEMORY.md")
@@ -64,11 +69,8 @@ def check_folder(root: Path, history: History | None) -> Checked:
     lookups = Lookups(root, history)
     files = rules_files(root, lookups)
     texts = {file: read_text(root, file) for file in files}
-    verdicts = [
-        (file, named, lookups.verdict(named, (root / file).parent))
-        for file, text in texts.items()
-        for named in names_in(text.text)
-    ]
+    names = [(file, named) for file, text in texts.items() for named in names_in(text.text)]
+    verdicts = _verdicts(root, names, lookups)
     gone_names = [_gone_name(*checked) for checked in verdicts if checked[2].is_gone]
     unread = [UnreadFile(printable(file), text.problem) for file, text in texts.items()]
     return Checked(
@@ -80,6 +82,26 @@ def check_folder(root: Path, history: History | None) -> Checked:
         unknown=sum(verdict.state == "unknown" for *_, verdict in verdicts),
         findings=tuple(dict.fromkeys(gone_names)),
     )
+
+
+def _verdicts(
+    root: Path, names: Sequence[tuple[str, Named]], lookups: Lookups
+) -> list[tuple[str, Named, Verdict]]:
+    """Returns what became of the names; of a symbol and the like only if it is the project's own.
+
+    These come last, because they need all files, and git has little time.
+    """
+    everywhere = cache(lambda named: lookups.verdict(named, root))
+    verdicts = [
+        (file, named, everywhere(replace(named, line=0)))
+        if named.kind in FOUND_IN_FILES
+        else (file, named, lookups.verdict(named, (root / file).parent))
+        for file, named in sorted(names, key=lambda name: name[1].kind in FOUND_IN_FILES)
+    ]
+    is_own = (
+        named.kind not in FOUND_IN_FILES or verdict != UNKNOWN for _, named, verdict in verdicts
+    )
+    return sorted(compress(verdicts, is_own), key=lambda found: (found[0], found[1].line))
 
 
 def rules_files(root: Path, lookups: Lookups) -> list[str]:

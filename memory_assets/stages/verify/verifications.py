@@ -19,7 +19,8 @@ from memory_assets.schema.records import VerifiedSubject
 from memory_assets.schema.tables import version_of
 from memory_assets.stages.verify.file_reading import read_text
 from memory_assets.stages.verify.lookups import Lookups
-from memory_assets.stages.verify.named import Named, names_in
+from memory_assets.stages.verify.named import Named
+from memory_assets.stages.verify.names_of_markdown import names_in
 from memory_assets.stages.verify.names_of_sentence import names_in_sentence
 from memory_assets.stages.verify.rules_files import FOR_PEOPLE, printable, rules_files
 

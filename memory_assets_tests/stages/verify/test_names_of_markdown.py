@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory_assets.stages.verify.named import names_in
+from memory_assets.stages.verify.names_of_markdown import names_in
 
 
 def names(markdown: str) -> list[tuple[str, str]]:
@@ -22,7 +22,10 @@ def names(markdown: str) -> list[tuple[str, str]]:
         ("See `src/tide/feed.py:12-18`.", [("path", "src/tide/feed.py")]),
         ("See [the notes](docs/notes.md#ports).", [("path", "docs/notes.md")]),
         ("```\n$ make serve  # then make tea\n```", [("make target", "serve")]),
-        ("```bash\nuv run tools/seed.py --all\n```", [("path", "tools/seed.py")]),
+        (
+            "```bash\nuv run tools/seed.py --all\n```",
+            [("path", "tools/seed.py"), ("flag", "tools/seed.py --all")],
+        ),
         (
             "```\nuv init\n```\n# Work on it\nThe rules, in `ops/tide.md`:\n```\nmake tide\n```",
             [("path", "ops/tide.md"), ("make target", "tide")],
@@ -49,3 +52,16 @@ def test_commands_and_paths_are_names(markdown: str, expected: list[tuple[str, s
 )
 def test_prose_placeholders_and_other_folders_are_none(prose: str):
     assert names(prose) == []
+
+
+def test_what_is_the_projects_own_is_found_in_code_alone():
+    rules = """TidePoll.run uses `Feed.poll()`, `TIDE_ROOT` and `read_feed`; `Gauge.read` was removed.
+
+```sh
+$ pip install tide && tide-admin seed --all  # or `Other.name`
+```
+"""
+    assert names(rules) == [
+        ("symbol", "Feed.poll"), ("environment variable", "TIDE_ROOT"), ("symbol", "read_feed"),
+        ("flag", "tide-admin --all"),
+    ]  # fmt: skip
