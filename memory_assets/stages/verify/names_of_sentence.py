@@ -23,6 +23,7 @@ from memory_assets.stages.verify.named import (
     tasks_in,
 )
 from memory_assets.stages.verify.stated_values import dependencies_in, settings_in
+from memory_assets.text.file_names import EXTENSIONS
 
 _KINDS: dict[EntityKind, NamedKind] = {
     "variable": "environment variable",
@@ -34,7 +35,15 @@ _ENGLISH = ("make target", "just recipe")
 
 _PATH = re.compile(r"(?<![\w/.@:~$<>{}*#&=-])((?:\.{1,2}/)*(?:[\w.+-]+/)+[\w.+-]*)(?![\w/*<{(@#])")
 _FILE = re.compile(r"(?<![\w/.-])(\.[a-z]+(?:-[a-z]+)+|(?!Pro|Log)[A-Z][a-z]+file)\b(?![\w/-])")
-_CODE_FOLDERS = frozenset({"src", "cmd", "internal", "pkg", "lib", "scripts"})
+_TWO_FILES = re.compile(
+    rf"(?<![\w/.-])([\w-]+\.(?:{EXTENSIONS}))/([\w-]+\.(?:{EXTENSIONS}))(?![\w/])"
+)
+_TASK = re.compile(
+    r"(?<![\w/:.@-])((?:build|check|dev|fmt|lint|release|run|start|test):[a-z][\w:-]*)"
+)
+"""A task of a kind: "test:unit"."""
+
+_CODE_FOLDERS = frozenset({"src", "cmd", "internal", "pkg", "lib", "scripts", "hooks"})
 """Folders with which no pair of words begins, such as "docs/tests"."""
 
 _IN_FOLDER = re.compile(r"\b(?:[Ii]n|[Uu]nder|folder|package)\s+`?$")
@@ -87,6 +96,9 @@ def read_names(text: str) -> tuple[Placed, ...]:
 def _tasks(text: str, code: tuple[Span, ...]) -> Iterator[Placed]:
     for span in code:
         yield from ((span, named) for named in tasks_in(text[slice(*span)]))
+    for match in _TASK.finditer(text):
+        kind = "mise task" if "mise" in text else "package script"
+        yield match.span(1), Named(kind, match[1])
     starts = (0, *(end for _, end in code))
     ends = (*(start for start, _ in code), len(text))
     for span in zip(starts, ends, strict=True):
@@ -138,6 +150,8 @@ def _is_command(text: str, start: int, begin: int, end: int, words: re.Match[str
 def _other_paths(text: str, code: tuple[Span, ...], mentions: tuple[Name, ...]) -> Iterator[Placed]:
     """Yields paths that are no entities, because only their surroundings show that they are."""
     taken = tuple((mention.start, mention.end) for mention in mentions if mention.kind != "command")
+    for pair in _TWO_FILES.finditer(text):
+        yield from ((pair.span(part), Named("path", pair[part])) for part in (1, 2))
     for match in chain(_PATH.finditer(text), _FILE.finditer(text)):
         span = match.span(1)
         path = match[1].rstrip(".")

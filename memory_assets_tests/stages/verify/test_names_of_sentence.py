@@ -23,6 +23,7 @@ def names(sentence: str) -> list[tuple[str, ...]]:
         ("`tide-admin seed` is run before `./cmd/tide-web --open -v`.", ["command tide-admin seed", "path cmd/tide-web", "flag tide-web --open", "flag tide-web -v"]),
         ("git push --force is never used, --dry-run is.", ["command git push", "flag git --force", "flag --dry-run"]),
         ("`cargo run -p tide -- --once`", ["command cargo run", "flag cargo -p", "flag --once"]),
+        ("The mise tasks test:unit and lint:go run go test -race and tidy go.mod/go.sum.", ["mise task test:unit", "mise task lint:go", "command go test", "flag go -race", "path go.mod", "path go.sum"]),
         ("We are on branch release/2.x; the `develop` branch is behind.", ["branch release/2.x", "branch develop"]),
         ("PR 123 (commit 4f2a9bc1d0) follows ADR 12.", ["pull request #123", "commit 4f2a9bc1d0", "decision record ADR-0012"]),
     ],
