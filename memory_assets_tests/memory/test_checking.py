@@ -1,32 +1,16 @@
 """Rules files are checked against their repository: what is gone is named with the day, nothing else is."""
 
 import json
-import os
 import subprocess
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from memory_assets.memory.checking import check
+from memory_assets_tests.repository import commit
 
 DAY = "2026-05-02T12:00:00Z"
 PERSON = {f"GIT_{role}_{part}": value for role in ("AUTHOR", "COMMITTER") for part, value in (("NAME", "Mira"), ("EMAIL", "m@example.org"), ("DATE", DAY))}  # fmt: skip
-
-
-def commit(folder: Path, files: Mapping[str, str | None]) -> None:
-    """Commits the files with these contents; those without are removed."""
-    for name, content in files.items():
-        path = folder / name
-        if content is None:
-            path.unlink()
-            if not any(path.parent.iterdir()):
-                path.parent.rmdir()
-            continue
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content)
-    for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "Work"]):
-        subprocess.run(["git", *words], cwd=folder, check=True, env={**os.environ, **PERSON})
 
 
 def gone_names(folder: Path) -> dict[str, tuple[str, str]]:

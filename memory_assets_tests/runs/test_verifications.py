@@ -22,12 +22,14 @@ from memory_assets.stages.recall.results import Answer, render_line, result_of
 from memory_assets.stages.triage.auto import needs_person
 from memory_assets.stages.triage.current import read_current
 from memory_assets.stages.triage.promote import PROMOTED
+from memory_assets.stages.verify.verifications import gone_names
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets.text.words import count_tokens
 from memory_assets_tests.assets.checks.outcomes import failing
 from memory_assets_tests.factories import START, fact, row
-from memory_assets_tests.memory.test_checking import MAKE, SCRIPT, commit
+from memory_assets_tests.memory.test_checking import MAKE, SCRIPT
+from memory_assets_tests.repository import commit
 from memory_assets_tests.small_store import write
 
 DEPLOY = "Deploy with `scripts/deploy.sh`, never by hand."
@@ -105,6 +107,20 @@ def test_a_repository_that_did_not_move_is_not_asked(
     assert input_versions(store, TABLES["verifications"]) != versions
     verify(store)
     assert calls
+
+
+def test_a_memory_whose_commit_was_reverted_is_marked(store: Store, root: Path):
+    made = commit(root, {"cents.py": "cents = 1\n"})
+    said = {"session_id": "s", "project": "tide", "event_at": START}
+    decided = {"id": "o5", "text": "Amounts are integer cents.", "commit": made[:7]}
+    write(store, "observations", "2026-05-01", row("observations", **decided, **said))
+    memory = fact("m5", decided["text"], observation_ids=["o5"], session_ids=["s"], **said)
+    write(store, "memories", WHOLE, memory)
+    assert states(verify(store), "memory") == {("m5", made[:7]): ("holds", "")}
+    commit(root, {"cents.py": None}, text=f"Revert it\n\nThis reverts commit {made}.")
+    marks = gone_names(verify(store), "memory")
+    assert marks["m5"].mark == f"names `commit {made[:7]}`, reverted since 2026-05-02"
+    assert marks["m5"].is_all
 
 
 def test_another_memory_is_looked_up_and_the_others_stay(store: Store):

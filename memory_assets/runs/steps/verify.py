@@ -68,11 +68,22 @@ def _facts(store: Store, worktrees: Worktrees) -> Iterator[tuple[Path, TextToVer
         *columns, subject=pl.lit("proposal"), id="proposal_id", on="event_on"
     )
     active = memories.select(*columns, subject=pl.lit("memory"), id="id", on=said_on)
+    commits = _commits(store, memories)
     for row in pl.concat([active, pending]).reverse().iter_rows(named=True):
         place = worktrees.place_of(reversed(row["session_ids"]), row["project"])
         if place:
             root, folder = place
-            yield root, TextToVerify(row["subject"], row["id"], row["text"], folder, row["on"])
+            about = (row["subject"], row["id"], row["text"], folder, row["on"])
+            yield root, TextToVerify(*about, commit=commits.get(row["id"], ""))
+
+
+def _commits(store: Store, memories: pl.DataFrame) -> dict[str, str]:
+    """Returns, by memory, the commit that followed its latest fact."""
+    observations = store.tables.read("observations", columns=["id", "commit", "event_at"])
+    followed = observations.filter(pl.col("commit") != "").rename({"id": "observation_ids"})
+    of_memories = memories.select("id", "observation_ids").explode("observation_ids")
+    joined = of_memories.join(followed, on="observation_ids").sort("event_at")
+    return dict(joined.select("id", "commit").iter_rows())
 
 
 BUILDERS = (verifications,)

@@ -33,8 +33,9 @@ _RUNNERS = {
     "just recipe": "just ",
     "package script": "npm run ",
     "mise task": "mise run ",
+    "commit": "commit ",
 }
-"""What a person types before the name of a task."""
+"""What stands before a name, of a task what a person types."""
 
 _VERSION = version_of("verifications")
 _RANK = {"holds": 0, "changed": 1, "moved": 2, "gone": 3}
@@ -70,16 +71,19 @@ class TextToVerify:
     written_on: date | None = None
     place: str = ""
     """Its file and line, or its file alone."""
+    commit: str = ""
+    """The commit that followed what it says: once reverted, it holds no more."""
 
     @property
     def hash(self) -> str:
         """Returns what stands for its names, and for the day on which they held."""
-        return hash_of(_VERSION, self.subject, self.id, self.text, self.written_on)
+        return hash_of(_VERSION, self.subject, self.id, self.text, self.written_on, self.commit)
 
     def names(self) -> list[Named]:
         """Returns its names, each once."""
         find_names = names_in if self.subject == "rules file" else names_in_sentence
-        return list(dict.fromkeys(find_names(self.text)))
+        commits = [Named("commit", self.commit)] if self.commit else []
+        return list(dict.fromkeys((*find_names(self.text), *commits)))
 
 
 TextAndName = tuple[TextToVerify, Named]
@@ -198,7 +202,8 @@ def _gone_names(rows: Sequence[Row]) -> GoneNames:
 
 def mark_of(row: Row) -> str:
     """Returns what became of a name that does not hold, in words."""
-    what = "changed" if row["state"] == "changed" else "gone"
+    is_reverted = row["kind"] == "commit"
+    what = "changed" if row["state"] == "changed" else "reverted" if is_reverted else "gone"
     runner = _RUNNERS.get(row["kind"], "")
     name = f"{runner}{row['name']} {row['value']}".strip()
     since = f" since {row['since_on']}" if row["since_on"] else ""
