@@ -100,50 +100,6 @@ def test_what_goes_wrong_has_a_status_and_the_words_of_the_command_line(
     assert told in answer.json()["error"]["message"]
 
 
-def test_what_is_told_over_http_is_recalled_at_once():
-    index(small_store())
-    with client(is_writing=True) as http:
-        noted = http.post(
-            "/remember", json={"text": "Herons nest beside the reactor.", "project": "shop"}
-        ).json()["data"]
-        found = http.get(
-            "/recall", params={"question": "where do herons nest", "probe": True}
-        ).json()["data"]["results"]
-        assert [one["memory_id"] for one in found][:1] == noted["memory_ids"]
-        corrected = http.post(
-            "/remember",
-            json={"instead_of": noted["memory_ids"][0], "text": "Storks nest beside the reactor."},
-        )
-        assert corrected.json()["data"]["replaces"] == noted["memory_ids"][0]
-        again = http.post(
-            "/remember", json={"instead_of": noted["memory_ids"][0], "text": "Cranes nest there."}
-        )
-        assert (
-            again.status_code,
-            "was already replaced by" in again.json()["error"]["message"],
-        ) == (409, True)
-        assert (
-            http.post(
-                "/feedback",
-                json={"memory_ids": corrected.json()["data"]["memory_ids"], "used": True},
-            ).status_code
-            == 200
-        )
-        preview = http.post("/forget", json={"target": "storks nest"}).json()["data"]
-        assert (preview["is_applied"], len(preview["memories"])) == (False, 1)
-        assert (
-            http.post("/forget", json={"target": "storks nest", "apply": True}).json()["data"][
-                "is_applied"
-            ]
-            is True
-        )
-        gone = http.post("/forget", json={"target": "storks nest"})
-        assert (gone.status_code, "Nothing in this store" in gone.json()["error"]["message"]) == (
-            404,
-            True,
-        )
-
-
 @pytest.mark.parametrize("called", ["127.0.0.1", "localhost", "[::1]"])
 def test_every_name_of_this_machine_is_answered(called: str):
     with client(called=called) as http:

@@ -46,7 +46,6 @@ def evaluate(
         Literal["misses", "wrong", "noise"] | None,
         typer.Option(help="List missed labels, wrong facts or noise."),
     ] = None,
-    as_json: commands.Json = False,
 ) -> Reply:
     """Score the observations of labelled sessions: recall by priority, the owner's rules,
     precision, noise.
@@ -76,7 +75,6 @@ def calibration(
     ] = None,
     first: commands.FirstDay = None,
     last: commands.LastDay = None,
-    as_json: commands.Json = False,
 ) -> Reply:
     """Compare the verdicts of the gate, of triage and of a model with people's decisions. Writes
     nothing.
@@ -133,7 +131,7 @@ def what_if(
 
 
 @what_if_app.command("list", epilog="Example: `memory lab what-if list`")
-def what_if_list(as_json: commands.Json = False) -> Reply:
+def what_if_list() -> Reply:
     """List the branches."""
     branches = _what_if().list_branches(MemoryAgent().store)
     return commands.view_reply(
@@ -142,16 +140,14 @@ def what_if_list(as_json: commands.Json = False) -> Reply:
 
 
 @what_if_app.command("show", epilog="Example: `memory lab what-if show least_useful-0.6`")
-def what_if_show(
-    name: Branch, limit: commands.RowCount = 20, as_json: commands.Json = False
-) -> Reply:
+def what_if_show(name: Branch, limit: commands.RowCount = 20) -> Reply:
     """Compare a branch with the tables it started from."""
     branch = _what_if().show(MemoryAgent().store, name)
     return commands.view_reply(partial(view.render_what_if, most=limit), branch)
 
 
 @what_if_app.command("adopt", epilog="Example: `memory lab what-if adopt least_useful-0.6`")
-def what_if_adopt(name: Branch, as_json: commands.Json = False) -> Reply:
+def what_if_adopt(name: Branch) -> Reply:
     """Write a branch's settings into memory.toml and rebuild the tables with them; stored answers
     cost nothing.
     """
@@ -159,7 +155,7 @@ def what_if_adopt(name: Branch, as_json: commands.Json = False) -> Reply:
 
 
 @what_if_app.command("drop", epilog="Example: `memory lab what-if drop least_useful-0.6`")
-def what_if_drop(name: Branch, as_json: commands.Json = False) -> Reply:
+def what_if_drop(name: Branch) -> Reply:
     """Delete a branch."""
     _what_if().drop(MemoryAgent().store, name)
     return Reply({"name": name}, [f"The branch {name} was deleted; the tables were not changed."])

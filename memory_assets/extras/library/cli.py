@@ -43,7 +43,6 @@ def add(
         list[str], typer.Argument(help="Files: PDF, EPUB, DOCX, HTML, Markdown, plain text.")
     ],
     tag: Tags = None,
-    as_json: commands.Json = False,
 ) -> Reply:
     """Add documents. Their text is kept, with secrets masked, and found by `memory library search`
     only.
@@ -62,7 +61,6 @@ def search(
     ] = None,
     tag: Tags = None,
     limit: commands.RowCount = 5,
-    as_json: commands.Json = False,
 ) -> Reply:
     """Find parts of documents by words and meaning, with page or chapter."""
     chunks = MemoryAgent().search_documents(
@@ -72,7 +70,7 @@ def search(
 
 
 @app.command("documents", epilog="Example: `memory library documents`")
-def documents(as_json: commands.Json = False) -> Reply:
+def documents() -> Reply:
     """List the documents, the latest first."""
     rows = MemoryAgent().documents()
     return Reply({"documents": rows}, view.render_documents(rows))
@@ -81,7 +79,6 @@ def documents(as_json: commands.Json = False) -> Reply:
 @app.command("remove", epilog="Example: `memory library remove doc_0f3a5c1e9b2d`")
 def remove(
     document: Annotated[str, typer.Argument(help="Its id, its file name, or words of its title.")],
-    as_json: commands.Json = False,
 ) -> Reply:
     """Remove a document from the library; its file stays as it is."""
     removed = MemoryAgent().remove_document(document)
@@ -104,7 +101,6 @@ def discover(
     ],
     tag: Tags = None,
     private: Private = False,
-    as_json: commands.Json = False,
 ) -> Reply:
     """Read a page or a repository, and keep a note of it that is recalled with its address."""
     discovered = MemoryAgent().discover(source, tag=tag or (), private=private)
@@ -118,7 +114,6 @@ def feeds_add(
     url: Annotated[str, typer.Argument(help="The address of an RSS or Atom feed.")],
     tag: Tags = None,
     private: Private = False,
-    as_json: commands.Json = False,
 ) -> Reply:
     """Watch a feed: from now on, its new items become notes."""
     return commands.view_reply(
@@ -127,7 +122,7 @@ def feeds_add(
 
 
 @feeds_app.command("list", epilog="Example: `memory library feeds list`")
-def feeds_list(as_json: commands.Json = False) -> Reply:
+def feeds_list() -> Reply:
     """List the feeds, with what the last poll said."""
     rows = MemoryAgent().feeds()
     return Reply({"feeds": rows}, view.render_feeds(rows))
@@ -138,7 +133,6 @@ def feeds_list(as_json: commands.Json = False) -> Reply:
 )
 def feeds_remove(
     feed: Annotated[str, typer.Argument(help="Its id, address or title.")],
-    as_json: commands.Json = False,
 ) -> Reply:
     """Watch a feed no more; the notes that it brought stay."""
     removed = MemoryAgent().remove_feed(feed)
@@ -146,7 +140,7 @@ def feeds_remove(
 
 
 @feeds_app.command("poll", epilog="Example: `memory library feeds poll`")
-def feeds_poll(as_json: commands.Json = False) -> Reply:
+def feeds_poll() -> Reply:
     """Look for new items in all feeds now; a schedule does so every hour while `memory up` runs."""
     polled = MemoryAgent().poll_feeds()
     has_failed = any(feed.problem for feed in polled.feeds)
@@ -165,14 +159,13 @@ def slog_add(
     tool: Annotated[str, typer.Argument(help="What it was done to or with, such as caddy.")],
     detail: Annotated[str, typer.Argument(help="What was done, in a sentence.")],
     reason: Annotated[str, typer.Option(help="Why.")] = "",
-    as_json: commands.Json = False,
 ) -> Reply:
     """Append an entry. Secrets are masked."""
     return commands.reply_to(SLOG, action=action, tool=tool, detail=detail, reason=reason)
 
 
 @slog_app.command("list", epilog="Example: `memory library slog list -n 5`")
-def slog_list(limit: commands.RowCount = 20, as_json: commands.Json = False) -> Reply:
+def slog_list(limit: commands.RowCount = 20) -> Reply:
     """List the latest entries, those of memory itself included: promotions, forgettings,
     what-ifs.
     """
@@ -185,21 +178,20 @@ def slog_search(
         list[str], typer.Argument(help="Words that an entry must have, in any field.")
     ],
     limit: commands.RowCount = 20,
-    as_json: commands.Json = False,
 ) -> Reply:
     """List the latest entries that have all of these words."""
     return commands.reply_to(SLOG, search=" ".join(words), limit=limit)
 
 
 @adr_app.command("list", epilog="Example: `memory library adr list`")
-def adr_list(as_json: commands.Json = False) -> Reply:
+def adr_list() -> Reply:
     """List the decision records with their status, what superseded them, and which are in force."""
     rows = MemoryAgent().adrs()
     return Reply({"records": rows}, view.render_adrs(rows))
 
 
 @adr_app.command("check", epilog="Example: `memory library adr check`")
-def adr_check(as_json: commands.Json = False) -> Reply:
+def adr_check() -> Reply:
     """Check status, numbers and supersession of the decision records. Fails if one has a
     problem.
     """

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from memory_assets.interfaces.cli.commands import Json, completing
+from memory_assets.interfaces.cli.commands import Commands, completing
 from memory_assets.interfaces.views.terminal import Reply
 from memory_assets.memory import MemoryAgent
 from memory_assets.text.words import counted
@@ -14,7 +14,7 @@ from memory_assets.text.words import counted
 if TYPE_CHECKING:
     from memory_assets.extras.replay.replay import Replay
 
-app = typer.Typer()
+app = Commands()
 
 
 @app.command(epilog="Example: `memory data replay 019e2844 --turn last`")
@@ -42,7 +42,6 @@ def replay(
             "--html", metavar="FILE", help="Write a page instead: of the turn, else of all turns."
         ),
     ] = None,
-    as_json: Json = False,
 ) -> Reply:
     """List the turns of a session, or show everything about one of them."""
     from memory_assets.extras.replay.replay import Replay, replay_command

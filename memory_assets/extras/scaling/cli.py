@@ -4,14 +4,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from memory_assets.interfaces.cli.commands import Json, view_reply
+from memory_assets.interfaces.cli.commands import Commands, view_reply
 from memory_assets.interfaces.views.lines import Parts, bold, dim
 from memory_assets.interfaces.views.terminal import Reply
 
 if TYPE_CHECKING:
     from memory_assets.extras.scaling.deployment import DagsterConfiguration
 
-app = typer.Typer()
+app = Commands()
 
 
 @app.command(epilog="Example: `memory config deployment postgres`")
@@ -20,7 +20,6 @@ def deployment(
         Literal["local", "postgres"], typer.Argument(metavar="NAME", help="`local` or `postgres`.")
     ],
     write: Annotated[bool, typer.Option("--write", help="Write it into the store.")] = False,
-    as_json: Json = False,
 ) -> Reply:
     """Print the dagster.yaml of a deployment: local files or PostgreSQL."""
     from memory_assets.extras.scaling.deployment import configure

@@ -7,7 +7,7 @@ from typing import Any
 
 from memory_assets.errors import StoreError
 from memory_assets.extras.service.views import after_service, render_service
-from memory_assets.interfaces.cli.commands import DryRun, Json, Port, group, view_reply
+from memory_assets.interfaces.cli.commands import DryRun, Port, group, view_reply
 from memory_assets.interfaces.ports import free_port
 from memory_assets.interfaces.views.terminal import Reply, tell
 from memory_assets.memory import MemoryAgent
@@ -16,7 +16,7 @@ app = group("Keep the memory up to date in the background, from login on.")
 
 
 @app.command(epilog="Example: `memory service install --dry-run`")
-def install(port: Port = None, dry_run: DryRun = False, as_json: Json = False) -> Reply:
+def install(port: Port = None, dry_run: DryRun = False) -> Reply:
     """Start now and at each login: the Dagster UI with its sensors and schedules (systemd or
     launchd).
     """
@@ -27,7 +27,7 @@ def install(port: Port = None, dry_run: DryRun = False, as_json: Json = False) -
 
 
 @app.command(epilog="Example: `memory service uninstall`")
-def uninstall(dry_run: DryRun = False, as_json: Json = False) -> Reply:
+def uninstall(dry_run: DryRun = False) -> Reply:
     """Stop the service and remove it from login; the memory stays."""
     from memory_assets.extras.service import login_service
 
@@ -36,7 +36,7 @@ def uninstall(dry_run: DryRun = False, as_json: Json = False) -> Reply:
 
 
 @app.command(epilog="Example: `memory service status`")
-def status(as_json: Json = False) -> Reply:
+def status() -> Reply:
     """Show whether the service is installed and runs; the exit code is 1 if not."""
     from memory_assets.extras.service import login_service
 
@@ -46,7 +46,7 @@ def status(as_json: Json = False) -> Reply:
 
 
 @app.command(hidden=True, epilog="Example: `memory service run --store ~/memory`")
-def run(port: Port = None, as_json: Json = False) -> Reply:
+def run(port: Port = None) -> Reply:
     """Serve the Dagster UI and write a log that rotates; the service calls this."""
     from memory_assets.extras.service import login_service
 

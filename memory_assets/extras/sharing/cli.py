@@ -12,7 +12,7 @@ import typer
 from memory_assets.errors import QuestionError
 from memory_assets.extras.sharing import tokens
 from memory_assets.extras.sharing.tokens import SCOPES, AccessToken, AccessTokens
-from memory_assets.interfaces.cli.commands import Json, completing, group, view_reply
+from memory_assets.interfaces.cli.commands import Commands, completing, group, view_reply
 from memory_assets.interfaces.ports import is_loopback
 from memory_assets.interfaces.views.lines import Parts, bold, dim, table
 from memory_assets.interfaces.views.terminal import Reply
@@ -29,8 +29,8 @@ MOST_SESSIONS = 20
 MOST_PROJECTS = 8
 """Projects that the question before the first push names."""
 
-data = typer.Typer()
-serve = typer.Typer()
+data = Commands()
+serve = Commands()
 app = group("Create, list and revoke the tokens of a shared memory.")
 serve.add_typer(app, name="tokens")
 
@@ -65,7 +65,6 @@ def create(
             autocompletion=completing(kind="project"),
         ),
     ] = "",
-    as_json: Json = False,
 ) -> Reply:
     """Create a token and print it, once: the store keeps only its hash."""
     agent = MemoryAgent()
@@ -80,7 +79,7 @@ def create(
 
 
 @app.command("list", epilog="Example: `memory serve tokens list`")
-def list_tokens(as_json: Json = False) -> Reply:
+def list_tokens() -> Reply:
     """List the tokens, without their secrets."""
     every = AccessTokens(MemoryAgent().store.root).every()
     return Reply({"tokens": [_without_hash(token) for token in every]}, _render_tokens(every))
@@ -89,7 +88,6 @@ def list_tokens(as_json: Json = False) -> Reply:
 @app.command(epilog="Example: `memory serve tokens revoke 3fa94c01`")
 def revoke(
     token: Annotated[str, typer.Argument(metavar="ID", help="Id or name of the token.")],
-    as_json: Json = False,
 ) -> Reply:
     """Revoke a token: a running server refuses it with the next request."""
     agent = MemoryAgent()
@@ -217,7 +215,6 @@ def push(
     yes: Annotated[
         bool, typer.Option("--yes", help="Do not ask before the first push to a server.")
     ] = False,
-    as_json: Json = False,
 ) -> Reply:
     """Send this machine's masked sessions to a shared memory; only what it does not have."""
     from memory_assets.extras.sharing.push import Pusher

@@ -37,9 +37,9 @@ CORE_GROUPS = {"data": data, "serve": serve}
 INTERRUPTED = 130
 
 
-def make_app(*, is_terminal: bool = False) -> typer.Typer:
+def make_app(*, is_terminal: bool = False) -> commands.Commands:
     """Returns all commands: the panels, the groups, and each verb that no module made a command."""
-    app = typer.Typer(
+    app = commands.Commands(
         name="memory",
         cls=commands.OrderedGroup,
         help="Long-term memory for coding agents: transcripts in, a small curated MEMORY.md out.",

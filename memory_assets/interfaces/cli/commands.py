@@ -10,6 +10,7 @@ import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
+from functools import wraps
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any
@@ -177,9 +178,42 @@ def day_of(moment: datetime | None) -> date | None:
     return moment.date() if moment else None
 
 
-def group(help: str, **options: Any) -> typer.Typer:
+class Commands(typer.Typer):
+    """Commands that all have the option `--json`, which `app.main` reads; a function need not take
+    it.
+    """
+
+    def command(self, *names: Any, **options: Any) -> Callable[..., Any]:
+        """Returns a decorator that makes a function a command."""
+        register = super().command(*names, **options)
+
+        def add_command(run: Callable[..., Any]) -> Callable[..., Any]:
+            register(_with_json(run))
+            return run
+
+        return add_command
+
+
+def _with_json(run: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns the function with the parameter `as_json`, unless it has it."""
+    parameters = keyword_parameters(run)
+    if any(parameter.name == "as_json" for parameter in parameters):
+        return run
+
+    @wraps(run)
+    def invoke(as_json: bool, **values: Any) -> Any:
+        return run(**values)
+
+    set_parameters(
+        invoke,
+        [*parameters, inspect.Parameter("as_json", KEYWORD_ONLY, default=False, annotation=Json)],
+    )
+    return invoke
+
+
+def group(help: str, **options: Any) -> Commands:
     """Returns an empty group of commands."""
-    return typer.Typer(help=help, **{"no_args_is_help": True, "cls": Group, **options})
+    return Commands(help=help, **{"no_args_is_help": True, "cls": Group, **options})
 
 
 def view_reply(
@@ -226,7 +260,7 @@ def command(
     def register(run: Callable[..., Any]) -> Callable[..., Any]:
         additional = keyword_parameters(run)[1:]
 
-        def invoke(as_json: bool, **values: Any) -> Any:
+        def invoke(**values: Any) -> Any:
             options = {parameter.name: values.pop(parameter.name) for parameter in additional}
             for name, (_, implied) in shortcuts.items():
                 # The flag is removed, because it is no parameter of the request.
@@ -239,7 +273,6 @@ def command(
             option = typer.Option(f"--{name}", help=about)
             parameters.append(_declaration(name, bool, False, option))
         parameters += additional
-        parameters += [inspect.Parameter("as_json", KEYWORD_ONLY, default=False, annotation=Json)]
         set_parameters(invoke, parameters)
         example = f"Example: `{example_of(verb, path)}`"
         app.command(verb.name, help=verb.summary, epilog=example, rich_help_panel=panel)(invoke)

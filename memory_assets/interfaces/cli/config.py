@@ -37,7 +37,7 @@ class ConfigGroup(commands.Group):
         return [*super().shell_complete(ctx, incomplete), *names]
 
 
-app = typer.Typer()
+app = commands.Commands()
 config_app = commands.group(
     "Show the settings and where each value comes from; change one.",
     cls=ConfigGroup,
@@ -74,7 +74,7 @@ def config(
 
 
 @config_app.command("show", epilog="Example: `memory config show least_useful`")
-def config_show(name: Name, as_json: commands.Json = False) -> Reply:
+def config_show(name: Name) -> Reply:
     """Show one setting: its meaning, value, default and origin, and how to change it."""
     from memory_assets.memory.settings import read_configuration
 
@@ -96,7 +96,6 @@ def config_set(
     value: Annotated[
         str, typer.Argument(metavar="VALUE", help="Its value; a list as a,b or in TOML.")
     ],
-    as_json: commands.Json = False,
 ) -> Reply:
     """Write a setting into your file, which holds for every store; the value is checked first."""
     from memory_assets.memory.settings import set_setting
@@ -105,7 +104,7 @@ def config_set(
 
 
 @config_app.command("unset", epilog="Example: `memory config unset least_useful`")
-def config_unset(name: Name, as_json: commands.Json = False) -> Reply:
+def config_unset(name: Name) -> Reply:
     """Remove a setting from your file, so that its default or the store's file holds again."""
     from memory_assets.memory.settings import unset_setting
 

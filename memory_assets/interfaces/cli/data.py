@@ -79,7 +79,6 @@ def export(
 @app.command("import", epilog="Example: `memory data import ~/memory-export --store ~/memory`")
 def import_(
     folder: Annotated[Path, typer.Argument(help="A folder that `memory data export --all` wrote.")],
-    as_json: commands.Json = False,
 ) -> Reply:
     """Make a store from an exported folder; refuses a data folder that has a store."""
     from memory_assets.memory.running import import_folder
@@ -97,7 +96,6 @@ def backup(
             "present moment.",
         ),
     ],
-    as_json: commands.Json = False,
 ) -> Reply:
     """Write one compressed file with everything that cannot be rebuilt; runs may go on
     meanwhile.
@@ -110,7 +108,6 @@ def backup(
 @app.command(epilog="Example: `memory data restore ~/backups/memory-20260801-120000.tar.zst`")
 def restore(
     file: Annotated[Path, typer.Argument(help="A file that `memory data backup` wrote.")],
-    as_json: commands.Json = False,
 ) -> Reply:
     """Make a store from a backup and build its tables; refuses a data folder that has a store."""
     from memory_assets.memory.running import restore as restore_backup
@@ -130,7 +127,6 @@ def show(
     as_of: commands.AsOf = None,
     limit: commands.RowCount = 10,
     every: Annotated[bool, typer.Option("--all", help="Print every field of each row.")] = False,
-    as_json: commands.Json = False,
 ) -> Reply:
     """Print rows of a table: of each a title, the fields that matter, and its ids."""
     from memory_assets.memory import tables
@@ -154,7 +150,6 @@ def sample(
             autocompletion=commands.completing(kind="table"),
         ),
     ] = None,
-    as_json: commands.Json = False,
 ) -> Reply:
     """Print random facts that the write gate allowed, to judge their quality."""
     from memory_assets.memory import tables
@@ -181,7 +176,6 @@ def rebuild(
             help="Only the reflections of all days, weeks and months, with the timeline.",
         ),
     ] = False,
-    as_json: commands.Json = False,
 ) -> Reply:
     """Delete everything derived and rebuild it from the archive, the ledger and the workspace."""
     from memory_assets.memory import running
@@ -193,9 +187,7 @@ def rebuild(
 
 
 @app.command(epilog="Example: `memory data backfill --from 2026-04-01`")
-def backfill(
-    first: commands.FirstDay = None, last: commands.LastDay = None, as_json: commands.Json = False
-) -> Reply:
+def backfill(first: commands.FirstDay = None, last: commands.LastDay = None) -> Reply:
     """Extract these days again with the model and the present prompt; stored answers are not paid
     again.
     """
@@ -205,7 +197,7 @@ def backfill(
 
 
 @app.command(epilog="Example: `memory data flush`")
-def flush(as_json: commands.Json = False) -> Reply:
+def flush() -> Reply:
     """End every open session now and extract its facts."""
     from memory_assets.memory.running import flush as flush_sessions
 

@@ -31,7 +31,7 @@ from memory_assets.interfaces.views.terminal import Reply, console, print_reply,
 from memory_assets.memory import MemoryAgent
 from memory_assets.schema.requests import AnswerRequest, RecallRequest, StatusRequest
 
-app = typer.Typer()
+app = commands.Commands()
 review_app = commands.group(verbs.REVIEW.summary, no_args_is_help=False)
 ALSO_DEEP = "Also search narratives and messages: short for --profile deep."
 NEXT_ONES = "Show the results after the first ones: short for --page 2."
@@ -165,13 +165,13 @@ def _review_on_terminal() -> int:
 
 
 @review_app.command("list", epilog="Example: `memory review list`")
-def review_list(as_json: commands.Json = False) -> Reply:
+def review_list() -> Reply:
     """List the proposals that wait for a decision."""
     return commands.reply_to(verbs.REVIEW)
 
 
 @review_app.command("approve", epilog="Example: `memory review approve p-20260408-001`")
-def review_approve(proposals: Proposals, as_json: commands.Json = False) -> Reply:
+def review_approve(proposals: Proposals) -> Reply:
     """Approve proposals; each becomes a line of MEMORY.md and a commit."""
     return commands.reply_to(verbs.DECIDE, decision="approve", proposals=proposals)
 
@@ -182,7 +182,6 @@ def review_approve(proposals: Proposals, as_json: commands.Json = False) -> Repl
 def review_reject(
     proposals: Proposals,
     reason: Annotated[str, typer.Option(help="Why; kept with the decision.")] = "",
-    as_json: commands.Json = False,
 ) -> Reply:
     """Reject proposals; they are not proposed again."""
     return commands.reply_to(verbs.DECIDE, decision="reject", proposals=proposals, reason=reason)
@@ -201,7 +200,6 @@ def review_edit(
         ),
     ],
     text: Annotated[str, typer.Argument(metavar="TEXT", help="Its new wording.")],
-    as_json: commands.Json = False,
 ) -> Reply:
     """Reword a proposal; it still waits for approval."""
     return commands.reply_to(verbs.DECIDE, decision="edit", proposals=[proposal], text=text)
@@ -225,7 +223,7 @@ commands.add(app, verbs.BRIEF, commands.EVERY_DAY)
 
 
 @app.command(rich_help_panel=commands.KEEP_WELL, epilog="Example: `memory ingest`")
-def ingest(since: commands.Since = None, as_json: commands.Json = False) -> Reply:
+def ingest(since: commands.Since = None) -> Reply:
     """Read new transcripts and update the memory."""
     from memory_assets.memory import running
 
@@ -238,7 +236,6 @@ def doctor(
         bool,
         typer.Option("--deep", help="Also read every stored byte and compare it with its hash."),
     ] = False,
-    as_json: commands.Json = False,
 ) -> Reply:
     """Check that every file, message and memory is accounted for; the exit code is 1 if not."""
     health = MemoryAgent().health(is_deep=deep)
@@ -249,7 +246,7 @@ def doctor(
 
 
 @app.command(rich_help_panel=commands.EVERY_DAY, epilog="Example: `memory check ~/work/tidewatch`")
-def check(folder: Folder = Path(), as_json: commands.Json = False) -> Reply:
+def check(folder: Folder = Path()) -> Reply:
     """Look up what CLAUDE.md, AGENTS.md and other rules of a repository name; the exit code is 1 if
     something is gone.
     """

@@ -12,7 +12,6 @@ import typer
 from memory_assets.errors import QuestionError
 from memory_assets.interfaces import ports
 from memory_assets.interfaces.cli import commands
-from memory_assets.interfaces.cli.commands import Json
 from memory_assets.interfaces.views.terminal import Reply, tell
 from memory_assets.memory import MemoryAgent
 from memory_assets.schema.extras import loaded
@@ -89,7 +88,6 @@ def mcp(
     host: Host = ports.LOOPBACK[0],
     port: Port = MCP_PORT,
     options: Options = (),
-    as_json: Json = False,
 ) -> Reply:
     """Serve the memory's tools over the Model Context Protocol; read-only unless --write is
     given.
@@ -116,7 +114,6 @@ def http(
     host: Host = ports.LOOPBACK[0],
     port: Port = HTTP_PORT,
     options: Options = (),
-    as_json: Json = False,
 ) -> Reply:
     """Serve every verb over HTTP, each at an address of its own; read-only unless --write is
     given.
@@ -131,7 +128,6 @@ def http(
 @app.command(epilog="Example: `memory serve ui --port 3000`")
 def ui(
     port: Annotated[int | None, typer.Option(help="Port; the next free one is used.")] = None,
-    as_json: Json = False,
 ) -> Reply:
     """Serve the Dagster UI with its sensors and schedules."""
     agent = MemoryAgent()
@@ -147,7 +143,6 @@ def notebook(
     no_browser: Annotated[
         bool, typer.Option("--no-browser", help="Print the address; do not open a browser.")
     ] = False,
-    as_json: Json = False,
 ) -> Reply:
     """Open the notebook of the memory in Jupyter: charts, and questions to change (needs the extra
     `notebook`).

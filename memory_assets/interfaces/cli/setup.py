@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from memory_assets.memory.hook_settings import HookChange
     from memory_assets.memory.models import Models
 
-app = typer.Typer()
+app = commands.Commands()
 hooks_app = commands.group(
     "Connect Claude Code, Codex and pi: they read the briefing and report sessions."
 )
@@ -75,7 +75,6 @@ def hooks_install(
     before_tools: BeforeTools = False,
     no_before_tools: BeforeToolsNo = False,
     dry_run: commands.DryRun = False,
-    as_json: commands.Json = False,
 ) -> Reply:
     """Add our hooks and tools to the settings of Claude Code, Codex and pi; everything else in them
     is kept.
@@ -101,9 +100,7 @@ def _switch(name: str, is_on: bool, is_off: bool) -> bool | None:
 
 
 @hooks_app.command("uninstall", epilog="Example: `memory hooks uninstall claude_code`")
-def hooks_uninstall(
-    names: Chosen = None, dry_run: commands.DryRun = False, as_json: commands.Json = False
-) -> Reply:
+def hooks_uninstall(names: Chosen = None, dry_run: commands.DryRun = False) -> Reply:
     """Remove our hooks and tools; a file that you did not edit since is restored byte for byte."""
     from memory_assets.memory import hook_settings
 
@@ -113,7 +110,7 @@ def hooks_uninstall(
 
 
 @hooks_app.command("status", epilog="Example: `memory hooks status`")
-def hooks_status(names: Chosen = None, as_json: commands.Json = False) -> Reply:
+def hooks_status(names: Chosen = None) -> Reply:
     """Show where our hooks and tools are installed, and the last event of each harness."""
     from memory_assets.memory import hook_settings
 
@@ -158,7 +155,7 @@ def model(context: typer.Context, as_json: commands.Json = False) -> Reply | Non
 
 
 @model_app.command("list", epilog="Example: `memory model list`")
-def model_list(as_json: commands.Json = False) -> Reply:
+def model_list() -> Reply:
     """Show the configured models, and the models with a known price."""
     from memory_assets.memory.models import list_models
 
@@ -192,7 +189,6 @@ def model_use(
         bool,
         typer.Option("--free", help="No question is billed: a subscription, a server of yours."),
     ] = False,
-    as_json: commands.Json = False,
 ) -> Reply:
     """Choose a model, and allow that it is sent the present projects. Later projects wait for
     `memory model add`.
@@ -220,7 +216,6 @@ def model_add(
             autocompletion=commands.completing(kind="project"),
         ),
     ],
-    as_json: commands.Json = False,
 ) -> Reply:
     """Allow that the configured models are sent these projects, too."""
     from memory_assets.memory.models import add_projects
@@ -248,7 +243,6 @@ def model_cost(
         str | None, typer.Option(help="Another model than the configured one.")
     ] = None,
     reflector: Reflector = None,
-    as_json: commands.Json = False,
 ) -> Reply:
     """Estimate the calls and the price of asking models about these days, in every step. Sends
     nothing.
@@ -279,7 +273,6 @@ def send(
         str, typer.Option(help="Its other fields, as a JSON object; - reads it from stdin.")
     ] = "{}",
     store: Annotated[Path | None, typer.Option(help="Data folder; default: MEMORY_DATA.")] = None,
-    as_json: commands.Json = False,
 ) -> Reply:
     """Report an event without waiting; the exit code is always 0."""
     given = {"--session": session, "--data": data, "--store": store and str(store)}

@@ -6,12 +6,12 @@ from typing import Annotated, Any
 import typer
 
 from memory_assets.errors import QuestionError
-from memory_assets.interfaces.cli.commands import SET_UP, Json, view_reply
+from memory_assets.interfaces.cli.commands import SET_UP, Commands, view_reply
 from memory_assets.interfaces.views.setup import render_uninstalled
 from memory_assets.interfaces.views.terminal import Reply
 from memory_assets.memory.places import find_data
 
-app = typer.Typer()
+app = Commands()
 CONFIRMATION = "erase my memory"
 
 
@@ -24,7 +24,6 @@ def uninstall(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would be removed; remove nothing.")
     ] = False,
-    as_json: Json = False,
 ) -> Reply:
     """Remove the hooks of all harnesses and the service; the memory stays unless --erase is
     given.
