@@ -14,9 +14,11 @@ from itertools import chain, pairwise, product
 import numpy as np
 
 from memory_assets.english.asking import is_question
+from memory_assets.english.errands import is_errand
 from memory_assets.english.numbers import names_another, numbered_things
 from memory_assets.english.pointers import LOOSE_START
 from memory_assets.english.reports import is_relayed
+from memory_assets.english.standing import lasts, recurs
 from memory_assets.english.word_forms import family_of
 from memory_assets.schema.protocols import Embedder
 from memory_assets.schema.records import MEMORY_MD
@@ -88,11 +90,6 @@ _CONSENT = re.compile(
 )
 """The person is named as the one who decides or dislikes, in general."""
 
-_STANDING = re.compile(
-    r"(?i)\bbefore (?:you|any|every|each|a)\b|\bwhenever\b|\b(?:every|each) time\b|\bfrom now on\b"
-)
-"""What is to be done each time is a rule, also where it begins as a task does."""
-
 _JUDGES = re.compile(
     r"(?i)^th(?:is|at|ese|ose) (?!(?:is|are|was|one)\b)[a-z]+(?: [a-z]+)? "
     r"(?:is|are|has|needs?|goes|lacks?|(?:is|are|does|do|has)n'?t)\b"
@@ -106,11 +103,6 @@ _OF_THE_MOMENT = re.compile(
 )
 """Is about the person or the moment, so it is no rule."""
 
-_TASK = re.compile(
-    r"(?i)^(?:check|commit|continue|create|debug|deploy|describe|do(?! not)|draft|explain|find|fix"
-    r"|help|implement|investigate|list|look|merge|open|push|read|rebase|(?:re)?run|review|see"
-    r"|show|start|stop(?! (?:\w+ing|with)\b)|tell|test|try|verify|wait)\b"
-)
 _ERRAND = re.compile(r"(?i)^(?:add|draft|give|include|make|write) (?:me |us )?(?:an?|another)\b")
 """Asks for a single thing, each time for another one."""
 
@@ -213,8 +205,8 @@ def _rule_in(sentence: str) -> str:
     is_short = len(stems_of(words)) < (1 if _AGAIN.search(sentence) else 2)
     if is_short or len(words) > MOST_CHARS or (is_question(stated) and not _COMPLAINS.match(words)):
         return ""
-    is_no_task = _CONSENT.match(words) or _STANDING.search(words) or _IS_ABOUT.match(words)
-    is_task = _TASK.match(words) and not is_no_task
+    is_no_task = _CONSENT.match(words) or _IS_ABOUT.match(words) or lasts(words) or recurs(words)
+    is_task = is_errand(words) and not is_no_task
     if is_task or is_relayed(words) or (LOOSE_START.match(words) and not _JUDGES.match(words)):
         return ""
     if _OF_THE_MOMENT.search(_CONSENT.sub("", _ASIDE.sub("", words))):
