@@ -28,7 +28,8 @@ def flags_in(
         is_short = not match[1].startswith("--") and len(match[1]) > 2
         program = _program_in_code(text[in_code[0] : start]) if in_code else ""
         program = program or _program_in_front(text, start, mentions)
-        if in_code or program or not is_short:
+        has_value = text[match.end() : match.end() + 1] == "="
+        if in_code or program or has_value or not is_short:
             yield match.span(1), Named("flag", f"{program} {match[1]}".strip())
 
 

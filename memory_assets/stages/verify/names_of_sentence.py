@@ -46,7 +46,11 @@ _TASK = re.compile(
 _CODE_FOLDERS = frozenset({"src", "cmd", "internal", "pkg", "lib", "scripts", "hooks"})
 """Folders with which no pair of words begins, such as "docs/tests"."""
 
-_IN_FOLDER = re.compile(r"\b(?:[Ii]n|[Uu]nder|folder|package)\s+`?$")
+_FOLDERS = frozenset({"docs", "tests", "tools", "plugins", "assets", "config", "examples", "ops"})
+"""Folders that follow a preposition."""
+
+_IN_FOLDER = re.compile(r"\b(?:[Ii]n|[Uu]nder|to|into|from)\s+`?$")
+_IS_FOLDER = re.compile(r"\b(?:folder|package)\s+`?$")
 _FOLDER_BEHIND = re.compile(r"`?\s+(?:folder|directory|package)\b")
 _INSTALL = re.compile(r"\b(?:install|add)\s+$")
 _BRANCH = re.compile(
@@ -175,8 +179,9 @@ def _is_path(text: str, path: str, span: Span, code: tuple[Span, ...]) -> bool:
         return True
     if inside(span[0], code) and (len(parts) > 2 or "." in parts[-1]):
         return True
-    is_folder = _IN_FOLDER.search(text, 0, span[0]) or _FOLDER_BEHIND.match(text, span[1])
-    return parts[0] in _CODE_FOLDERS or is_folder is not None
+    is_inside = parts[0] in _FOLDERS and _IN_FOLDER.search(text, 0, span[0])
+    is_folder = _IS_FOLDER.search(text, 0, span[0]) or _FOLDER_BEHIND.match(text, span[1])
+    return parts[0] in _CODE_FOLDERS or bool(is_inside or is_folder)
 
 
 def _is_address(text: str, path: str, parts: list[str], start: int) -> bool:
