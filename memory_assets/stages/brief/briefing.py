@@ -119,11 +119,10 @@ def render_briefing(
     Of `tasks` (where sessions stopped, the latest first), `due` triggers and active `lessons`,
     those of the project are shown; the sections of its file (`project_md`) follow those of
     MEMORY.md, lines that a later fact ended with a mark. Ended sessions, and lessons and facts that
-    triage `refused` as lines of the project, are not shown;
-    `reflected` are the memories that reflections kept. `active` projects are named where there is
-    no project. Of the `pending` proposals, `expiring` has the days on which some expire soon;
-    `undistilled` sessions wait although no run asks a model about them, `outdated` says how many
-    lines name what is gone.
+    triage `refused` as lines of the project, are not shown; `reflected` are the memories that
+    reflections kept. `active` projects are named where there is no project. Of the `pending`
+    proposals, `expiring` has the days on which some expire soon; `undistilled` sessions no
+    model read, `outdated` counts lines that name what is gone.
     """
     work = _of_project(project, tasks)
     as_of = max(filter(None, (as_of, *(row["day"] for row in work))), default=None)
