@@ -16,8 +16,8 @@ def next_commits(messages: Sequence[Row]) -> Mapping[str, str]:
     commits: dict[str, str] = {}
     following = ""
     for message in reversed(messages):
-        made = _MADE.findall(message["text"]) if message["kind"] == "tool_result" else ()
-        following = made[0] if made else following
+        ids = _MADE.findall(message["text"]) if message["kind"] == "tool_result" else ()
+        following = ids[0] if ids else following
         if following:
             commits[message["message_id"]] = following
     return commits
