@@ -13,7 +13,7 @@ from memory_assets.schema.frames import frame_of
 from memory_assets.services.review.written_lines import read_lines
 from memory_assets.services.sources.worktrees import Worktrees, read_worktrees
 from memory_assets.stages.triage.projects import path_of
-from memory_assets.stages.verify.verifications import TextToVerify, look_up
+from memory_assets.stages.verify.verifications import TextToVerify, Worktree, look_up
 from memory_assets.store.store import Store
 
 NAMELESS = "verified_without_names"
@@ -26,8 +26,8 @@ def verifications(store: Store, _: str) -> Rows:
     began = perf_counter()
     worktrees = read_worktrees(store)
     texts: dict[Path, list[TextToVerify]] = defaultdict(list)
-    for root, text in (*_lines(store, worktrees), *_facts(store, worktrees)):
-        texts[root].append(text)
+    for worktree, text in (*_lines(store, worktrees), *_facts(store, worktrees)):
+        texts[worktree.root].append(text)
     earlier = store.tables.read("verifications")
     nameless = set((store.note_of(NAMELESS) or "").split())
     rows = [
@@ -43,20 +43,20 @@ def verifications(store: Store, _: str) -> Rows:
     return Rows(frame_of("verifications", rows), figures)
 
 
-def _lines(store: Store, worktrees: Worktrees) -> Iterator[tuple[Path, TextToVerify]]:
+def _lines(store: Store, worktrees: Worktrees) -> Iterator[tuple[Worktree, TextToVerify]]:
     """Yields the entries; one that a person wrote for no project is looked up everywhere."""
     projects = {path_of(project): project for project in worktrees.by_project}
     for line in read_lines(store):
         sessions = line.promotion.payload.get("session_ids", []) if line.promotion else []
         place = worktrees.place_of(sessions, projects.get(line.path, ""))
-        everywhere = [] if line.promotion else [(root, root) for root in worktrees.by_root]
-        for root, folder in [place] if place else everywhere:
+        everywhere = () if line.promotion else worktrees.by_project.values()
+        for worktree, folder in [place] if place else everywhere:
             at = f"{line.path}:{line.entry.number}"
             about = (line.text, line.entry.text, folder, line.entry.on, at)
-            yield root, TextToVerify("line", *about)
+            yield worktree, TextToVerify("line", *about)
 
 
-def _facts(store: Store, worktrees: Worktrees) -> Iterator[tuple[Path, TextToVerify]]:
+def _facts(store: Store, worktrees: Worktrees) -> Iterator[tuple[Worktree, TextToVerify]]:
     """Yields the pending proposals and the active memories, the latest first."""
     read = store.tables.read
     decided = read("decisions").filter(pl.col("state") != "pending")
@@ -72,9 +72,9 @@ def _facts(store: Store, worktrees: Worktrees) -> Iterator[tuple[Path, TextToVer
     for row in pl.concat([active, pending]).reverse().iter_rows(named=True):
         place = worktrees.place_of(reversed(row["session_ids"]), row["project"])
         if place:
-            root, folder = place
+            worktree, folder = place
             about = (row["subject"], row["id"], row["text"], folder, row["on"])
-            yield root, TextToVerify(*about, commit=commits.get(row["id"], ""))
+            yield worktree, TextToVerify(*about, commit=commits.get(row["id"], ""))
 
 
 def _commits(store: Store, memories: pl.DataFrame) -> dict[str, str]:

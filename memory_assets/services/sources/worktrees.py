@@ -7,6 +7,7 @@ Runs no process: the files of a repository tell what HEAD is. Folders that are g
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from memory_assets.services.sources.ignoring import read_ignore_rules
@@ -15,36 +16,36 @@ from memory_assets.store.places import home_folder
 from memory_assets.store.projects import find_worktree, read_head
 from memory_assets.store.store import Store
 
+Place = tuple[Worktree, Path]
+"""A worktree, and a folder in it."""
+
 
 @dataclass(frozen=True)
 class Worktrees:
-    """The worktrees by the folder in which sessions worked; those of later sessions come later."""
+    """Where sessions worked."""
 
-    by_folder: Mapping[str, Worktree]
+    by_folder: Mapping[str, Place]
+    """By working folder; those of later sessions come later."""
     by_session: Mapping[str, str]
-    """The folder that each session worked in."""
+    """The working folder of each session."""
 
-    @property
+    @cached_property
     def by_root(self) -> dict[Path, Worktree]:
         """The worktrees, each once."""
-        return {tree.root: tree for tree in self.by_folder.values()}
+        return {tree.root: tree for tree, _ in self.by_folder.values()}
 
-    @property
-    def by_project(self) -> dict[str, Worktree]:
-        """The worktree of each project's last session."""
-        return {tree.project: tree for tree in self.by_folder.values()}
+    @cached_property
+    def by_project(self) -> dict[str, Place]:
+        """The worktree of each project's last session, and its top."""
+        return {tree.project: (tree, tree.root) for tree, _ in self.by_folder.values()}
 
-    def place_of(self, sessions: Iterable[str], project: str) -> tuple[Path, Path] | None:
-        """Returns the worktree in which the first of the sessions worked, else that of the project,
-        and the folder in it; None where there is none.
+    def place_of(self, sessions: Iterable[str], project: str) -> Place | None:
+        """Returns where the first of the sessions worked, else the top of the project; None where
+        neither is known.
         """
         folders = (self.by_session.get(session, "") for session in sessions)
-        folder = next((folder for folder in folders if folder in self.by_folder), "")
-        worktree = self.by_folder.get(folder) or self.by_project.get(project)
-        if worktree is None:
-            return None
-        is_inside = Path(folder).is_relative_to(worktree.root)
-        return worktree.root, Path(folder) if is_inside else worktree.root
+        places = (self.by_folder[folder] for folder in folders if folder in self.by_folder)
+        return next(places, self.by_project.get(project))
 
 
 def read_worktrees(store: Store) -> Worktrees:
@@ -60,5 +61,7 @@ def read_worktrees(store: Store) -> Worktrees:
         head = read_head(git) if git else ""
         is_ignored = any(map(rules.ignores_folder, (folder, root)))
         if head and Path(root).is_dir() and not is_ignored:
-            by_folder[folder] = Worktree(Path(root), Path(git), project, head)
+            worktree = Worktree(Path(root), Path(git), project, head)
+            is_inside = Path(folder).is_relative_to(root)
+            by_folder[folder] = (worktree, Path(folder) if is_inside else worktree.root)
     return Worktrees(by_folder, dict(windows.select("session_id", "folder").iter_rows()))

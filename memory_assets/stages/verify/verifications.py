@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import date
+from functools import cached_property
 from pathlib import Path
 
 import polars as pl
@@ -74,7 +75,7 @@ class TextToVerify:
     commit: str = ""
     """The commit that followed what it says: once reverted, it holds no more."""
 
-    @property
+    @cached_property
     def hash(self) -> str:
         """Returns what stands for its names, and for the day on which they held."""
         return hash_of(_VERSION, self.subject, self.id, self.text, self.written_on, self.commit)
