@@ -23,11 +23,12 @@ from memory_assets.stages.triage.auto import needs_person
 from memory_assets.stages.triage.current import read_current
 from memory_assets.stages.triage.promote import PROMOTED
 from memory_assets.stages.verify.verifications import gone_names
+from memory_assets.stages.verify.verifications import gone_names
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets.text.words import count_tokens
 from memory_assets_tests.assets.checks.outcomes import failing
-from memory_assets_tests.factories import START, fact, row
+from memory_assets_tests.factories import START, fact, frame, row
 from memory_assets_tests.memory.test_checking import MAKE, SCRIPT
 from memory_assets_tests.repository import commit
 from memory_assets_tests.small_store import write
@@ -283,3 +284,18 @@ def test_a_line_for_all_projects_is_looked_up_in_every_repository(store: Store, 
 def test_a_moved_head_ends_the_note_that_nothing_is_new(store: Store, root: Path):
     watched = set(map(str, Look.begin(store).watched))
     assert {str(root / ".git" / name) for name in ("HEAD", "logs/HEAD", "packed-refs")} <= watched
+
+
+def test_a_commit_that_holds_does_not_make_up_for_a_file_that_is_gone():
+    about = {"subject": "memory", "subject_id": "m1", "since_on": ON}
+    path = row("verifications", kind="path", name="a/b.py", state="gone", **about)
+    commit = row("verifications", kind="commit", name="c0ffee1", state="holds", **about)
+    other = row("verifications", kind="path", name="a/c.py", state="holds", **about)
+
+    def is_all(*rows: dict) -> bool:
+        return gone_names(frame("verifications", *rows), "memory")["m1"].is_all
+
+    assert is_all(path)
+    assert is_all(path, commit)
+    assert not is_all(path, other)
+    assert is_all({**commit, "state": "gone"})

@@ -196,7 +196,8 @@ def _looked_up(rows: pl.DataFrame, subject: VerifiedSubject) -> pl.DataFrame:
 def _gone_names(rows: Sequence[Row]) -> GoneNames:
     outdated = [row for row in rows if row["state"] != "holds"]
     more = f", and {len(outdated) - 1} more" if len(outdated) > 1 else ""
-    is_all = all(row["state"] in ("gone", "moved") for row in rows)
+    others = [row for row in rows if row["kind"] != "commit"] or outdated
+    is_all = all(row["state"] in ("gone", "moved") for row in others)
     new_names = {row["name"]: row["moved_to"] for row in rows if row["state"] == "moved"}
     return GoneNames(f"{mark_of(outdated[0])}{more}", is_all, new_names)
 
