@@ -23,7 +23,6 @@ from memory_assets.stages.triage.auto import needs_person
 from memory_assets.stages.triage.current import read_current
 from memory_assets.stages.triage.promote import PROMOTED
 from memory_assets.stages.verify.verifications import gone_names
-from memory_assets.stages.verify.verifications import gone_names
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets.text.words import count_tokens
