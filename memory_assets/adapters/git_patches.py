@@ -6,8 +6,8 @@ from datetime import UTC, date, datetime
 
 from memory_assets.schema.protocols import Patch
 
-PATCHES = ("-p", "-U3", "--diff-filter=a", "--no-renames", "--format=%x00%H %ct")
-"""Options of `git log` for what is parsed here; a file that is new took nothing out."""
+PATCHES = ("-p", "-U3", "--no-renames", "--format=%x00%H %ct")
+"""Options of `git log` for what is parsed here."""
 
 _COMMIT = re.compile(r"([0-9a-f]{40,64}) (\d+)\n")
 _FILE = re.compile(r"(?m)^diff --git ")
@@ -19,7 +19,7 @@ _SIGN = re.compile(r"(?m)^[-+ ]")
 
 
 def parse_patches(commit: str) -> Iterator[Patch]:
-    """Yields what the commit did to each file.
+    """Yields what the commit did to each file that it did not add.
 
     Lines of a file begin with a sign, so that none is taken for a header.
     """

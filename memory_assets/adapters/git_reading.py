@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, cached_property
+from itertools import count
 from pathlib import Path
 from stat import S_ISREG
 from time import monotonic
@@ -24,8 +25,11 @@ from memory_assets.schema.protocols import CommitText, Patch, Removal
 SECONDS = 2.0
 """Most time that all questions to one repository take; those after it have no answer."""
 
-PATCH_SECONDS = 0.9
+PATCH_SHARE = 0.5
 """The share of it in which patches of all files are read; a walk through paths alone is faster."""
+
+_COMMITS_READ = 1_000
+"""Patches of so many commits are read at once: most questions are about the latest."""
 
 MOST_BYTES = 1_000_000
 """Larger files are data."""
@@ -53,29 +57,35 @@ _MARK = "//"
 _OF_OTHERS = ("-c", "safe.directory=*")
 """Also a folder that another user owns, as in a container; nothing of it is run."""
 _SHA256_DIGITS = 64
+_WORD = re.compile(r"\w+")
+_SPACED = {code: " " for code in range(128) if not _WORD.match(chr(code))}
 _REF = re.compile(r"(?m)^(?:[0-9a-f]{40,64} )?refs/(?:heads|remotes/[^/\s]+)/(\S+)$")
 
 
 class GitReading:
     """What the history of one repository says, at its HEAD."""
 
-    def __init__(self, root: Path, head: str, common: Path, variables: Mapping[str, str]) -> None:
+    def __init__(
+        self, root: Path, head: str, common: Path, variables: Mapping[str, str], seconds: float
+    ) -> None:
         self.root = root
         """The top of the working tree."""
         self._head = head
         self._common = common
         self._variables = variables
+        self._seconds = seconds
         self._started_at = monotonic()
         self._lacks_files = False
         self.commits = cache(self._read_commits)
-        self.patches = cache(self._read_patches)
+        self._patches = cache(self._read_patches)
         self.texts = cache(self._read_texts)
+        self.words = cache(self._read_words)
         self._renames = cache(self._read_renames)
 
     @property
     def is_incomplete(self) -> bool:
         """Whether the time for all questions has passed, or files of HEAD cannot be read."""
-        return self._lacks_files or self._remaining(SECONDS) <= 0
+        return self._lacks_files or self._remaining() <= 0
 
     def paths(self) -> frozenset[str]:
         """Returns the files of HEAD."""
@@ -109,6 +119,16 @@ class GitReading:
             for path, content in contents
             if len(content) <= MOST_BYTES and b"\0" not in content[:_BINARY_BYTES]
         )
+
+    def _read_words(self) -> dict[str, tuple[str, str]]:
+        """Returns a file, as above, for each word of letters, digits and underscores in them."""
+        words: dict[str, tuple[str, str]] = {}
+        for file in self.texts():
+            text = file[1]
+            # Twice as fast as the pattern, which only other alphabets need.
+            spaced = text.translate(_SPACED) if text.isascii() else " ".join(_WORD.findall(text))
+            words.update(dict.fromkeys(spaced.split(), file))
+        return words
 
     def removal_of(self, path: str) -> Removal | None:
         """Returns when the file, or the last file of the folder, was removed; None if it never was
@@ -145,14 +165,24 @@ class GitReading:
         entries = iter(self._git("diff-tree", "-r", "-z", "-M", *options, commit))
         return {old: new for _, old, new in zip(entries, entries, entries, strict=False)}
 
-    def _read_patches(self, globs: tuple[str, ...] = ()) -> tuple[Patch, ...]:
-        """Returns the changes that removed lines of these files, of all by default, the newest
+    def patches(self, globs: tuple[str, ...] = ()) -> Iterator[Patch]:
+        """Yields the changes that removed lines of these files, of all by default, the newest
         first.
         """
+        for number in count():
+            patches, is_last = self._patches(globs, number)
+            yield from patches
+            if is_last:
+                return
+
+    def _read_patches(self, globs: tuple[str, ...], number: int) -> tuple[list[Patch], bool]:
+        """Returns those of one part of the history, and whether it is the last part."""
+        part = (f"--max-count={_COMMITS_READ}", f"--skip={number * _COMMITS_READ}")
         paths = [f":(glob)**/{glob}" for glob in globs]
-        seconds = SECONDS if globs else PATCH_SECONDS
-        log = self._git("log", *PATCHES, self._head, "--", *paths, seconds=seconds)
-        return tuple(patch for commit in log for patch in parse_patches(commit))
+        share = 1 if globs else PATCH_SHARE
+        log = self._git("log", *PATCHES, *part, self._head, "--", *paths, share=share)
+        patches = [patch for commit in log for patch in parse_patches(commit)]
+        return patches, len(log) < _COMMITS_READ
 
     def _read_commits(self) -> tuple[CommitText, ...]:
         """Returns the commits of HEAD, the newest first."""
@@ -175,21 +205,19 @@ class GitReading:
         """Returns whether the working tree's rules keep such a file out of the repository."""
         return bool(self._git("check-ignore", "--no-index", "--", path, is_in_tree=True))
 
-    def _remaining(self, seconds: float) -> float:
-        return self._started_at + seconds - monotonic()
+    def _remaining(self, share: float = 1) -> float:
+        return self._started_at + share * self._seconds - monotonic()
 
-    def _git(
-        self, *arguments: str, is_in_tree: bool = False, seconds: float = SECONDS
-    ) -> list[str]:
+    def _git(self, *arguments: str, is_in_tree: bool = False, share: float = 1) -> list[str]:
         """Returns what git prints, cut at zeros; if it is late, the whole parts."""
-        listing = self._output(arguments, is_in_tree, seconds).decode("utf-8", "surrogateescape")
+        listing = self._output(arguments, is_in_tree, share).decode("utf-8", "surrogateescape")
         return [part for part in listing.split("\0") if part]
 
     def _output(
         self,
         arguments: Sequence[str],
         is_in_tree: bool = False,
-        seconds: float = SECONDS,
+        share: float = 1,
         content: bytes = b"",
     ) -> bytes:
         # Attributes of the working tree count only for what runs in it.
@@ -201,7 +229,7 @@ class GitReading:
                 env={**self._variables, **tree},
                 input=content,
                 capture_output=True,
-                timeout=max(self._remaining(seconds), 0.01),
+                timeout=max(self._remaining(share), 0.01),
             )
         except subprocess.TimeoutExpired as late:
             return (late.output or b"").rpartition(b"\0")[0]
@@ -225,8 +253,10 @@ def _blob_id(content: bytes, digits: int) -> str:
 
 
 @contextmanager
-def reading(folder: Path) -> Iterator[GitReading | None]:
-    """Reads the repository that the folder is in; None where there is none with a commit."""
+def reading(folder: Path, seconds: float = SECONDS) -> Iterator[GitReading | None]:
+    """Reads the repository that the folder is in, for so long; None where there is none with a
+    commit.
+    """
     asked = ("--show-toplevel", "--path-format=absolute", "--git-common-dir", "HEAD")
     answer = _asked(*_OF_OTHERS, "-C", str(folder), "rev-parse", *asked)
     if len(answer) != 3:
@@ -244,7 +274,7 @@ def reading(folder: Path) -> Iterator[GitReading | None]:
         if shallow.exists():
             Path(borrowed, "shallow").write_bytes(shallow.read_bytes())
         objects = {"GIT_DIR": borrowed, "GIT_ALTERNATE_OBJECT_DIRECTORIES": f"{common}/objects"}
-        yield GitReading(Path(root), head, Path(common), _environment() | objects)
+        yield GitReading(Path(root), head, Path(common), _environment() | objects, seconds)
 
 
 def _asked(*arguments: str) -> list[str]:

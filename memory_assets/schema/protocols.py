@@ -404,6 +404,9 @@ class History(Protocol):
         where the two differ.
         """
 
+    def words(self) -> Mapping[str, tuple[str, str]]:
+        """Returns a file, as above, for each word of letters, digits and underscores in them."""
+
     def is_ignored(self, path: str) -> bool:
         """Returns whether the working tree's rules keep such a file out of the repository."""
 
@@ -412,8 +415,8 @@ class History(Protocol):
         there. The path may lack its first folders.
         """
 
-    def patches(self, globs: tuple[str, ...] = ()) -> Sequence[Patch]:
-        """Returns the changes that removed lines of these files, of all by default, the newest
+    def patches(self, globs: tuple[str, ...] = ()) -> Iterator[Patch]:
+        """Yields the changes that removed lines of these files, of all by default, the newest
         first.
         """
 

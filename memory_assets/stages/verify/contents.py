@@ -4,12 +4,12 @@ What is found in a file of prose alone is not there: a change log names what it 
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date
 from fnmatch import fnmatchcase
 
-from memory_assets.schema.protocols import History, Removal
+from memory_assets.schema.protocols import History, Patch, Removal
 
 _PROSE = re.compile(
     r"(?i)\.(?:mdx?|mdc|markdown|rst|adoc)$|(?:^|/)(?:changes|changelog|news)[^/]*$"
@@ -31,6 +31,8 @@ class Trace:
     """What both contain."""
     globs: tuple[str, ...] = ()
     """Names of the files that define such a name; none for all."""
+    is_word: bool = False
+    """Whether the literal is a whole word of letters, digits and underscores."""
 
 
 def in_text(pattern: re.Pattern[str]) -> Search:
@@ -38,34 +40,52 @@ def in_text(pattern: re.Pattern[str]) -> Search:
     return lambda _, text: pattern.search(text)
 
 
-def is_present(history: History, trace: Trace) -> bool:
-    """Returns whether the name is in a file of HEAD or of the working tree, as far as they are
-    read in time.
-    """
-    return any(
-        trace.literal in text and trace.is_there(path, text) and _is_of(trace, path)
-        for path, text in history.texts()
-        if not history.is_incomplete
-    )
+@dataclass(frozen=True)
+class Past:
+    """A history, searched for what was taken out after a day, or ever."""
 
+    history: History
+    after: date | None = None
 
-def latest_removal(history: History, trace: Trace, after: date | None = None) -> Removal | None:
-    """Returns the last commit after the day that took the name out of a file."""
-    for patch in history.patches(trace.globs):
-        if after is not None and patch.day <= after:
+    def has(self, trace: Trace) -> bool:
+        """Returns whether the name is in a file of HEAD or of the working tree, as far as they are
+        read in time.
+        """
+        texts = self.history.texts()
+        if trace.is_word:
+            example = self.history.words().get(trace.literal)
+            texts = (example, *texts) if example else ()
+        return any(
+            trace.literal in text
+            and not self.history.is_incomplete
+            and trace.is_there(path, text)
+            and _is_of(trace, path)
+            for path, text in texts
+        )
+
+    def removal_of(self, trace: Trace) -> Removal | None:
+        """Returns the last commit that took the name, which no file has, out of one."""
+        if self.history.is_incomplete:
             return None
-        if trace.literal in patch.removed and _is_of(trace, patch.path):
-            was_there = trace.was_there(patch.path, patch.removed)
-            if was_there and not trace.was_there(patch.path, patch.added):
+        for patch in self._patches(trace.globs):
+            if trace.literal in patch.removed and _is_of(trace, patch.path):
+                was_there = trace.was_there(patch.path, patch.removed)
+                if was_there and not trace.was_there(patch.path, patch.added):
+                    return Removal(patch.commit, patch.day)
+        return None
+
+    def removal_of_file(self, path: re.Pattern[str]) -> Removal | None:
+        """Returns the last commit that removed a file of such a path."""
+        for patch in self._patches():
+            if not patch.added and path.search(patch.path):
                 return Removal(patch.commit, patch.day)
-    return None
+        return None
 
-
-def removal_of_file(history: History, path: re.Pattern[str]) -> Removal | None:
-    """Returns the last commit that removed a file of such a path."""
-    removed = (patch for patch in history.patches() if not patch.added and path.search(patch.path))
-    patch = next(removed, None)
-    return Removal(patch.commit, patch.day) if patch else None
+    def _patches(self, globs: tuple[str, ...] = ()) -> Iterator[Patch]:
+        for patch in self.history.patches(globs):
+            if self.after is not None and patch.day <= self.after:
+                return
+            yield patch
 
 
 def _is_of(trace: Trace, path: str) -> bool:

@@ -1,6 +1,7 @@
 """How a symbol is defined, by plain definitions of the languages that are known, and used."""
 
 import re
+from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from memory_assets.stages.verify.contents import Trace, in_text
@@ -22,19 +23,26 @@ _IN_CODE = r"^(?!\s*(?://|[#*]\s|/\*)).*?(?<![\w$]){}(?![\w$])"
 """In a line that is no comment."""
 
 
+_ASSIGNED = re.compile(r"^\s*([\w$]+)\s*(?:[:\s][^=]+)?=(?!=)|^\s*[\"']?([\w$]+)[\"']?:(?!:)")
+_FIELD = re.compile(r"^\s+(\w+)\s+[\w.*\[\]]+(?:\s+`.*`)?$")
+_OPENED = re.compile(r"^\s*(?!(?:if|for|while|switch)\b)(?:\w+\s+)*(\w+)\s*\(.*\{\s*$")
+
+
 def trace_of_symbol(name: str) -> Trace:
     """Returns how the symbol is seen: used in code, and once defined."""
-    word = re.escape(name)
-    use = re.compile(_IN_CODE.format(word), re.MULTILINE)
-    assigned = rf"^\s*{word}\s*(?:[:\s][^=\n]+)?=(?!=)|^\s*[\"']?{word}[\"']?:(?!:)"
-    field = rf"^\s+{word}\s+[\w.*\[\]]+(?:\s+`[^\n]*`)?$"
-    opened = rf"^\s*(?!(?:if|for|while|switch)\b)(?:\w+\s+)*{word}\s*\([^\n]*\{{\s*$"
+    use = re.compile(_IN_CODE.format(re.escape(name)), re.MULTILINE)
 
     def is_defined(path: str, text: str) -> bool:
         keywords = _KEYWORDS.get(PurePosixPath(path).suffix)
-        if keywords is None:
-            return False
-        declared = rf"\b(?:{'|'.join(keywords)})\s+(?:\([^)\n]*\)\s*|mut\s+)?{word}\b"
-        return bool(re.search(f"{declared}|{assigned}|{field}|{opened}", text, re.MULTILINE))
+        lines = (line for line in text.splitlines() if name in line)
+        return keywords is not None and any(name in _defined_in(line, keywords) for line in lines)
 
-    return Trace(in_text(use), is_defined, name)
+    return Trace(in_text(use), is_defined, name, is_word=name.isidentifier())
+
+
+def _defined_in(line: str, keywords: tuple[str, ...]) -> Iterator[str]:
+    """Yields the names that the line defines."""
+    declared = rf"\b(?:{'|'.join(keywords)})\s+(?:\([^)]*\)\s*|mut\s+)?([\w$]+)"
+    for pattern in (declared, _ASSIGNED, _FIELD, _OPENED):
+        for match in re.finditer(pattern, line):
+            yield match[match.lastindex or 0]

@@ -7,13 +7,7 @@ from pathlib import PurePosixPath
 
 from memory_assets.schema.protocols import History
 from memory_assets.stages.verify import manifests, recorded
-from memory_assets.stages.verify.contents import (
-    Trace,
-    in_text,
-    is_present,
-    latest_removal,
-    removal_of_file,
-)
+from memory_assets.stages.verify.contents import Past, Trace, in_text
 from memory_assets.stages.verify.definitions import trace_of_symbol
 from memory_assets.stages.verify.named import Named, NamedKind
 from memory_assets.stages.verify.values import name_pattern, trace_of_value
@@ -31,104 +25,104 @@ def verdict_of(named: Named, history: History, written_on: date | None) -> Verdi
 
     Where in doubt, it holds or is unknown.
     """
-    verdict = _LOOKUPS[named.kind](named.text, history)
-    if named.kind == "decision record":
-        return recorded.superseding(named.text, history, written_on) or verdict
+    past = Past(history, written_on)
+    verdict = _LOOKUPS[named.kind](named.text, past)
     if not named.value or verdict.is_gone:
         return verdict
     trace_of = manifests.trace_of_package if named.kind == "dependency" else trace_of_value
     trace = trace_of(named.text, named.value)
-    if is_present(history, trace):
+    if past.has(trace):
         return HOLDS
-    removal = None if history.is_incomplete else latest_removal(history, trace, written_on)
+    removal = past.removal_of(trace)
     return Verdict("changed", removal.day, removal.commit) if removal else verdict
 
 
-def _verdict_of(trace: Trace, history: History) -> Verdict:
-    if is_present(history, trace):
-        return HOLDS
-    return UNKNOWN if history.is_incomplete else removed(latest_removal(history, trace), UNKNOWN)
+def _verdict_of(trace: Trace, past: Past) -> Verdict:
+    return HOLDS if past.has(trace) else removed(past.removal_of(trace), UNKNOWN)
 
 
-def _verdict_of_symbol(text: str, history: History) -> Verdict:
+def _verdict_of_symbol(text: str, past: Past) -> Verdict:
     """Returns that of the first of its parts that is gone: of `Feed.poll`, the method or the
     class.
     """
     names = _IDENTIFIER.findall(_CALL.sub("", text))
-    verdicts = [_verdict_of(trace_of_symbol(name), history) for name in reversed(names)]
-    gone = (verdict for verdict in verdicts if verdict.is_gone)
-    return next(gone, verdicts[0] if verdicts else UNKNOWN)
+    verdicts = [_verdict_of(trace_of_symbol(name), past) for name in reversed(names)]
+    lost = (verdict for verdict in verdicts if verdict.is_gone)
+    return next(lost, verdicts[0] if verdicts else UNKNOWN)
 
 
-def _verdict_of_variable(text: str, history: History) -> Verdict:
+def _verdict_of_variable(text: str, past: Past) -> Verdict:
     word = in_text(re.compile(rf"(?<!\w){re.escape(text)}(?!\w)"))
-    return _verdict_of(Trace(word, word, text), history)
+    return _verdict_of(Trace(word, word, text, is_word=text.isidentifier()), past)
 
 
-def _verdict_of_setting(text: str, history: History) -> Verdict:
+def _verdict_of_setting(text: str, past: Past) -> Verdict:
     """Returns that of the last part of its name; an ordinary word is never gone."""
     name = text.rpartition(".")[2]
-    verdict = _verdict_of_variable(name, history)
+    verdict = _verdict_of_variable(name, past)
     spelled = in_text(re.compile(name_pattern(name)))
-    if verdict == HOLDS or is_present(history, Trace(spelled, spelled)):
+    if verdict == HOLDS or past.has(Trace(spelled, spelled)):
         return HOLDS
     return verdict if _MARKED.search(name) else UNKNOWN
 
 
-def _verdict_of_flag(text: str, history: History) -> Verdict:
+def _verdict_of_flag(text: str, past: Past) -> Verdict:
     """Returns that of the flag in any file, if its program is or was the project's own."""
     program, _, flag = text.rpartition(" ")
-    is_others = program and _verdict_of_command(program, history) == UNKNOWN
-    return UNKNOWN if is_others else _verdict_of(manifests.trace_of_argument(flag), history)
+    is_others = program and _verdict_of_command(program, past) == UNKNOWN
+    return UNKNOWN if is_others else _verdict_of(manifests.trace_of_argument(flag), past)
 
 
-def _verdict_of_command(text: str, history: History) -> Verdict:
+def _verdict_of_command(text: str, past: Past) -> Verdict:
     """Returns that of its program, or of its subcommand if this is gone."""
     program, *arguments = text.split()
-    verdict = _verdict_of_program(PurePosixPath(program).name, history)
+    verdict = _verdict_of_program(PurePosixPath(program).name, past)
     if verdict == HOLDS and arguments and _SUBCOMMAND.fullmatch(arguments[0]):
-        return _verdict_of(manifests.trace_of_argument(arguments[0]), history)
+        return _verdict_of(manifests.trace_of_argument(arguments[0]), past)
     return verdict
 
 
-def _verdict_of_program(name: str, history: History) -> Verdict:
+def _verdict_of_program(name: str, past: Past) -> Verdict:
     path = manifests.program_path(name)
-    if any(map(path.search, history.paths())):
+    if any(map(path.search, past.history.paths())):
         return HOLDS
-    verdict = _verdict_of(manifests.trace_of_program(name), history)
-    return removed(removal_of_file(history, path), UNKNOWN) if verdict == UNKNOWN else verdict
+    verdict = _verdict_of(manifests.trace_of_program(name), past)
+    return removed(past.removal_of_file(path), UNKNOWN) if verdict == UNKNOWN else verdict
 
 
-def _verdict_of_dependency(text: str, history: History) -> Verdict:
-    return _verdict_of(manifests.trace_of_package(text), history)
+def _verdict_of_dependency(text: str, past: Past) -> Verdict:
+    return _verdict_of(manifests.trace_of_package(text), past)
 
 
-def _verdict_of_branch(text: str, history: History) -> Verdict:
+def _verdict_of_branch(text: str, past: Past) -> Verdict:
     """Returns that it is gone if a merge names it and no branch has the name."""
     name = text.removeprefix("origin/")
-    branches = history.branches()
+    branches = past.history.branches()
     if name in branches:
         return HOLDS
-    return removed(recorded.merge_of(name, history), UNKNOWN) if branches else UNKNOWN
+    return removed(recorded.merge_of(name, past.history), UNKNOWN) if branches else UNKNOWN
 
 
-def _verdict_of_commit(text: str, history: History) -> Verdict:
-    otherwise = HOLDS if history.has_commit(text) else UNKNOWN
-    return removed(recorded.revert_of(text, history), otherwise)
+def _verdict_of_commit(text: str, past: Past) -> Verdict:
+    otherwise = HOLDS if past.history.has_commit(text) else UNKNOWN
+    return removed(recorded.revert_of(text, past.history), otherwise)
 
 
-def _verdict_of_pull_request(text: str, history: History) -> Verdict:
-    return HOLDS if recorded.has_pull_request(text, history) else UNKNOWN
+def _verdict_of_pull_request(text: str, past: Past) -> Verdict:
+    return HOLDS if recorded.has_pull_request(text, past.history) else UNKNOWN
 
 
-def _verdict_of_decision(text: str, history: History) -> Verdict:
+def _verdict_of_decision(text: str, past: Past) -> Verdict:
+    """Returns that it is changed if its status became superseded."""
     file = recorded.decision_file(text)
-    if any(map(file.search, history.paths())):
-        return HOLDS
-    return removed(removal_of_file(history, file), UNKNOWN)
+    if not any(map(file.search, past.history.paths())):
+        return removed(past.removal_of_file(file), UNKNOWN)
+    status = recorded.trace_of_status(file)
+    removal = None if past.has(status) else past.removal_of(status)
+    return Verdict("changed", removal.day, removal.commit) if removal else HOLDS
 
 
-_LOOKUPS: Mapping[NamedKind, Callable[[str, History], Verdict]] = {
+_LOOKUPS: Mapping[NamedKind, Callable[[str, Past], Verdict]] = {
     "symbol": _verdict_of_symbol,
     "command": _verdict_of_command,
     "flag": _verdict_of_flag,

@@ -1,10 +1,9 @@
 """Looks up what a repository records beside its code: branches, pull requests, decisions."""
 
 import re
-from datetime import date
 
 from memory_assets.schema.protocols import History, Removal
-from memory_assets.stages.verify.verdict import Verdict
+from memory_assets.stages.verify.contents import Trace
 
 _MERGED = re.compile(
     r"Merge(?:d| remote-tracking)? branch '(?:origin/)?([^']+)'"
@@ -12,6 +11,7 @@ _MERGED = re.compile(
 )
 _REVERTED = re.compile(r"\bThis reverts commit ([0-9a-f]{7,})")
 _ENDED = re.compile(r"(?im)^.{0,9}\bstatus\b\W*(?:superseded|deprecated|rejected)\b")
+_STATUS = re.compile(r"(?i)\bstatus\b")
 _PROSE = ("*.md", "*.rst", "*.adoc")
 
 
@@ -28,10 +28,13 @@ def revert_of(commit: str, history: History) -> Removal | None:
     """Returns the commit that says it reverts the one with this abbreviated id, unless that is
     reverted itself.
     """
+    reverted_ids = set[str]()
     for later in history.commits():
         reverted = _REVERTED.search(later.text)
-        if reverted and reverted[1].startswith(commit) and not revert_of(later.id, history):
-            return Removal(later.id, later.day)
+        if reverted and later.id[:7] not in reverted_ids:
+            if reverted[1].startswith(commit):
+                return Removal(later.id, later.day)
+            reverted_ids.add(reverted[1][:7])
     return None
 
 
@@ -39,7 +42,8 @@ def has_pull_request(text: str, history: History) -> bool:
     """Returns whether the text of a commit names the pull request of this number."""
     number = text.lstrip("#!PRpr ")
     pattern = re.compile(rf"(?i)(?:(?<!\w)[#!]|\bpull request |\bPR ){number}(?!\d)")
-    return any(pattern.search(commit.text) for commit in history.commits())
+    texts = (commit.text for commit in history.commits())
+    return any(number in text and pattern.search(text) for text in texts)
 
 
 def decision_file(text: str) -> re.Pattern[str]:
@@ -50,14 +54,13 @@ def decision_file(text: str) -> re.Pattern[str]:
     return re.compile(rf"(?i)(?:^|/){folder}/(?:adr|rfc)?[-_ ]?0*{number}(?!\d)[^/]*$")
 
 
-def superseding(text: str, history: History, written_on: date | None) -> Verdict | None:
-    """Returns the change of its status to superseded, if it came after the day."""
-    file = decision_file(text)
-    if not any(file.search(path) and _ENDED.search(content) for path, content in history.texts()):
-        return None
-    for patch in history.patches(_PROSE):
-        is_change = file.search(patch.path) and _ENDED.search(patch.added)
-        if is_change and not _ENDED.search(patch.removed):
-            is_incompleter = written_on is None or patch.day > written_on
-            return Verdict("changed", patch.day, patch.commit) if is_incompleter else None
-    return None
+def trace_of_status(file: re.Pattern[str]) -> Trace:
+    """Returns how the decision in this file is seen: not superseded, and once with a status."""
+
+    def is_in_force(path: str, text: str) -> bool:
+        return bool(file.search(path)) and not _ENDED.search(text)
+
+    def was_in_force(path: str, text: str) -> bool:
+        return is_in_force(path, text) and bool(_STATUS.search(text))
+
+    return Trace(is_in_force, was_in_force, globs=_PROSE)
