@@ -4,9 +4,9 @@ from pathlib import Path
 
 from memory_assets.adapters.git_reading import reading
 from memory_assets.errors import QuestionError
-from memory_assets.stages.verify.rules_files import Checked, GoneName, UnreadFile, check_folder
+from memory_assets.stages.verify.rules_files import Checked, GoneName, check_folder
 
-__all__ = ["Checked", "GoneName", "UnreadFile", "check"]
+__all__ = ["Checked", "GoneName", "check"]
 
 
 def check(folder: Path) -> Checked:

@@ -70,7 +70,7 @@ def test_what_is_no_file_of_the_folder_is_named_and_not_read(
     monkeypatch.chdir(folder)
     make(folder / "CLAUDE.md")
     checked = check(folder)
-    assert [(each.file, each.reason) for each in checked.unread] == [("CLAUDE.md", reason)]
+    assert checked.unread == (f"CLAUDE.md: {reason}",)
     assert checked.files == ("AGENTS.md",) and gone_names(folder) == MISSING
 
 
@@ -84,7 +84,7 @@ def test_of_a_huge_file_the_first_megabyte_is_read(folder: Path):
     line = "The tide turns.\n"
     (folder / "CLAUDE.md").write_text(RULES + line * (MOST_BYTES // len(line)) + "`docs/last.md`")
     checked = check(folder)
-    assert [each.reason for each in checked.unread] == ["only the first megabyte is read"]
+    assert checked.unread == ("CLAUDE.md: only the first megabyte is read",)
     assert gone_names(folder) == MISSING and checked.files == ("AGENTS.md", "CLAUDE.md")
 
 

@@ -13,7 +13,7 @@ NO_FILES = "No CLAUDE.md, AGENTS.md or other file of rules, no README.md or CONT
 def render_checked(checked: "Checked") -> lines.Parts:
     """Renders a line for each name that is gone, by file and line, and how many there are."""
     for unread in checked.unread:
-        yield lines.warning(f"{unread.file}: {unread.reason}.")
+        yield lines.warning(f"{unread}.")
     if not checked.files:
         yield NO_FILES
         return

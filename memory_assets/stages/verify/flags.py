@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from memory_assets.stages.embed.names import Name, Span
+from memory_assets.stages.embed.entities import mentions_in
+from memory_assets.stages.embed.names import Span, code_spans
 from memory_assets.stages.verify.named import Named
 
 _FLAG = re.compile(r"(?<![^\s`'\"(\[])(--?[A-Za-z][\w-]*)(?![\w*]|-\*)")
@@ -18,18 +19,15 @@ _PROGRAM_IN_FRONT = re.compile(
 _ONLY_FLAGS = re.compile(r"`?(?:\s+--?[\w=-]+)*\s+`?")
 
 
-def flags_in(
-    text: str, code: tuple[Span, ...], mentions: tuple[Name, ...]
-) -> Iterator[tuple[Span, Named]]:
+def flags_in(text: str) -> Iterator[tuple[Span, Named]]:
     """Yields the flags with their places: `program --flag`, or the flag alone."""
     for match in _FLAG.finditer(text):
         start = match.start(1)
-        in_code = [begin for begin, end in code if begin <= start < end]
-        is_short = not match[1].startswith("--") and len(match[1]) > 2
+        in_code = [begin for begin, end in code_spans(text) if begin <= start < end]
         program = _program_in_code(text[in_code[0] : start]) if in_code else ""
-        program = program or _program_in_front(text, start, mentions)
-        has_value = text[match.end() : match.end() + 1] == "="
-        if in_code or program or has_value or not is_short:
+        program = program or _program_in_front(text, start)
+        is_long = match[1].startswith("--") or len(match[1]) == 2
+        if in_code or program or is_long or text[match.end() :].startswith("="):
             yield match.span(1), Named("flag", f"{program} {match[1]}".strip())
 
 
@@ -49,9 +47,9 @@ def _program_in_code(words: str) -> str:
     return program[0] if is_script else program[0].rpartition("/")[2]
 
 
-def _program_in_front(text: str, start: int, mentions: tuple[Name, ...]) -> str:
+def _program_in_front(text: str, start: int) -> str:
     """Returns the program that stands right in front of the flag or of the flags before it."""
-    for mention in mentions:
+    for mention in mentions_in(text):
         is_near = mention.kind == "command" and mention.end < start
         if is_near and _ONLY_FLAGS.fullmatch(text, mention.end, start):
             return mention.name.partition(" ")[0]

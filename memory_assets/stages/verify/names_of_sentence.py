@@ -8,28 +8,29 @@ or replaced is not looked up.
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, pairwise
 
 from memory_assets.english.removals import is_removed
 from memory_assets.schema.records import EntityKind
+from memory_assets.schema.vocabulary import NamedKind
 from memory_assets.stages.embed.entities import mentions_in
 from memory_assets.stages.embed.names import Name, Span, code_spans, inside
 from memory_assets.stages.verify.flags import flags_in, program_start
-from memory_assets.stages.verify.named import (
-    Named,
-    NamedKind,
-    is_possible,
-    is_task,
-    tasks_in,
-)
+from memory_assets.stages.verify.named import Named, is_possible, is_task, tasks_in
 from memory_assets.stages.verify.stated_values import dependencies_in, settings_in
 from memory_assets.text.file_names import EXTENSIONS
 
 _KINDS: dict[EntityKind, NamedKind] = {
+    "file": "path",
+    "folder": "path",
     "variable": "environment variable",
     "branch": "branch",
     "adr": "decision record",
+    "identifier": "symbol",
+    "commit": "commit",
+    "ticket": "pull request",
 }
+_AS_WRITTEN = ("path", "commit")
 _ENGLISH = ("make target", "just recipe")
 """Tasks whose commands are English outside of code: "make sure", "just a moment"."""
 
@@ -50,7 +51,6 @@ _FOLDERS = frozenset({"docs", "tests", "tools", "plugins", "assets", "config", "
 """Folders that follow a preposition."""
 
 _IN_FOLDER = re.compile(r"\b(?:[Ii]n|[Uu]nder|to|into|from)\s+`?$")
-_IS_FOLDER = re.compile(r"\b(?:folder|package)\s+`?$")
 _FOLDER_BEHIND = re.compile(r"`?\s+(?:folder|directory|package)\b")
 _INSTALL = re.compile(r"\b(?:install|add)\s+$")
 _BRANCH = re.compile(
@@ -68,10 +68,8 @@ def names_in_sentence(text: str, *, in_code: bool = False) -> Iterator[Named]:
     """Yields each name that the sentence does not itself say is gone, once; on demand only those
     between backticks.
     """
-    placed = read_names(text)
-    if in_code:
-        code = code_spans(text)
-        placed = [name for name in placed if inside(name[0][0], code)]
+    code = code_spans(text) if in_code else ((0, len(text)),)
+    placed = [name for name in read_names(text) if inside(name[0][0], code)]
     removed = {named for span, named in placed if is_removed(text, *span)}
     for named in dict.fromkeys(named for _, named in placed):
         if named not in removed or named.kind == "commit":
@@ -81,117 +79,97 @@ def names_in_sentence(text: str, *, in_code: bool = False) -> Iterator[Named]:
 @lru_cache(maxsize=4_096)
 def read_names(text: str) -> tuple[Placed, ...]:
     """Returns all names of the sentence with their places, in order."""
-    mentions = mentions_in(text)
+    entities = filter(None, map(_named_entity, mentions_in(text)))
+    readers = (_tasks, _commands, _other_paths, flags_in, _matches, dependencies_in, settings_in)
+    others = (name for reader in readers for name in reader(text))
+    return tuple(sorted(chain(entities, others), key=lambda placed: placed[0]))
+
+
+def _named_entity(mention: Name) -> Placed | None:
+    """Returns the entity as a name, if it is of a kind that can be looked up."""
+    kind = _KINDS.get(mention.kind)
+    is_word = mention.said.isupper() or "-" in mention.said
+    is_issue = mention.said[0] not in "#PpMm" or not mention.name.startswith("#")
+    is_other = {"path": not is_possible(mention.said), "symbol": is_word, "pull request": is_issue}
+    if kind is None or is_other.get(kind):
+        return None
+    text = mention.said.removeprefix("./") if kind in _AS_WRITTEN else mention.name
+    return (mention.start, mention.end), Named(kind, text)
+
+
+def _tasks(text: str) -> Iterator[Placed]:
     code = code_spans(text)
-    names = chain(
-        _tasks(text, code),
-        filter(None, map(_mentioned, mentions)),
-        _commands(text, code, mentions),
-        _other_paths(text, code, mentions),
-        flags_in(text, code, mentions),
-        _branches(text),
-        ((match.span(1), Named("symbol", match[1])) for match in _CALL.finditer(text)),
-        dependencies_in(text),
-        settings_in(text),
-    )
-    return tuple(sorted(names, key=lambda placed: placed[0]))
-
-
-def _tasks(text: str, code: tuple[Span, ...]) -> Iterator[Placed]:
-    for span in code:
-        yield from ((span, named) for named in tasks_in(text[slice(*span)]))
+    edges = (0, *chain.from_iterable(code), len(text))
+    for span in pairwise(edges):
+        tasks = ((span, named) for named in tasks_in(text[slice(*span)]))
+        yield from (task for task in tasks if span in code or task[1].kind not in _ENGLISH)
     for match in _TASK.finditer(text):
         kind = "mise task" if "mise" in text else "package script"
         yield match.span(1), Named(kind, match[1])
-    starts = (0, *(end for _, end in code))
-    ends = (*(start for start, _ in code), len(text))
-    for span in zip(starts, ends, strict=True):
-        tasks = tasks_in(text[slice(*span)])
-        yield from ((span, named) for named in tasks if named.kind not in _ENGLISH)
 
 
-def _mentioned(mention: Name) -> Placed | None:
-    """Returns the entity as a name, if it is of a kind that can be looked up."""
-    span = (mention.start, mention.end)
-    if mention.kind in ("file", "folder"):
-        path = mention.said.removeprefix("./")
-        return (span, Named("path", path)) if is_possible(path) else None
-    if mention.kind in _KINDS:
-        return span, Named(_KINDS[mention.kind], mention.name)
-    is_word = mention.said.isupper() or "-" in mention.said
-    if mention.kind == "identifier" and not is_word:
-        return span, Named("symbol", mention.name)
-    if mention.kind == "commit":
-        return span, Named("commit", mention.said)
-    is_request = mention.said[0] in "#PpMm" and mention.name.startswith("#")
-    if mention.kind == "ticket" and is_request:
-        return span, Named("pull request", mention.name)
-    return None
-
-
-def _commands(text: str, code: tuple[Span, ...], mentions: tuple[Name, ...]) -> Iterator[Placed]:
+def _commands(text: str) -> Iterator[Placed]:
     """Yields commands that run no task; of an unlisted program with its first word."""
-    listed = {mention.start: mention for mention in mentions if mention.kind == "command"}
-    for start, mention in listed.items():
-        words = _WORDS.match(text, start)
-        name = mention.name if " " in mention.name or not words else words[0]
-        if not is_task(text[start:]):
-            yield (start, mention.end), Named("command", name)
-    for start, end in code:
+    names = {each.start: each.name for each in mentions_in(text) if each.kind == "command"}
+    for start, end in code_spans(text):
         begin = program_start(text, start, end)
         words = _WORDS.match(text, begin, end)
-        if words and begin not in listed and _is_command(text, start, begin, end, words):
-            yield words.span(), Named("command", words[0])
+        if words and (begin > start or _is_run(text, words, start, end)):
+            names.setdefault(begin, words[0])
+    for start, name in names.items():
+        words = _WORDS.match(text, start)
+        if not is_task(text[start:]):
+            yield (start, start + 1), Named("command", words[0] if words else name)
 
 
-def _is_command(text: str, start: int, begin: int, end: int, words: re.Match[str]) -> bool:
-    """Returns whether the words of the code are a command, because something runs them."""
-    is_program = "-" in words[1] or _RUN.search(text, 0, start)
-    is_started = begin > start or (words.end() == end and is_program is not None)
-    return is_started and not is_task(words[0])
+def _is_run(text: str, words: re.Match[str], start: int, end: int) -> bool:
+    """Returns whether the code has only these two words, and something runs them."""
+    return words.end() == end and bool("-" in words[1] or _RUN.search(text, 0, start))
 
 
-def _other_paths(text: str, code: tuple[Span, ...], mentions: tuple[Name, ...]) -> Iterator[Placed]:
+def _other_paths(text: str) -> Iterator[Placed]:
     """Yields paths that are no entities, because only their surroundings show that they are."""
-    taken = tuple((mention.start, mention.end) for mention in mentions if mention.kind != "command")
+    mentions = (each for each in mentions_in(text) if each.kind != "command")
+    taken = [range(each.start, each.end) for each in mentions]
     for pair in _TWO_FILES.finditer(text):
         yield from ((pair.span(part), Named("path", pair[part])) for part in (1, 2))
     for match in chain(_PATH.finditer(text), _FILE.finditer(text)):
-        span = match.span(1)
-        path = match[1].rstrip(".")
-        is_entity = any(start < span[1] and span[0] < end for start, end in taken)
-        if (
-            path.strip("./")
-            and not is_entity
-            and is_possible(path)
-            and _is_path(text, path, span, code)
-        ):
-            yield span, Named("path", path.removeprefix("./"))
+        path = match[1].rstrip(".").removeprefix("./")
+        is_entity = any(
+            match.start(1) in each or each.start in range(*match.span(1)) for each in taken
+        )
+        if path.strip("./") and not is_entity and _is_path(match, path):
+            yield match.span(1), Named("path", path)
 
 
-def _is_path(text: str, path: str, span: Span, code: tuple[Span, ...]) -> bool:
+def _is_path(match: re.Match[str], path: str) -> bool:
+    """Returns whether the words are a path, and no address, reference, date or pair of words."""
     parts = path.strip("/").split("/")
-    if _is_address(text, path, parts, span[0]):
+    if not is_possible(path) or _is_address(match, path, parts):
         return False
-    if len(parts) == 1 or path.startswith("../") or path.endswith("/"):
-        return True
-    if len(parts) > 2 and not all(map(str.isalpha, parts)):
-        return True
-    if inside(span[0], code) and (len(parts) > 2 or "." in parts[-1]):
-        return True
-    is_inside = parts[0] in _FOLDERS and _IN_FOLDER.search(text, 0, span[0])
-    is_folder = _IS_FOLDER.search(text, 0, span[0]) or _FOLDER_BEHIND.match(text, span[1])
-    return parts[0] in _CODE_FOLDERS or bool(is_inside or is_folder)
+    has_mark = len(parts) == 1 or path.startswith("../") or path.endswith("/")
+    is_long = len(parts) > 2 and not all(map(str.isalpha, parts))
+    return has_mark or is_long or parts[0] in _CODE_FOLDERS or _is_in_folder(match, parts)
 
 
-def _is_address(text: str, path: str, parts: list[str], start: int) -> bool:
-    """Returns whether the words are a host, a reference of git, a date or a package."""
+def _is_in_folder(match: re.Match[str], parts: list[str]) -> bool:
+    """Returns whether what stands around the words says that they are a path."""
+    text = match.string
+    if inside(match.start(1), code_spans(text)) and (len(parts) > 2 or "." in parts[-1]):
+        return True
+    is_inside = parts[0] in _FOLDERS and _IN_FOLDER.search(text, 0, match.start(1))
+    return bool(is_inside or _FOLDER_BEHIND.match(text, match.end(1)))
+
+
+def _is_address(match: re.Match[str], path: str, parts: list[str]) -> bool:
     is_host = "." in parts[0].strip(".") and len(parts) > 1
-    is_package = _INSTALL.search(text, 0, start) and not path.startswith(".")
-    is_reference = parts[0] in ("refs", "origin")
-    return is_host or is_reference or bool(is_package) or any(map(str.isdigit, parts))
+    is_installed = _INSTALL.search(match.string, 0, match.start(1))
+    is_package = is_installed is not None and match[1] == path
+    return is_host or is_package or parts[0] in ("refs", "origin") or any(map(str.isdigit, parts))
 
 
-def _branches(text: str) -> Iterator[Placed]:
+def _matches(text: str) -> Iterator[Placed]:
     for match in _BRANCH.finditer(text):
         yield match.span(), Named("branch", match[1] or match[2])
+    for match in _CALL.finditer(text):
+        yield match.span(1), Named("symbol", match[1])

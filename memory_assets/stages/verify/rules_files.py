@@ -3,11 +3,9 @@ is gone?
 """
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import date
-from functools import cache
-from itertools import compress
 from pathlib import Path
 
 from memory_assets.schema.protocols import History
@@ -42,21 +40,14 @@ class GoneName:
 
 
 @dataclass(frozen=True)
-class UnreadFile:
-    """A file of rules that is not read, or not to its end."""
-
-    file: str
-    reason: str
-
-
-@dataclass(frozen=True)
 class Checked:
     """What the rules files of a folder name."""
 
     root: str
     has_history: bool
     files: tuple[str, ...]
-    unread: tuple[UnreadFile, ...]
+    unread: tuple[str, ...]
+    """What is not read, or not to its end: file and reason."""
     names: int
     """How many names were looked up, a repeated one each time."""
     unknown: int
@@ -70,38 +61,30 @@ def check_folder(root: Path, history: History | None) -> Checked:
     files = rules_files(root, lookups)
     texts = {file: read_text(root, file) for file in files}
     names = [(file, named) for file, text in texts.items() for named in names_in(text.text)]
-    verdicts = _verdicts(root, names, lookups)
+    verdicts = list(_verdicts(root, names, lookups))
     gone_names = [_gone_name(*checked) for checked in verdicts if checked[2].is_gone]
-    unread = [UnreadFile(printable(file), text.problem) for file, text in texts.items()]
     return Checked(
         printable(str(root)),
         history is not None,
         tuple(printable(file) for file, text in texts.items() if text.is_read),
-        tuple(file for file in unread if file.reason),
+        tuple(f"{printable(file)}: {text.problem}" for file, text in texts.items() if text.problem),
         names=len(verdicts),
         unknown=sum(verdict.state == "unknown" for *_, verdict in verdicts),
-        findings=tuple(dict.fromkeys(gone_names)),
+        findings=tuple(sorted(dict.fromkeys(gone_names), key=lambda gone: (gone.file, gone.line))),
     )
 
 
 def _verdicts(
     root: Path, names: Sequence[tuple[str, Named]], lookups: Lookups
-) -> list[tuple[str, Named, Verdict]]:
-    """Returns what became of the names; of a symbol and the like only if it is the project's own.
+) -> Iterator[tuple[str, Named, Verdict]]:
+    """Yields what became of the names; of a symbol and the like only if it is the project's own.
 
     These come last, because they need all files, and git has little time.
     """
-    everywhere = cache(lambda named: lookups.verdict(named, root))
-    verdicts = [
-        (file, named, everywhere(replace(named, line=0)))
-        if named.kind in FOUND_IN_FILES
-        else (file, named, lookups.verdict(named, (root / file).parent))
-        for file, named in sorted(names, key=lambda name: name[1].kind in FOUND_IN_FILES)
-    ]
-    is_own = (
-        named.kind not in FOUND_IN_FILES or verdict != UNKNOWN for _, named, verdict in verdicts
-    )
-    return sorted(compress(verdicts, is_own), key=lambda found: (found[0], found[1].line))
+    for file, named in sorted(names, key=lambda name: name[1].kind in FOUND_IN_FILES):
+        verdict = lookups.verdict(named, (root / file).parent)
+        if verdict != UNKNOWN or named.kind not in FOUND_IN_FILES:
+            yield file, named, verdict
 
 
 def rules_files(root: Path, lookups: Lookups) -> list[str]:

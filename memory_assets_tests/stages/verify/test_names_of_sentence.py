@@ -17,7 +17,7 @@ def names(sentence: str) -> list[tuple[str, ...]]:
         ("src/tide/feed.py polls the gauges.", ["path src/tide/feed.py"]),
         ("The parser lives in internal/gauges beside ./web/ and the Makefile.", ["path internal/gauges", "path web/", "path Makefile"]),
         ("Feeds are under ops/tide, notes in ../notes/ports.", ["path ops/tide", "path ../notes/ports"]),
-        ("Charts went to docs/charts, gauges into the folder tide/gauges.", ["path docs/charts", "path tide/gauges"]),
+        ("Charts went to docs/charts, gauges into the tide/gauges folder.", ["path docs/charts", "path tide/gauges"]),
         ("`gauge.read()` calls Feed.poll() through feed_reader.", ["symbol gauge.read", "symbol Feed.poll", "symbol feed_reader"]),
         ("Run `make lint`, then mise run fmt.", ["make target lint", "mise task fmt"]),
         ("Start it with `TIDE_ROOT=/srv uv run tide poll --json`.", ["environment variable TIDE_ROOT", "command uv run", "command tide poll", "flag tide --json"]),
