@@ -69,17 +69,19 @@ def test_rules_of_a_folder_are_read_from_there(tmp_path: Path):
     ]  # fmt: skip
 
 
-def test_symbols_variables_and_flags_of_the_project_are_gone_too(tmp_path: Path):
-    rules = "Run `tide-poll --since 2d` with `TIDE_ROOT`; `read_gauge()` and `Feed.poll()` serve it, `os.walk()` too."
+def test_symbols_variables_flags_and_dependencies_of_the_project_are_gone_too(tmp_path: Path):
+    rules = "Run `tide-poll --since 2d` with `TIDE_ROOT`; `read_gauge()` and `Feed.poll()` serve it, `os.walk()` too. Needs `polars==2.1`."
     code = 'class Feed:\n    def poll(self):\n        arg("--since", environ["TIDE_ROOT"])\n\ndef read_gauge():\n    pass\n'
-    manifest = '[project.scripts]\ntide-poll = "tide:main"\n'
+    manifest = (
+        '[project]\ndependencies = ["polars==2.1"]\n[project.scripts]\ntide-poll = "tide:main"\n'
+    )
     commit(tmp_path, {"AGENTS.md": rules, "tide.py": code, "pyproject.toml": manifest})
     assert gone_names(tmp_path) == {}
     changed = (
         code.replace("--since", "--from").replace("TIDE_ROOT", "TIDE").replace("gauge", "level")
     )
-    commit(tmp_path, {"tide.py": changed})
-    gone = {"tide-poll --since", "TIDE_ROOT", "read_gauge"}
+    commit(tmp_path, {"tide.py": changed, "pyproject.toml": manifest.replace("polars", "duckdb")})
+    gone = {"tide-poll --since", "TIDE_ROOT", "read_gauge", "polars"}
     assert gone_names(tmp_path) == dict.fromkeys(gone, ("gone", ""))
     assert check(tmp_path).unknown == 0
 

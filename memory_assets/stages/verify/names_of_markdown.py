@@ -13,7 +13,9 @@ from memory_assets.stages.embed.names import listed_programs
 from memory_assets.stages.verify.named import Named, is_possible, tasks_in
 from memory_assets.stages.verify.names_of_sentence import names_in_sentence
 
-FOUND_IN_FILES: tuple[NamedKind, ...] = ("symbol", "environment variable", "command", "flag")
+FOUND_IN_FILES: tuple[NamedKind, ...] = (
+    "symbol", "environment variable", "command", "flag", "dependency",
+)  # fmt: skip
 """Kinds that need the content of files, and their history, to be looked up."""
 
 _FENCE = re.compile(r"\s*(?:[>*-]\s+)?(`{3,}|~{3,})\s*([\w+-]*)")
