@@ -2,13 +2,15 @@
 
 import re
 from collections.abc import Iterator
-from datetime import UTC, date, datetime
+from datetime import date
 
 from memory_assets.schema.protocols import Patch
 
 PATCHES = ("-p", "-U3", "--no-renames", "--format=%x00%H %ct")
 """Options of `git log` for what is parsed here."""
 
+_FIRST_DAY = date(1970, 1, 1).toordinal()
+_SECONDS_A_DAY = 86_400
 _COMMIT = re.compile(r"([0-9a-f]{40,64}) (\d+)\n")
 _FILE = re.compile(r"(?m)^diff --git ")
 _HUNK = re.compile(r"(?m)^@@ .*\n")
@@ -36,4 +38,4 @@ def parse_patches(commit: str) -> Iterator[Patch]:
 
 def day_of(seconds: str) -> date:
     """Returns the day, in UTC, of a commit's time."""
-    return datetime.fromtimestamp(int(seconds), UTC).date()
+    return date.fromordinal(_FIRST_DAY + int(seconds) // _SECONDS_A_DAY)

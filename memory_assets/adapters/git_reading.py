@@ -57,6 +57,7 @@ _MARK = "//"
 _OF_OTHERS = ("-c", "safe.directory=*")
 """Also a folder that another user owns, as in a container; nothing of it is run."""
 _SHA256_DIGITS = 64
+_REQUEST = re.compile(r"(?i)(?:(?<!\w)[#!]|\bpull request |\bPR )(\d+)")
 _WORD = re.compile(r"\w+")
 _SPACED = {code: " " for code in range(128) if not _WORD.match(chr(code))}
 _REF = re.compile(r"(?m)^(?:[0-9a-f]{40,64} )?refs/(?:heads|remotes/[^/\s]+)/(\S+)$")
@@ -77,6 +78,7 @@ class GitReading:
         self._started_at = monotonic()
         self._lacks_files = False
         self.commits = cache(self._read_commits)
+        self.pull_requests = cache(self._read_pull_requests)
         self._patches = cache(self._read_patches)
         self.texts = cache(self._read_texts)
         self.words = cache(self._read_words)
@@ -104,7 +106,7 @@ class GitReading:
         contents: list[tuple[str, bytes]] = []
         blobs = dict(self._blobs)
         for path in self._git("ls-files", "-z", "--others", "--exclude-standard", is_in_tree=True):
-            content = None if self.is_incomplete else _content(self.root / path)
+            content = None if self.is_incomplete else _content(f"{self.root}/{path}")
             if content is not None:
                 contents.append((path, content))
             if content is None or blobs.get(path) == _blob_id(content, len(self._head)):
@@ -190,13 +192,17 @@ class GitReading:
         parts = (entry.split(" ", 2) for entry in log)
         return tuple(CommitText(id, day_of(seconds), text) for id, seconds, text in parts)
 
+    def _read_pull_requests(self) -> frozenset[str]:
+        """Returns the numbers of pull requests in the texts of these commits."""
+        return frozenset(_REQUEST.findall("\0".join(commit.text for commit in self.commits())))
+
     def has_commit(self, id: str) -> bool:
         """Returns whether there is such a commit; the id may be cut."""
         return bool(self._git("rev-parse", "--verify", "--quiet", f"{id}^{{commit}}"))
 
     def branches(self) -> frozenset[str]:
         """Returns the branches of the repository and those that it knows of its remotes."""
-        packed = (_content(self._common / "packed-refs") or b"").decode("utf-8", "replace")
+        packed = (_content(f"{self._common}/packed-refs") or b"").decode("utf-8", "replace")
         loose = (path.relative_to(self._common) for path in self._common.glob("refs/**/*"))
         listing = "\n".join(path.as_posix() for path in loose)
         return frozenset(_REF.findall(f"{packed}\n{listing}"))
@@ -236,12 +242,12 @@ class GitReading:
         return b"" if process.returncode else process.stdout
 
 
-def _content(path: Path) -> bytes | None:
+def _content(path: str) -> bytes | None:
     """Returns the bytes of a plain file; None of a link, a pipe or a file of data."""
     try:
-        status = path.lstat()
+        status = os.lstat(path)
         is_read = S_ISREG(status.st_mode) and status.st_size <= MOST_BYTES
-        return path.read_bytes() if is_read else None
+        return Path(path).read_bytes() if is_read else None
     except OSError:
         return None
 

@@ -423,6 +423,9 @@ class History(Protocol):
     def commits(self) -> Sequence[CommitText]:
         """Returns the commits of HEAD, the newest first."""
 
+    def pull_requests(self) -> frozenset[str]:
+        """Returns the numbers of pull requests in the texts of these commits."""
+
     def has_commit(self, id: str) -> bool:
         """Returns whether there is such a commit; the id may be cut."""
 

@@ -109,7 +109,7 @@ def _verdict_of_commit(text: str, past: Past) -> Verdict:
 
 
 def _verdict_of_pull_request(text: str, past: Past) -> Verdict:
-    return HOLDS if recorded.has_pull_request(text, past.history) else UNKNOWN
+    return HOLDS if text.lstrip("#!PRpr ") in past.history.pull_requests() else UNKNOWN
 
 
 def _verdict_of_decision(text: str, past: Past) -> Verdict:

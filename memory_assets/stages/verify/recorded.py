@@ -1,4 +1,4 @@
-"""Looks up what a repository records beside its code: branches, pull requests, decisions."""
+"""Looks up what a repository records beside its code: branches, reverted commits, decisions."""
 
 import re
 
@@ -36,14 +36,6 @@ def revert_of(commit: str, history: History) -> Removal | None:
                 return Removal(later.id, later.day)
             reverted_ids.add(reverted[1][:7])
     return None
-
-
-def has_pull_request(text: str, history: History) -> bool:
-    """Returns whether the text of a commit names the pull request of this number."""
-    number = text.lstrip("#!PRpr ")
-    pattern = re.compile(rf"(?i)(?:(?<!\w)[#!]|\bpull request |\bPR ){number}(?!\d)")
-    texts = (commit.text for commit in history.commits())
-    return any(number in text and pattern.search(text) for text in texts)
 
 
 def decision_file(text: str) -> re.Pattern[str]:

@@ -10,6 +10,7 @@ _SHORTEST_DISTINCT = 3
 _LINES_APART = 3
 """Lines between a name and its value, where a call is written over several lines."""
 
+_NUMBER = re.compile(r"\d{1,18}")
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 
 
@@ -47,9 +48,12 @@ def trace_of_value(name: str, value: str) -> Trace:
     lines = _LINES_APART if is_distinct else 0
     below = rf"{spelled}(?:[^\n]*\n){{0,{lines}}}?[^\n]*?{stated.pattern}"
     near = in_text(re.compile(rf"{below}|{stated.pattern}[^\n]*{spelled}"))
-    literal = value[-3:] if value.isdigit() else ""
+    written = (
+        {value, f"{int(value):_}", f"{int(value):,}"} if _NUMBER.fullmatch(value) else set[str]()
+    )
 
     def is_in_both(_: str, text: str) -> bool:
-        return bool(stated.search(text) and re.search(spelled, text))
+        is_likely = not written or any(form in text for form in written)
+        return is_likely and bool(stated.search(text) and re.search(spelled, text))
 
-    return Trace(is_in_both if is_distinct else near, near, literal)
+    return Trace(is_in_both if is_distinct else near, near, value[-3:] if written else "")
