@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from memory_assets.adapters import git_reading
+from memory_assets.runs.freshness import find_waiting
 from memory_assets.runs.inputs import input_versions
 from memory_assets.runs.look import Look
 from memory_assets.runs.materialise import materialise
@@ -298,3 +299,10 @@ def test_a_commit_that_holds_does_not_make_up_for_a_file_that_is_gone():
     assert is_all(path, commit)
     assert not is_all(path, other)
     assert is_all({**commit, "state": "gone"})
+
+
+def test_commits_alone_make_nothing_late(store: Store, root: Path):
+    verify(store)
+    rename(root)
+    (waiting,) = [each for each in find_waiting(store) if each.name == "verifications"]
+    assert waiting.since == store.settings.clock()
