@@ -113,6 +113,20 @@ def test_objects_that_are_borrowed_or_missing_are_no_failure(tmp_path: Path):
         assert list(history.patches()) == []
 
 
+def test_patches_are_read_in_parts_until_the_first_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("memory_assets.adapters.git_reading._COMMITS_READ", 2)
+    for number in range(6):
+        commit(tmp_path, {"a.py": f"{number}\n", f"{number}.txt": "new\n"})
+    with reading(tmp_path) as history:
+        assert history is not None
+        assert [patch.removed for patch in history.patches()] == [
+            f"{number}\n" for number in (4, 3, 2, 1, 0)
+        ]
+        assert [patch.removed for patch in history.patches(("b.py",))] == []
+
+
 @pytest.mark.parametrize(
     "content",
     ["--- a/x\n+++ b/x\n@@ -1 +1 @@\n", "diff --git a/x b/x\ncommit 0\n", "-- a\r\n\x0cb\n"],

@@ -163,6 +163,17 @@ def test_of_what_the_history_never_had_nothing_is_known(
     assert verdict(lookups, kind, text) == Verdict("unknown")
 
 
+@pytest.mark.parametrize(
+    ("kind", "text"), [("symbol", "zoomBy"), ("flag", "--fast"), ("dependency", "tabulate")]
+)
+def test_of_what_was_taken_out_before_the_text_was_written_nothing_is_known(
+    lookups: Lookups, kind: NamedKind, text: str
+):
+    """The text can speak of its end, or of another project."""
+    assert verdict(lookups, kind, text, on=MAY) == Verdict("unknown")
+    assert lookups.verdict(Named(kind, text), Path("/nowhere")).since == MAY
+
+
 def test_a_commit_is_found_by_the_first_digits_of_its_id(lookups: Lookups, tmp_path: Path):
     id = commit(tmp_path, {"a.py": "a"})
     with reading(tmp_path) as history:
