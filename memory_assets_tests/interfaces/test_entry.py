@@ -78,11 +78,14 @@ def test_the_status_line_tells_memories_and_what_waits(capsys: pytest.CaptureFix
     assert capsys.readouterr().out.startswith("memory: 1 memories · 1 to review · ")
 
 
-def test_the_quick_and_the_full_command_print_the_same(capsys: pytest.CaptureFixture[str]):
+@pytest.mark.parametrize("words", [["status"], ["status", "--line"]])
+def test_the_quick_and_the_full_command_print_the_same(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+):
     keep_status(small_store())
-    fast.main(["status"])
+    fast.main(words)
     quick = capsys.readouterr().out
-    full(["status"])
+    full(words)
     assert capsys.readouterr().out == quick
 
 

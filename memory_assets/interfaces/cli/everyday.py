@@ -23,12 +23,13 @@ from memory_assets.interfaces.views.health import (
     render_built,
     render_health,
     render_model_hint,
-    render_status_line,
 )
 from memory_assets.interfaces.views.memories import render_block
 from memory_assets.interfaces.views.next_steps import after_doctor
 from memory_assets.interfaces.views.terminal import Reply, console, print_reply, tell
 from memory_assets.memory import MemoryAgent
+from memory_assets.memory.places import find_store
+from memory_assets.memory.prepared import render_status_line
 from memory_assets.schema.requests import AnswerRequest, RecallRequest, StatusRequest
 
 app = commands.Commands()
@@ -216,7 +217,8 @@ def status(
 ) -> Reply:
     """Returns the state of the store."""
     reply = commands.reply_to(verbs.STATUS, request)
-    return replace(reply, parts=render_status_line(reply.data)) if line else reply
+    parts = [render_status_line(find_store())]
+    return replace(reply, parts=parts) if line else reply
 
 
 commands.add(app, verbs.BRIEF, commands.EVERY_DAY)

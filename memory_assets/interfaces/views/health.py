@@ -55,13 +55,6 @@ def render_state(status: "Status") -> lines.Parts:
     yield Raw(status.text + (f"\n⚠ {status.alarm}" if status.alarm else ""))
 
 
-def render_status_line(status: "Status") -> lines.Parts:
-    """Renders one line for a status bar."""
-    pending = f" · {status.pending} to review" if status.pending else ""
-    count = "empty" if status.is_empty else f"{status.rows['memories']} memories{pending}"
-    yield f"memory: {count}"
-
-
 def render_health(health: "Health") -> lines.Parts:
     """Renders the counts of each harness, and each check."""
     if health.harnesses:

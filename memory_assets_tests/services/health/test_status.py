@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from memory_assets.interfaces.views.health import render_status_line
 from memory_assets.schema.tables import WHOLE
 from memory_assets.services.health.doctor import Projections, examine
 from memory_assets.services.health.status import render_status, status_of
@@ -28,7 +27,6 @@ def test_facts_are_counted_and_narratives_are_not():
     status = status_of(store)
     assert (status.rows["facts"], status.rows["memories"], status.memories) == (2, 1, {"active": 1})
     assert "\nfacts         2 in 1 sessions\n" in render_status(status)
-    assert [*render_status_line(status)] == ["memory: 1 memories · 1 to review"]
     (claude,) = examine(store, Projections(str, set, lambda _: set())).harnesses
     assert claude.facts == {"allow": 1}
 
