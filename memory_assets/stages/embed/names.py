@@ -7,7 +7,7 @@ commands.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from memory_assets.english.aliases import names_of
@@ -51,6 +51,7 @@ class Name:
 Span = tuple[int, int]
 
 
+@lru_cache(maxsize=1_024)
 def code_spans(text: str) -> tuple[Span, ...]:
     """Returns the spans between backticks."""
     return tuple((match.start(1), match.end(1)) for match in _CODE.finditer(text))

@@ -22,7 +22,7 @@ _FENCE = re.compile(r"\s*(?:[>*-]\s+)?(`{3,}|~{3,})\s*([\w+-]*)")
 _SHELLS = frozenset({"", "sh", "bash", "shell", "zsh", "console", "shell-session", "terminal"})
 _SPAN = re.compile(r"(?<!`)(`{1,2})(?!`)(.+?)(?<!`)\1(?!`)")
 _LINK = re.compile(r"\]\(<?([^()\s<>]+)>?(?:\s+\"[^\"]*\")?\)")
-_PROMPT = re.compile(r"^\s*(?:[$%#>❯]|\S+[@:]\S*[$#])\s+")
+_PROMPT = re.compile(r"^\s*(?:[$%#>❯]|\S{1,60}[@:]\S{0,60}[$#])\s+")
 _COMMENT = re.compile(r"(?:^|\s)#\s.*")
 _ELSEWHERE = ("git clone ", "cd ", "--prefix", "-C ", "--filter", "--workspace", "-w ")
 """What makes a block's commands run in another folder than the repository's top."""

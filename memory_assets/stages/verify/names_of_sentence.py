@@ -60,6 +60,9 @@ _CALL = re.compile(r"(?<![\w./$-])([A-Za-z_]\w+(?:(?:\.|::)\w+)*)\(\)")
 _RUN = re.compile(r"(?i)\b(?:run|call|execut)\w*\s+`$")
 _WORDS = re.compile(r"([a-z][\w.-]*)\s+([a-z][a-z0-9:-]*)(?![\w./=])")
 
+LONGEST_SENTENCE = 2_000
+"""Characters that are read; a longer text is data."""
+
 Placed = tuple[Span, Named]
 """A name, and where it stands."""
 
@@ -68,6 +71,7 @@ def names_in_sentence(text: str, *, in_code: bool = False) -> Iterator[Named]:
     """Yields each name that the sentence does not itself say is gone, once; on demand only those
     between backticks.
     """
+    text = text[:LONGEST_SENTENCE]
     code = code_spans(text) if in_code else ((0, len(text)),)
     placed = [name for name in read_names(text) if inside(name[0][0], code)]
     removed = {named for span, named in placed if is_removed(text, *span)}

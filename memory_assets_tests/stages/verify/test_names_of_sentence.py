@@ -78,3 +78,10 @@ def test_prose_is_never_taken_for_a_name(prose: str):
 )  # fmt: skip
 def test_what_the_sentence_says_is_gone_is_not_looked_up(sentence: str, expected: list[str]):
     assert [text for _, text in names(sentence)] == expected
+
+
+def test_of_a_text_without_end_the_beginning_is_read():
+    assert (
+        len(list(names_in_sentence("".join(f"`a/b{number}.py` " for number in range(20_000)))))
+        < 200
+    )
