@@ -16,10 +16,13 @@ from memory_assets.stages.friction.commands import INTERPRETERS, CommandStep
 from memory_assets.text.words import word_set
 
 _HERE_DOCUMENT = re.compile(
-    r"(?:(?:^|(?<=[;&|] ))(?P<reader>(?:ba|z|da)?sh(?: -\w+)* *))?"
+    r"(?:(?:^|(?<=[;&|] ))(?P<reader>(?:(?:ba|z|da)?sh|python[\d.]*)(?: -\w*)* *))?"
     r"<<-?[ ]*(?P<quote>['\"]?)(?P<end>\w+)(?P=quote)"
     r"(?P<line>[^\n]*)\n(?P<body>[\s\S]*?)(?:^[ \t]*(?P=end)[ \t]*$|\Z)",
     re.MULTILINE,
+)
+_PYTHON_WRITES = re.compile(
+    r"""(?:\bopen\((?=[^)]*,\s*["'][wa])|\bPath\()(["'][^"'\n]+["'])(?=\)\.write|,)"""
 )
 _TOKEN = re.compile(
     r"""(?P<comment>(?<![^\s;|&(])\#[^\n]*)"""
@@ -99,29 +102,43 @@ class ShellCall(CommandStep):
 @lru_cache(maxsize=16_384)
 def read_shell_calls(command: str) -> tuple[ShellCall, ...]:
     """Returns the calls of a command line in order."""
-    return tuple(_calls(_HERE_DOCUMENT.sub(_without_body, command), ""))
+    joined = command.replace("\\\n", " ")
+    return tuple(_calls(_HERE_DOCUMENT.sub(_without_body, joined), ""))
 
 
 def _without_body(found: re.Match[str]) -> str:
-    """Returns the rest of the line, and the body only if a shell reads it."""
-    body = f"\n{found['body']}" if found["reader"] else ""
-    return f"{found['reader'] or ''}{found['line']}{body}\n"
+    """Returns the rest of the line, and of the body what a shell runs or Python code writes."""
+    reader = found["reader"] or ""
+    if reader.startswith("python"):
+        body = "".join(f"\n> {path}" for path in _PYTHON_WRITES.findall(found["body"]))
+    else:
+        body = f"\n{found['body']}" if reader else ""
+    return f"{reader}{found['line']}{body}\n"
 
 
 def _calls(command: str, folder: str) -> Iterator[ShellCall]:
     tokens: list[tuple[str, str]] = []
+    variables: dict[str, str] = {}
     is_conditional = False
     for token in _TOKEN.finditer(f"{command}\n"):
         if token.lastgroup != "separator":
             tokens.append((token.lastgroup or "", token.group()))
             continue
-        words = _words(tokens)
+        words = _resolved(_words(tokens), variables)
         step = ShellCall((), folder=folder, output=_outputs(tokens), is_conditional=is_conditional)
         yield from _run(words, step)
         if words[:1] == ["cd"] and len(words) > 1:
             folder = str(PurePosixPath(folder, _bare(words[1])))
         tokens = []
         is_conditional = token.group() == "&&"
+
+
+def _resolved(words: list[str], variables: dict[str, str]) -> list[str]:
+    """Returns the words with the value of a variable as their program; notes assignments."""
+    if all(map(_ASSIGNMENT.match, words)):
+        variables |= dict(word.split("=", 1) for word in words)
+    program = words[0].strip('${}"') if words[:1] else ""
+    return [variables[program], *words[1:]] if program in variables else words
 
 
 def _words(tokens: Sequence[tuple[str, str]]) -> list[str]:

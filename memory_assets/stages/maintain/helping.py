@@ -56,10 +56,10 @@ def help_line(inputs: HelpInputs, today: date) -> str:
     if inputs.since is None:
         return ""
     rules = counted(inputs.obedience.filter(_IS_KNOWN)["rule_id"].n_unique(), "rule")
-    kept = kept_share(inputs.obedience.filter(_IS_KNOWN))
-    since, before = returned_counts(inputs, today)
-    returned = f"{counted(since, 'correction')} returned ({before:,} in as many days before)"
-    return f"since {inputs.since}: {rules}, kept in {kept}; {returned}"
+    share = kept_share(inputs.obedience.filter(_IS_KNOWN))
+    count, earlier_count = returned_counts(inputs, today)
+    returned = f"{counted(count, 'correction')} returned ({earlier_count:,} in as many days before)"
+    return f"since {inputs.since}: {rules}, kept in {share}; {returned}"
 
 
 def help_sentences(inputs: HelpInputs, today: date) -> list[str]:
@@ -70,23 +70,22 @@ def help_sentences(inputs: HelpInputs, today: date) -> list[str]:
     judged = inputs.shown.drop_nulls("is_used")
     used = int(judged["is_used"].sum())
     is_early = pl.col("day") < inputs.since
-    before = _mean(inputs.failures.filter(is_early)["minutes"])
-    after = _mean(inputs.failures.filter(~is_early)["minutes"])
+    early = _mean(inputs.failures.filter(is_early)["minutes"])
+    late = _mean(inputs.failures.filter(~is_early)["minutes"])
     return [
         f"{line[:1].upper()}{line[1:]}.",
         f"Before a session knew them, kept in {kept_share(inputs.obedience.filter(~_IS_KNOWN))}.",
         f"Of {judged.height:,} memories shown to sessions {used:,} were used; "
         f"{inputs.shown['tokens'].sum():,} tokens were put into contexts.",
         f"Lines of MEMORY.md used: {inputs.used_line_count:,} of {inputs.line_count:,}.",
-        f"Minutes between a repeated failure and its cure: {before} before, {after} since.",
+        f"Minutes between a repeated failure and its cure: {early} before, {late} since.",
     ]
 
 
 def kept_share(rows: pl.DataFrame) -> str:
     """Returns in how many sessions all rules were kept that applied, or that they are too few."""
     sessions = rows.group_by("session_id").agg(is_kept=(pl.col("state") == "kept").all())
-    kept = f"{sessions['is_kept'].sum():,} of {sessions.height:,} sessions"
-    return kept if sessions.height >= FEWEST_SESSIONS else f"{kept} ({TOO_FEW})"
+    return _share(sessions, " sessions")
 
 
 def returned_counts(inputs: HelpInputs, today: date) -> tuple[int, int]:
@@ -109,16 +108,15 @@ def rule_rows(obedience: pl.DataFrame) -> list[Sequence[str]]:
     )
     rows: list[Sequence[str]] = [("rule", "project", "harness", "kept before", "kept since")]
     for (rule_id, project, harness), group in groups:
-        shares = [_share(group.filter(is_known=is_known)) for is_known in (False, True)]
+        parts = [group.filter(is_known=is_known) for is_known in (False, True)]
+        shares = (_share(part) if part.height else "–" for part in parts)
         rows.append((short_id(str(rule_id)), str(project), str(harness), *shares))
     return rows
 
 
-def _share(sessions: pl.DataFrame) -> str:
-    if sessions.is_empty():
-        return "–"
-    kept = f"{sessions['is_kept'].sum():,} of {sessions.height:,}"
-    return kept if sessions.height >= FEWEST_SESSIONS else f"{kept} ({TOO_FEW})"
+def _share(sessions: pl.DataFrame, unit: str = "") -> str:
+    share = f"{sessions['is_kept'].sum():,} of {sessions.height:,}{unit}"
+    return share if sessions.height >= FEWEST_SESSIONS else f"{share} ({TOO_FEW})"
 
 
 def _mean(minutes: pl.Series) -> str:

@@ -42,6 +42,7 @@ def test_what_is_only_mentioned_does_not_run(command: str):
         "uv run --with build pip list 2>&1 | tail -3",
         "timeout 60 pip install ruff",
         "(cd api && pip install ruff)",
+        "PM=pip; $PM install ruff",
     ],
 )
 def test_what_a_shell_a_wrapper_or_a_launcher_runs_does_run(command: str):
@@ -68,6 +69,10 @@ def test_the_run_of_a_script_of_the_package_is_no_launcher():
         ("cp new.json api/schema.json", ("api/schema.json",)),
         ("git rm vendor/a.go", ("vendor/a.go",)),
         ("cat < uv.lock", ()),
+        (
+            "python3 - <<'EOF'\nopen('gen/a.py', 'w').write(x)\nprint(open('b.py').read())\nEOF",
+            ("gen/a.py",),
+        ),
     ],
 )
 def test_the_files_that_a_call_writes_are_known(command: str, written: tuple[str, ...]):
@@ -84,6 +89,7 @@ def test_the_files_that_a_call_writes_are_known(command: str, written: tuple[str
         ("terraform plan -out=plan.bin", "-out", True),
         ("terraform plan -out plan.bin", "-out=plan.bin", True),
         ("kubectl get pods --context=stage", "stage", True),
+        ("git commit \\\n  -s -m x", "-s", True),
         ("PYTHONHASHSEED=0 pytest", "PYTHONHASHSEED=0", True),
     ],
 )

@@ -22,6 +22,9 @@ def command(text: str) -> CommandPattern:
         ("docker-compose must not be used.", ["docker-compose"], []),
         ("Never skip the hooks", ["git commit --no-verify", "git push --no-verify"], []),
         ("No sudo.", ["sudo"], []),
+        ("Never npm install --global, please.", ["npm install --global"], []),
+        ("Never run `make`.", ["make"], []),
+        ("pnpm instead of npm", ["npm"], ["pnpm"]),
     ],
 )
 def test_a_choice_names_what_must_not_run_and_what_to_run_instead(
@@ -88,6 +91,7 @@ def test_files_are_named_that_must_not_be_edited(sentence: str, files: tuple[str
         "Should we use uv instead of pip?",
         "I prefer tabs over spaces in Makefiles, maybe.",
         "Ask me first before you push.",
+        "That is not true.",
         "Staging listens on port 5432.",
         "Don't kill the server.",
     ],
