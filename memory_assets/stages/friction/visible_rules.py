@@ -26,7 +26,15 @@ EVERYDAY_WORDS = word_set("""true false test set wait read time find type which 
 
 _PATTERNS = patterns_beside(__file__)
 _NAMES = data_beside(__file__)
+_ASIDE = re.compile(r"(?<=\bnot), [^,]+, ")
+"""What is put between a denial and its verb: "do not, ever, run"."""
+
+_PUNCTUATION = re.compile(r"(?<=\w)[.:!,]+$")
 _PLAIN_WORD = re.compile(r"[\w:.-]*\w$")
+
+
+_SEQUENCES = ("first_then", "preceded", "occasion")
+"""Orders without the word "before"."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +114,9 @@ class VisibleRule:
 @lru_cache(maxsize=4_096)
 def read_rule(sentence: str) -> VisibleRule | None:
     """Returns the rule of the sentence; None if no tool call can show it."""
-    text = _PATTERNS["allowed"].sub("", squeezed(sentence.replace("’", "'"))).strip()
+    plain = _ASIDE.sub(" ", squeezed(sentence.replace("’", "'")))
+    plain = _PATTERNS["emphasis"].sub("never", plain)
+    text = _PATTERNS["allowed"].sub("", plain).strip()
     if _PATTERNS["hidden"].search(text) or is_doubtful(text):
         return None
     place = _PATTERNS["elsewhere"].search(text)
@@ -143,7 +153,7 @@ def _paths(clause: str) -> Iterator[str]:
 
 
 def _order_rule(text: str) -> VisibleRule | None:
-    for name in ("opening_before", "never_without", "before", "only_after"):
+    for name in ("opening_before", "never_without", "before", "only_after", *_SEQUENCES):
         order = _PATTERNS[name].match(text)
         if order is None:
             continue
@@ -165,9 +175,10 @@ def _order_rule(text: str) -> VisibleRule | None:
 
 def _launcher_rule(text: str) -> VisibleRule | None:
     through = _PATTERNS["through"].match(text)
-    if through is None or _PATTERNS["option"].match(through["launcher"]):
+    named = through and (through["launcher"] or through["late"])
+    if not through or not named or _PATTERNS["option"].match(named):
         return None
-    launchers = _commands(through["launcher"])
+    launchers = _commands(named)
     commands = _commands(through["command"])
     is_rule = launchers and commands
     return VisibleRule(forbidden=commands, launchers=launchers) if is_rule else None
@@ -180,6 +191,28 @@ def _option_rule(text: str) -> VisibleRule | None:
         needs = _options(found["means"]) if found and commands else ()
         if needs:
             return VisibleRule(then=commands, required=needs)
+    return _exact_rule(text) or _general_option_rule(text)
+
+
+def _general_option_rule(text: str) -> VisibleRule | None:
+    """Returns the rule about the one command and the one option that the sentence names."""
+    option = _PATTERNS["option"].search(text)
+    if option is None or len(_PATTERNS["option"].findall(text)) > 1:
+        return None
+    needs = _options(text)
+    others = f"{text[: option.start()]}{text[option.end() :]}"
+    starts = [found.end() for found in _PATTERNS["runs"].finditer(others)]
+    named = (_commands(others[start:], is_whole=True)[:1] for start in starts)
+    commands = next(filter(None, named), ())
+    if commands and _PATTERNS["denied"].search(text):
+        denied = VisibleRule(forbidden=(replace(commands[0], needs=needs),))
+        return _choice_rule(text) or denied
+    is_rule = commands and _PATTERNS["optional"].search(text)
+    return VisibleRule(then=commands, required=needs) if is_rule else None
+
+
+def _exact_rule(text: str) -> VisibleRule | None:
+    """Returns the rule of a sentence that gives the whole command in brackets."""
     inside = _PATTERNS["inside"].search(text)
     general = _commands(text)[:1]
     for exact in _commands(inside["rest"])[:1] if inside else ():
@@ -196,7 +229,11 @@ def _options(text: str) -> tuple[str, ...]:
 def _choice_rule(text: str) -> VisibleRule | None:
     forbidden: list[CommandPattern] = []
     preferred: list[CommandPattern] = []
+    earlier = ""
     for clause in _PATTERNS["clause"].split(text):
+        if _PATTERNS["denial"].match(clause):
+            forbidden += _commands(earlier, is_whole=True)
+        earlier = clause
         behind = _PATTERNS["denied_behind"].match(clause)
         denied = _PATTERNS["denied"].search(clause)
         commands = _commands(behind["rest"], is_whole=True) if behind else ()
@@ -204,7 +241,9 @@ def _choice_rule(text: str) -> VisibleRule | None:
         if commands:
             continue
         if denied:
-            forbidden += _commands(denied["rest"], is_whole=True)
+            means = _PATTERNS["means"].search(denied["rest"])
+            by_means = _commands(means["rest"], is_whole=True) if means else ()
+            forbidden += by_means or _commands(denied["rest"], is_whole=True)
             preferred += _commands(clause[: denied.start()])
         else:
             used = _PATTERNS["preferred"].search(clause)
@@ -277,7 +316,7 @@ def _pattern(text: str) -> CommandPattern | None:
     needs: list[str] = []
     for word in step.arguments:
         is_option = word.startswith("-") or bool(needs)
-        if is_option:
+        if is_option or word == ".":
             needs.append(word)
         elif _PLAIN_WORD.match(word) and not is_script_run(step, word):
             plain.append(word)
@@ -286,9 +325,10 @@ def _pattern(text: str) -> CommandPattern | None:
 
 def _split(text: str) -> list[str]:
     try:
-        return shlex.split(text)
+        words = shlex.split(text)
     except ValueError:
-        return text.split()
+        words = text.split()
+    return [_PUNCTUATION.sub("", word) for word in words]
 
 
 def _plain_words(call: ShellCall) -> list[str]:
