@@ -1,7 +1,8 @@
 """Whether verdicts on planted sessions are right: kept, broken, or that the rule did not apply.
 
 The sessions (`memory_assets_tests/bench/obedience`) were written by somebody who had not seen the code. `sessions.json` is there
-to develop with; `put_away.json` was opened once, at the end.
+to develop with. `put_away.json` was opened once, at the end: 56 of 82 verdicts were right. Its errors were read then, so that its
+figure is no longer one of sessions that nobody had seen.
 """
 
 import json

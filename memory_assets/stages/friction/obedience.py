@@ -149,7 +149,9 @@ def _file_edits(rule: VisibleRule, acts: Sequence[Act]) -> Judged:
     for act in acts:
         if act.path and any(is_file(pattern, act) for pattern in rule.files):
             yield act, act.is_read or (rule.is_of_existing and act.is_new)
-        elif any(is_file(*pair) for pair in product(rule.files, _mentions(act))):
+            continue
+        is_named = any(is_file(*pair) for pair in product(rule.files, _mentions(act)))
+        if is_named or act.runs(rule.preferred):
             yield act, True
 
 

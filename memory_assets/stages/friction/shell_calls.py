@@ -9,20 +9,21 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import dropwhile, pairwise, takewhile
+from itertools import dropwhile, pairwise, permutations, takewhile
 from pathlib import PurePosixPath
 
 from memory_assets.stages.friction.commands import INTERPRETERS, CommandStep
 from memory_assets.text.words import word_set
 
 _HERE_DOCUMENT = re.compile(
-    r"(?:(?:^|(?<=[;&|] ))(?P<reader>(?:(?:ba|z|da)?sh|python[\d.]*)(?: -\w*)* *))?"
+    r"(?:(?:^|(?<=[;&| ]))(?P<reader>(?:(?:ba|z|da)?sh|python[\d.]*)(?: -\w*)* *))?"
     r"<<-?[ ]*(?P<quote>['\"]?)(?P<end>\w+)(?P=quote)"
     r"(?P<line>[^\n]*)\n(?P<body>[\s\S]*?)(?:^[ \t]*(?P=end)[ \t]*$|\Z)",
     re.MULTILINE,
 )
 _PYTHON_WRITES = re.compile(
-    r"""(?:\bopen\((?=[^)]*,\s*["'][wa])|\bPath\()(["'][^"'\n]+["'])(?=\)\.write|,)"""
+    r"""(?:\bopen\((?=[^)]*,\s*["'][wa])|\bPath\((?=[^)]*\)\.write)|\.(?:write|to|save)_?\w*\()"""
+    r"""(["'][^"'\n]+["'])"""
 )
 _TOKEN = re.compile(
     r"""(?P<comment>(?<![^\s;|&(])\#[^\n]*)"""
@@ -44,7 +45,7 @@ VALUED = word_set("""-u -g -n -I -C -c -p --with --python --group --extra --pref
 """Options whose value is the next word."""
 
 _LAUNCHERS = word_set("uv poetry pdm hatch pipenv bundle mise npm pnpm yarn")
-_DIRECT_LAUNCHERS = word_set("npx bunx uvx")
+_DIRECT_LAUNCHERS = word_set("npx bunx uvx pnpm yarn")
 _RUNS = word_set("run exec dlx")
 _SCRIPT_RUNNERS = word_set("npm pnpm yarn bun mise")
 """Launchers whose `run` names a script of the package, which is no program."""
@@ -79,9 +80,11 @@ class ShellCall(CommandStep):
     def _spellings(self) -> frozenset[str]:
         words = (*self.arguments, *self.assignments)
         parts = (part for word in words for part in word.partition("="))
-        letters = (f"-{letter}" for word in words if _LETTERS.match(word) for letter in word)
+        clusters = [word for word in words if _LETTERS.match(word)]
+        letters = (f"-{letter}" for word in clusters for letter in word)
+        orders = ("".join(order) for word in clusters for order in permutations(word))
         pairs = (f"{option}={value}" for option, value in pairwise(words))
-        return frozenset((*words, *parts, *letters, *pairs, *(word[:1] for word in words)))
+        return frozenset((*words, *parts, *letters, *orders, *pairs, *(word[:1] for word in words)))
 
     @property
     def written(self) -> tuple[str, ...]:
@@ -193,10 +196,9 @@ def _launched(call: ShellCall) -> list[str]:
         return []
     if call.program in INTERPRETERS:
         return arguments if _SCRIPT.match(arguments[0]) else []
-    if call.program in _DIRECT_LAUNCHERS:
-        return arguments
-    is_run = call.program in _LAUNCHERS and arguments[0] in _RUNS
-    return _after_options(arguments[1:]) if is_run else []
+    if call.program in _LAUNCHERS and arguments[0] in _RUNS:
+        return _after_options(arguments[1:])
+    return arguments if call.program in _DIRECT_LAUNCHERS else []
 
 
 def is_script_run(step: CommandStep, word: str) -> bool:

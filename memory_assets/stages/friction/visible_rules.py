@@ -139,7 +139,11 @@ def _file_rule(text: str) -> VisibleRule | None:
         if is_denied and named:
             at_root = [f"./{path}" for path in named] if "root" in text.split() else named
             is_of_existing = bool(_PATTERNS["existing"].search(text))
-            return VisibleRule(files=tuple(at_root), is_of_existing=is_of_existing)
+            ways = map(_PATTERNS["instead"].search, clauses)
+            preferred = [command for way in ways if way for command in _commands(way["rest"])]
+            return VisibleRule(
+                files=tuple(at_root), preferred=tuple(preferred), is_of_existing=is_of_existing
+            )
     return None
 
 
@@ -159,7 +163,9 @@ def _order_rule(text: str) -> VisibleRule | None:
             continue
         is_edit = _PATTERNS["changes"].match(order["first"])
         files = tuple(_paths(order["first"])) if is_edit else ()
-        first = () if files else _commands(order["first"])
+        inside = _PATTERNS["inside"].search(order["first"])
+        named = _commands(inside["rest"]) if inside else ()
+        first = () if files else named or _commands(order["first"])
         then = _commands(order["then"])
         if then and (first or files):
             return VisibleRule(
@@ -243,16 +249,20 @@ def _choice_rule(text: str) -> VisibleRule | None:
         if denied:
             means = _PATTERNS["means"].search(denied["rest"])
             by_means = _commands(means["rest"], is_whole=True) if means else ()
-            forbidden += by_means or _commands(denied["rest"], is_whole=True)
-            preferred += _commands(clause[: denied.start()])
+            chosen = _commands(clause[: denied.start()]) or tuple(preferred)
+            preferred += chosen
+            rest = denied["rest"]
+            is_contrast = len(chosen) == 1 and len(chosen[0].words) == 1
+            marked = _PATTERNS["name"].sub(r"`\g<0>`", rest) if is_contrast else rest
+            forbidden += by_means or _commands(marked, is_whole=True)
         else:
             used = _PATTERNS["preferred"].search(clause)
-            is_first = not (forbidden or preferred)
+            is_first = not (forbidden or preferred) or _PATTERNS["name"].fullmatch(clause)
             preferred += _commands(used["rest"] if used else clause if is_first else "")
     if not forbidden:
         return None
-    others = tuple(command for command in preferred if command not in forbidden)
-    return VisibleRule(forbidden=tuple(forbidden), preferred=others)
+    others = dict.fromkeys(command for command in preferred if command not in forbidden)
+    return VisibleRule(forbidden=tuple(forbidden), preferred=tuple(others))
 
 
 def _commands(fragment: str, *, is_whole: bool = False) -> Commands:

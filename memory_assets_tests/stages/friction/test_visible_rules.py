@@ -22,6 +22,11 @@ def command(text: str) -> CommandPattern:
         ("docker-compose must not be used.", ["docker-compose"], []),
         ("Never skip the hooks", ["git commit --no-verify", "git push --no-verify"], []),
         ("No sudo.", ["sudo"], []),
+        ("Do not, under any circumstances, run `terraform destroy`.", ["terraform destroy"], []),
+        ("Please never delete branches with git branch -D.", ["git branch -D"], []),
+        ("git clean -fdx: never.", ["git clean -fdx"], []),
+        ("No `--no-verify` on commits.", ["git commit --no-verify"], []),
+        ("Use fd instead of find", ["find"], ["fd"]),
         ("Never npm install --global, please.", ["npm install --global"], []),
         ("Never run `make`.", ["make"], []),
         ("pnpm instead of npm", ["npm"], ["pnpm"]),
@@ -42,6 +47,9 @@ def test_a_choice_names_what_must_not_run_and_what_to_run_instead(
         ("before a push, run `go vet ./...`", "go vet", "git push"),
         ("Never commit before running `make check`", "make check", "git commit"),
         ("git tag only after bun test ran", "bun test", "git tag"),
+        ("First `make lint`, then `git push`.", "make lint", "git push"),
+        ("Whenever you commit, run `pnpm typecheck` beforehand.", "pnpm typecheck", "git commit"),
+        ("All files are formatted (buildifier) before the commit", "buildifier", "git commit"),
     ],
 )
 def test_an_order_names_what_runs_first_and_before_what(sentence: str, first: str, then: str):
@@ -62,6 +70,8 @@ def test_an_order_says_whether_each_call_and_each_edit_needs_another_run():
         ("Every commit is signed off (git commit -s).", "git commit", ("-s",)),
         ("./deploy.sh only with --env staging", "deploy.sh", ("--env", "staging")),
         ("Never run pytest without -x", "pytest", ("-x",)),
+        ("Run jest with --runInBand, always.", "jest", ("--runInBand",)),
+        ("ansible-playbook never without --limit.", "ansible-playbook", ("--limit",)),
         ("docker run: always with --rm", "docker run", ("--rm",)),
     ],
 )
@@ -75,6 +85,8 @@ def test_an_option_is_required_of_a_command(sentence: str, then: str, required: 
         ("Never edit anything below third_party/", ("third_party/",)),
         ("mocks/ is generated, never write into it yourself", ("mocks/",)),
         ("Never edit .env (the .env.example is fine)", (".env",)),
+        ("Dockerfile stays as it is.", ("Dockerfile",)),
+        ("Never modify anything inside node_modules.", ("node_modules/",)),
         ("package-lock.json is npm's file. Do not edit.", ("package-lock.json",)),
     ],
 )
