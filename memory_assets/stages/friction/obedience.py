@@ -163,19 +163,19 @@ def _mentions(act: Act) -> Iterator[Act]:
 
 def is_file(pattern: str, act: Act) -> bool:
     """Returns whether the act's path is the file, or in the folder, that the pattern names."""
-    path = PurePosixPath(normpath(act.path))
+    path = normpath(act.path)
     folder = act.call.session.folder
-    if path.is_absolute() and folder and path.is_relative_to(folder):
-        path = path.relative_to(folder)
-    elif path.is_absolute() and folder and not pattern.startswith("/"):
-        return False
-    wanted = [name for name in PurePosixPath(pattern).parts if name != "**"]
-    is_folder = pattern.endswith("/") or "." not in wanted[-1]
-    behind = "/*" if is_folder else ""
-    tail = "/".join(wanted)
-    front = "" if pattern.startswith(("./", "/")) else "*/"
-    whole = path.as_posix()
-    return any(fnmatch(f"{front and '/'}{whole}", f"{front}{tail}{end}") for end in ("", behind))
+    if folder and path.startswith("/") and not pattern.startswith("/"):
+        if not PurePosixPath(path).is_relative_to(folder):
+            return False
+        path = str(PurePosixPath(path).relative_to(folder))
+    is_at_start = pattern.startswith(("./", "/"))
+    wanted = normpath(pattern.replace("**/", ""))
+    is_folder = pattern.endswith("/") or "." not in PurePosixPath(wanted).name
+    ends = ("", "/*") if is_folder else ("",)
+    front = "" if is_at_start else "*/"
+    whole = path if is_at_start else f"/{path}"
+    return any(fnmatch(whole, f"{front}{wanted}{end}") for end in ends)
 
 
 def _is_there(place: str, act: Act) -> bool:

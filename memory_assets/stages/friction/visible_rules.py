@@ -240,29 +240,38 @@ def _choice_rule(text: str) -> VisibleRule | None:
         if _PATTERNS["denial"].match(clause):
             forbidden += _commands(earlier, is_whole=True)
         earlier = clause
-        behind = _PATTERNS["denied_behind"].match(clause)
-        denied = _PATTERNS["denied"].search(clause)
-        commands = _commands(behind["rest"], is_whole=True) if behind else ()
-        forbidden += commands
-        if commands:
-            continue
-        if denied:
-            means = _PATTERNS["means"].search(denied["rest"])
-            by_means = _commands(means["rest"], is_whole=True) if means else ()
-            chosen = _commands(clause[: denied.start()]) or tuple(preferred)
-            preferred += chosen
-            rest = denied["rest"]
-            is_contrast = len(chosen) == 1 and len(chosen[0].words) == 1
-            marked = _PATTERNS["name"].sub(r"`\g<0>`", rest) if is_contrast else rest
-            forbidden += by_means or _commands(marked, is_whole=True)
-        else:
-            used = _PATTERNS["preferred"].search(clause)
-            is_first = not (forbidden or preferred) or _PATTERNS["name"].fullmatch(clause)
-            preferred += _commands(used["rest"] if used else clause if is_first else "")
-    if not forbidden:
-        return None
+        is_first = not (forbidden or preferred)
+        denied, chosen = _choices_in(clause, tuple(preferred), is_first=is_first)
+        forbidden += denied
+        preferred += chosen
     others = dict.fromkeys(command for command in preferred if command not in forbidden)
-    return VisibleRule(forbidden=tuple(forbidden), preferred=tuple(others))
+    rule = VisibleRule(forbidden=tuple(forbidden), preferred=tuple(others))
+    return rule if forbidden else None
+
+
+def _choices_in(clause: str, preferred: Commands, *, is_first: bool) -> tuple[Commands, Commands]:
+    """Returns the commands that the clause forbids, and those that it prefers."""
+    behind = _PATTERNS["denied_behind"].match(clause)
+    commands = _commands(behind["rest"], is_whole=True) if behind else ()
+    denied = _PATTERNS["denied"].search(clause)
+    if commands:
+        return commands, ()
+    if denied:
+        chosen = _commands(clause[: denied.start()]) or preferred
+        is_contrast = len(chosen) == 1 and len(chosen[0].words) == 1
+        return _denied_commands(denied["rest"], is_contrast=is_contrast), chosen
+    used = _PATTERNS["preferred"].search(clause)
+    is_command = is_first or _PATTERNS["name"].fullmatch(clause)
+    rest = clause if is_command else ""
+    return (), _commands(used["rest"] if used else rest)
+
+
+def _denied_commands(rest: str, *, is_contrast: bool) -> Commands:
+    """Returns the commands behind a denial; beside a chosen program an everyday word is one."""
+    means = _PATTERNS["means"].search(rest)
+    by_means = _commands(means["rest"], is_whole=True) if means else ()
+    marked = _PATTERNS["name"].sub(r"`\g<0>`", rest) if is_contrast else rest
+    return by_means or _commands(marked, is_whole=True)
 
 
 def _commands(fragment: str, *, is_whole: bool = False) -> Commands:
