@@ -70,7 +70,7 @@ def check_folder(root: Path, history: History | None) -> Checked:
         tuple(f"{printable(file)}: {text.problem}" for file, text in texts.items() if text.problem),
         names=len(verdicts),
         unknown=sum(verdict.state == "unknown" for *_, verdict in verdicts),
-        findings=tuple(sorted(dict.fromkeys(gone_names), key=lambda gone: (gone.file, gone.line))),
+        findings=tuple(sorted(dict.fromkeys(gone_names), key=lambda name: (name.file, name.line))),
     )
 
 
