@@ -12,8 +12,13 @@ from fnmatch import fnmatchcase
 from memory_assets.schema.protocols import History, Patch, Removal
 
 _PROSE = re.compile(
-    r"(?i)\.(?:mdx?|mdc|markdown|rst|adoc)$|(?:^|/)(?:changes|changelog|news)[^/]*$"
+    r"(?i)\.(?:mdx?|mdc|markdown|rst|adoc)$|(?:^|/)(?:change|history|news)[^/.]*(?:\.txt)?$"
 )
+_NO_EVIDENCE = re.compile(
+    r"(?i)(?:^|/)(?:change|history|news|readme|contributing|agents|claude|gemini|memory)[^/.]*\.?\w*$"
+    r"|\.mdc$|copilot-instructions"
+)
+"""Names of files that say what was removed, or that are themselves checked."""
 
 Search = Callable[[str, str], object]
 """Says whether a name is in a file of this path with this content."""
@@ -31,6 +36,8 @@ class Trace:
     """What both contain."""
     globs: tuple[str, ...] = ()
     """Names of the files that define such a name; none for all."""
+    is_documented: bool = False
+    """Whether a document is enough, because a program can make the name of parts."""
     is_word: bool = False
     """Whether the literal is a whole word of letters, digits and underscores."""
 
@@ -58,8 +65,8 @@ class Past:
         return any(
             trace.literal in text
             and not self.history.is_incomplete
-            and trace.is_there(path, text)
             and _is_of(trace, path)
+            and trace.is_there(path, text)
             for path, text in texts
         )
 
@@ -92,4 +99,7 @@ def _is_of(trace: Trace, path: str) -> bool:
     name = path.rpartition("/")[2]
     if trace.globs:
         return any(fnmatchcase(name, glob) for glob in trace.globs)
-    return not _PROSE.search(path)
+    is_document = _PROSE.search(path) is not None
+    return (trace.is_documented or not is_document) and not (
+        is_document and _NO_EVIDENCE.search(path)
+    )

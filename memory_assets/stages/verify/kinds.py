@@ -56,6 +56,17 @@ def _verdict_of_variable(text: str, past: Past) -> Verdict:
     return _verdict_of(Trace(word, word, text, is_word=text.isidentifier()), past)
 
 
+def _verdict_of_environment(text: str, past: Past) -> Verdict:
+    """Returns that it holds, too, if a document names it or it is a prefix and a field."""
+    verdict = _verdict_of_variable(text, past)
+    if not verdict.is_gone:
+        return verdict
+    word = in_text(re.compile(rf"\b{re.escape(text)}\b"))
+    field = in_text(re.compile(rf"(?m)^\s*{text.partition('_')[2].lower() or text}\s*[:=]"))
+    documented = Trace(word, word, text, is_documented=True)
+    return HOLDS if past.has(documented) or past.has(Trace(field, field)) else verdict
+
+
 def _verdict_of_setting(text: str, past: Past) -> Verdict:
     """Returns that of the last part of its name; an ordinary word is never gone."""
     name = text.rpartition(".")[2]
@@ -127,7 +138,7 @@ _LOOKUPS: Mapping[NamedKind, Callable[[str, Past], Verdict]] = {
     "command": _verdict_of_command,
     "flag": _verdict_of_flag,
     "dependency": _verdict_of_dependency,
-    "environment variable": _verdict_of_variable,
+    "environment variable": _verdict_of_environment,
     "setting": _verdict_of_setting,
     "branch": _verdict_of_branch,
     "commit": _verdict_of_commit,

@@ -36,6 +36,7 @@ class Lookups:
         self._root = root
         self._history = history
         self._tasks = cache(self._read_tasks)
+        self._verdicts = cache(verdict_of)
 
     def verdict(self, named: Named, folder: Path, written_on: date | None = None) -> Verdict:
         """Returns what became of the name, written in a file of that folder of the working tree,
@@ -47,7 +48,7 @@ class Lookups:
             return self._verdict_of_task(named.kind, named.text, written_on)
         if self._history is None or self._history.is_incomplete:
             return UNKNOWN
-        return verdict_of(named, self._history, written_on)
+        return self._verdicts(replace(named, line=0), self._history, written_on)
 
     def _verdict_of_path(self, named: Named, folder: Path) -> Verdict:
         path = _relative(named.text, self._root)

@@ -58,6 +58,7 @@ def trace_of_argument(argument: str) -> Trace:
     parameter = name_pattern(name) if "-" in name else rf"(?<!\w){word}\s*:"
     is_there = in_text(re.compile(f"{written}|{parameter}"))
     if name.isidentifier():
-        return Trace(is_there, in_text(re.compile(written)), name, is_word=True)
+        return Trace(is_there, in_text(re.compile(written)), name, is_documented=True, is_word=True)
     # In camel case, the first letter of a part is another.
-    return Trace(is_there, in_text(re.compile(written)), max(name.split("-"), key=len)[1:])
+    literal = max(name.split("-"), key=len)[1:]
+    return Trace(is_there, in_text(re.compile(written)), literal, is_documented=True)

@@ -20,7 +20,7 @@ FEED = """
 MAX_POLLS = 3
 class Feed:
     def poll(self, retries=5):
-        return self.read("--fast", TIDE_TOKEN)
+        return self.read("--fast", TIDE_TOKEN, TIDE_LEVEL, TIDE_DEPTH)
 def parse(text):
     return text
 """
@@ -67,6 +67,8 @@ SECOND = {
     "Makefile": "lint:\n\ttrue\ncheck: lint\n\ttrue\n",
     "requirements.lock": 'name = "numpy"\nversion = "2.0.0"\n',
     "CHANGES.md": "`--fast`, `tabulate`, TIDE_TOKEN and zoomBy are gone. The port was 8080.\n",
+    "docs/settings.md": "`TIDE_LEVEL` sets the level.\n",
+    "src/tide/settings.py": "class Settings:\n    depth: int = 3\n",
 }  # fmt: skip
 
 
@@ -153,7 +155,7 @@ def test_what_is_there_holds(lookups: Lookups, kind: NamedKind, text: str, value
     ("kind", "text"),
     [
         ("symbol", "never_defined"), ("flag", "docker --fast"), ("command", "docker"), ("dependency", "django"),
-        ("environment variable", "OTHER_TOKEN"), ("setting", "depth"), ("branch", "spike"), ("commit", "abcdef1"),
+        ("environment variable", "OTHER_TOKEN"), ("setting", "altitude"), ("branch", "spike"), ("commit", "abcdef1"),
         ("pull request", "#5"), ("decision record", "ADR-12"), ("make target", "elsewhere"),
     ],
 )  # fmt: skip
@@ -172,6 +174,11 @@ def test_of_what_was_taken_out_before_the_text_was_written_nothing_is_known(
     """The text can speak of its end, or of another project."""
     assert verdict(lookups, kind, text, on=MAY) == Verdict("unknown")
     assert lookups.verdict(Named(kind, text), Path("/nowhere")).since == MAY
+
+
+@pytest.mark.parametrize("name", ["TIDE_LEVEL", "TIDE_DEPTH"])
+def test_a_variable_that_a_document_or_a_field_of_settings_names_holds(lookups: Lookups, name: str):
+    assert verdict(lookups, "environment variable", name) == Verdict("holds")
 
 
 def test_a_commit_is_found_by_the_first_digits_of_its_id(lookups: Lookups, tmp_path: Path):
