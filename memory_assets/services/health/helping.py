@@ -35,8 +35,8 @@ def _returned(store: Store) -> pl.DataFrame:
         memory_id="id", id="observation_ids"
     )
     columns = ["id", "day", "session_id", "author", "event_at"]
-    said = store.tables.read("observations", columns=columns).filter(author="owner")
-    sayings = rules.explode("id").join(said, on="id").sort("event_at")
+    observed = store.tables.read("observations", columns=columns).filter(author="owner")
+    sayings = rules.explode("id").join(observed, on="id").sort("event_at")
     once = sayings.unique(["memory_id", "session_id"], keep="first", maintain_order=True)
     is_later = pl.int_range(pl.len()).over("memory_id") > 0
     return once.filter(is_later).select("day")
