@@ -433,11 +433,27 @@ def _finished(
 
 def obedience(store: Store, table: Table) -> dict[str, str]:
     """The day's messages, and the rules that tool calls can show; nothing before the first rule."""
-    rules = [f"{rule.id}:{rule.line_since}:{rule.text}" for rule in rules_in(store)]
+    rules = counted_rules(store)
     if not rules and not store.tables.parts(table.name):
         return {}
     parts = store.tables.parts("messages")
     return {day: version_from(store, table, fingerprint(parts, day), *rules) for day in parts}
+
+
+def counted_rules(store: Store) -> list[str]:
+    """Returns the ids of the rules by which sessions are judged.
+
+    A line of MEMORY.md counts by its memory; one of no memory from its second day on, as lines are
+    read after sessions are judged.
+    """
+    today = store.settings.today()
+    zone = store.settings.zone
+    return [
+        rule.id
+        for rule in rules_in(store)
+        if rule.origin == "memory"
+        or (rule.origin == "line" and rule.line_since.astimezone(zone).date() < today)
+    ]
 
 
 def friction(store: Store, table: Table) -> dict[str, str]:
@@ -447,21 +463,24 @@ def friction(store: Store, table: Table) -> dict[str, str]:
     """
     today = store.settings.today()
     written = store.tables.parts(table.name)
+    rules = counted_rules(store)
     versions = dict[str, str]()
     for day in store.tables.parts("messages"):
         if (today - date.fromisoformat(day)).days <= FRICTION_DAYS:
             has_friction = day in written and written[day].rows > 0
-            versions[day] = friction_version(store, table, day, has_friction=has_friction)
+            versions[day] = friction_version(store, table, day, rules, has_friction=has_friction)
     return versions
 
 
-def friction_version(store: Store, table: Table, day: str, has_friction: bool) -> str:
+def friction_version(
+    store: Store, table: Table, day: str, rules: Sequence[str], *, has_friction: bool
+) -> str:
     """Returns the input version of the day; with a friction on it, also of the six later days."""
     is_enough = session_count(store, day) >= store.settings.friction_sessions
     days = friction_days(day, has_friction=has_friction)
-    sources = [store.tables.parts(name) for name in ("messages", "observations", "obedience")]
+    sources = [store.tables.parts(name) for name in ("messages", "observations")]
     hashes = [parts[part].fingerprint for parts in sources for part in days if part in parts]
-    return version_from(store, table, is_enough, *hashes)
+    return version_from(store, table, is_enough, *hashes, *rules)
 
 
 def friction_days(day: str, *, has_friction: bool = False) -> list[str]:

@@ -16,7 +16,7 @@ def test_new_messages_of_the_next_day_concern_what_was_found_alone():
 
     def versions() -> list[str]:
         return [
-            friction_version(store, table, TODAY, has_friction=has_friction)
+            friction_version(store, table, TODAY, [], has_friction=has_friction)
             for has_friction in (False, True)
         ]
 
@@ -27,5 +27,5 @@ def test_new_messages_of_the_next_day_concern_what_was_found_alone():
     assert after[0] == before[0] and after[1] != before[1]
     assert set(friction(store, table).values()) <= {
         *after,
-        friction_version(store, table, NEXT, has_friction=False),
+        friction_version(store, table, NEXT, [], has_friction=False),
     }

@@ -8,7 +8,12 @@ import polars as pl
 
 from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.errors import ModelError
-from memory_assets.runs.inputs import friction_days, friction_version, session_count
+from memory_assets.runs.inputs import (
+    counted_rules,
+    friction_days,
+    friction_version,
+    session_count,
+)
 from memory_assets.runs.results import Builder, Report, Rows, Run
 from memory_assets.runs.steps.embed import unencoded
 from memory_assets.schema.frames import empty
@@ -49,6 +54,7 @@ def friction(store: Store, _: Run) -> Builder:
     least = store.settings.friction_sessions
     # Loads the model when the first day needs it.
     load_embedder = partial(open_embedder, store.settings.embedding_model)
+    rules = counted_rules(store)
     skipped: dict[str, str] = {}
 
     def build(day: str) -> Rows:
@@ -56,7 +62,7 @@ def friction(store: Store, _: Run) -> Builder:
         if count < least:
             skipped[day] = f"{count} sessions; frictions are looked for from {least} on"
             return Rows(empty("friction"), {"skipped": dict(skipped)})
-        version_of = partial(friction_version, store, TABLES["friction"], day)
+        version_of = partial(friction_version, store, TABLES["friction"], day, rules)
         try:
             rows = find_frictions(store, day, load_embedder())
         except ModelError as error:

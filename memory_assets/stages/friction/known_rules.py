@@ -22,6 +22,8 @@ RULE_CATEGORIES = ("rules-conventions", "preferences")
 LONGEST_COMMAND = 200
 
 HowKnown = Literal["briefing", "recalled", "before"]
+Origin = Literal["memory", "line of a memory", "line"]
+NEVER = datetime.max.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True)
@@ -33,8 +35,11 @@ class KnownRule:
     rule: VisibleRule
     project: str
     """The project that it is about; empty for all."""
-    line_since: datetime | None = None
-    """Since when it is a line of MEMORY.md; None if it is none."""
+    line_since: datetime = NEVER
+    """Since when it is a line of MEMORY.md."""
+
+    origin: Origin = "memory"
+    """Whether it is an active memory; else the line of a former one, or a line alone."""
 
 
 @dataclass(frozen=True)
@@ -52,12 +57,19 @@ class Exposure:
 
     def how_known(self, rule: KnownRule, session: str, started_at: datetime) -> HowKnown:
         """Returns how the session knew the rule."""
-        is_line = rule.line_since is not None and rule.line_since <= started_at
+        is_line = rule.line_since <= started_at
         if rule.text in self.texts.get(session, "") or (is_line and session in self.briefed):
             return "briefing"
         if (session, rule.id) in self.recalled:
             return "recalled"
         return self.noted.get((rule.id, session), "before")
+
+
+@dataclass(frozen=True)
+class _Wording:
+    text: str
+    line_since: datetime = NEVER
+    origin: Origin = "memory"
 
 
 def find_rules(
@@ -70,17 +82,19 @@ def find_rules(
         row["id"]: row["project"] if row["scope"] == "project" else ""
         for row in memories.iter_rows(named=True)
     }
-    wordings: dict[str, tuple[str, datetime | None]] = {
-        row["id"]: (row["text"], None) for row in of_owner.iter_rows(named=True)
+    wordings: dict[str, _Wording] = {
+        id: _Wording(text) for id, text in of_owner.select("id", "text").iter_rows()
     }
     for row in entries.filter(pl.col("state") != "deprecated").iter_rows(named=True):
         since = promoted_at.get(row["proposal_id"] or "", _midnight(row["entry_on"]))
         id = row["memory_id"] or f"line_{hash_of(row['text'])}"
-        wordings[id] = (row["text"], since)
-    read = ((id, text, read_rule(text), since) for id, (text, since) in wordings.items())
+        former: Origin = "line of a memory" if row["memory_id"] else "line"
+        origin = wordings[id].origin if id in wordings else former
+        wordings[id] = _Wording(row["text"], since, origin)
+    rules = ((id, wording, read_rule(wording.text)) for id, wording in wordings.items())
     return tuple(
-        KnownRule(id, text, rule, projects.get(id, ""), since)
-        for id, text, rule, since in read
+        KnownRule(id, wording.text, rule, projects.get(id, ""), wording.line_since, wording.origin)
+        for id, wording, rule in rules
         if rule
     )
 

@@ -48,7 +48,7 @@ def in_text(pattern: re.Pattern[str]) -> Search:
 
 
 @dataclass(frozen=True)
-class Past:
+class SearchedHistory:
     """A history, searched for what was taken out after a day, or ever."""
 
     history: History

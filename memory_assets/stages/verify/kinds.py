@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 
 from memory_assets.schema.protocols import History
 from memory_assets.stages.verify import manifests, recorded
-from memory_assets.stages.verify.contents import Past, Trace, in_text
+from memory_assets.stages.verify.contents import SearchedHistory, Trace, in_text
 from memory_assets.stages.verify.definitions import trace_of_symbol
 from memory_assets.stages.verify.named import Named, NamedKind
 from memory_assets.stages.verify.values import name_pattern, trace_of_value
@@ -25,7 +25,7 @@ def verdict_of(named: Named, history: History, written_on: date | None) -> Verdi
 
     Where in doubt, it holds or is unknown.
     """
-    past = Past(history, written_on)
+    past = SearchedHistory(history, written_on)
     verdict = _LOOKUPS[named.kind](named.text, past)
     if not named.value or verdict.is_gone:
         return verdict
@@ -37,11 +37,11 @@ def verdict_of(named: Named, history: History, written_on: date | None) -> Verdi
     return Verdict("changed", removal.day, removal.commit) if removal else verdict
 
 
-def _verdict_of(trace: Trace, past: Past) -> Verdict:
+def _verdict_of(trace: Trace, past: SearchedHistory) -> Verdict:
     return HOLDS if past.has(trace) else removed(past.removal_of(trace), UNKNOWN)
 
 
-def _verdict_of_symbol(text: str, past: Past) -> Verdict:
+def _verdict_of_symbol(text: str, past: SearchedHistory) -> Verdict:
     """Returns that of the first of its parts that is gone: of `Feed.poll`, the method or the
     class.
     """
@@ -51,12 +51,12 @@ def _verdict_of_symbol(text: str, past: Past) -> Verdict:
     return next(lost, verdicts[0] if verdicts else UNKNOWN)
 
 
-def _verdict_of_variable(text: str, past: Past) -> Verdict:
+def _verdict_of_variable(text: str, past: SearchedHistory) -> Verdict:
     word = in_text(re.compile(rf"(?<!\w){re.escape(text)}(?!\w)"))
     return _verdict_of(Trace(word, word, text, is_word=text.isidentifier()), past)
 
 
-def _verdict_of_environment(text: str, past: Past) -> Verdict:
+def _verdict_of_environment(text: str, past: SearchedHistory) -> Verdict:
     """Returns that it holds, too, if a document names it or it is a prefix and a field."""
     verdict = _verdict_of_variable(text, past)
     if not verdict.is_gone:
@@ -67,7 +67,7 @@ def _verdict_of_environment(text: str, past: Past) -> Verdict:
     return HOLDS if past.has(documented) or past.has(Trace(field, field)) else verdict
 
 
-def _verdict_of_setting(text: str, past: Past) -> Verdict:
+def _verdict_of_setting(text: str, past: SearchedHistory) -> Verdict:
     """Returns that of the last part of its name; an ordinary word is never gone."""
     name = text.rpartition(".")[2]
     verdict = _verdict_of_variable(name, past)
@@ -77,14 +77,14 @@ def _verdict_of_setting(text: str, past: Past) -> Verdict:
     return verdict if _MARKED.search(name) else UNKNOWN
 
 
-def _verdict_of_flag(text: str, past: Past) -> Verdict:
+def _verdict_of_flag(text: str, past: SearchedHistory) -> Verdict:
     """Returns that of the flag in any file, if its program is or was the project's own."""
     program, _, flag = text.rpartition(" ")
     is_others = program and _verdict_of_command(program, past) == UNKNOWN
     return UNKNOWN if is_others else _verdict_of(manifests.trace_of_argument(flag), past)
 
 
-def _verdict_of_command(text: str, past: Past) -> Verdict:
+def _verdict_of_command(text: str, past: SearchedHistory) -> Verdict:
     """Returns that of its program, or of its subcommand if this is gone."""
     program, *arguments = text.split()
     verdict = _verdict_of_program(PurePosixPath(program).name, past)
@@ -93,7 +93,7 @@ def _verdict_of_command(text: str, past: Past) -> Verdict:
     return verdict
 
 
-def _verdict_of_program(name: str, past: Past) -> Verdict:
+def _verdict_of_program(name: str, past: SearchedHistory) -> Verdict:
     path = manifests.program_path(name)
     if any(map(path.search, past.history.paths())):
         return HOLDS
@@ -101,11 +101,11 @@ def _verdict_of_program(name: str, past: Past) -> Verdict:
     return removed(past.removal_of_file(path), UNKNOWN) if verdict == UNKNOWN else verdict
 
 
-def _verdict_of_dependency(text: str, past: Past) -> Verdict:
+def _verdict_of_dependency(text: str, past: SearchedHistory) -> Verdict:
     return _verdict_of(manifests.trace_of_package(text), past)
 
 
-def _verdict_of_branch(text: str, past: Past) -> Verdict:
+def _verdict_of_branch(text: str, past: SearchedHistory) -> Verdict:
     """Returns that it is gone if a merge names it and no branch has the name."""
     name = text.removeprefix("origin/")
     branches = past.history.branches()
@@ -114,16 +114,16 @@ def _verdict_of_branch(text: str, past: Past) -> Verdict:
     return removed(recorded.merge_of(name, past.history), UNKNOWN) if branches else UNKNOWN
 
 
-def _verdict_of_commit(text: str, past: Past) -> Verdict:
+def _verdict_of_commit(text: str, past: SearchedHistory) -> Verdict:
     otherwise = HOLDS if past.history.has_commit(text) else UNKNOWN
     return removed(recorded.revert_of(text, past.history), otherwise)
 
 
-def _verdict_of_pull_request(text: str, past: Past) -> Verdict:
+def _verdict_of_pull_request(text: str, past: SearchedHistory) -> Verdict:
     return HOLDS if text.lstrip("#!PRpr ") in past.history.pull_requests() else UNKNOWN
 
 
-def _verdict_of_decision(text: str, past: Past) -> Verdict:
+def _verdict_of_decision(text: str, past: SearchedHistory) -> Verdict:
     """Returns that it is changed if its status became superseded."""
     file = recorded.decision_file(text)
     if not any(map(file.search, past.history.paths())):
@@ -133,7 +133,7 @@ def _verdict_of_decision(text: str, past: Past) -> Verdict:
     return Verdict("changed", removal.day, removal.commit) if removal else HOLDS
 
 
-_LOOKUPS: Mapping[NamedKind, Callable[[str, Past], Verdict]] = {
+_LOOKUPS: Mapping[NamedKind, Callable[[str, SearchedHistory], Verdict]] = {
     "symbol": _verdict_of_symbol,
     "command": _verdict_of_command,
     "flag": _verdict_of_flag,

@@ -14,7 +14,7 @@ from functools import cache, cached_property
 from pathlib import Path
 
 from memory_assets.schema.protocols import History, Removal
-from memory_assets.stages.verify.contents import Past, Trace, in_text
+from memory_assets.stages.verify.contents import SearchedHistory, Trace, in_text
 from memory_assets.stages.verify.file_reading import is_there
 from memory_assets.stages.verify.kinds import verdict_of
 from memory_assets.stages.verify.named import Named, NamedKind
@@ -91,7 +91,7 @@ class Lookups:
             return absent
         line = re.compile(TASK_FILES[kind].line.format(re.escape(name)), re.MULTILINE)
         trace = Trace(in_text(line), in_text(line), name, tuple(TASK_FILES[kind].names))
-        return removed(Past(self._history).removal_of(trace), absent)
+        return removed(SearchedHistory(self._history).removal_of(trace), absent)
 
     def _read_tasks(self, kind: NamedKind) -> Tasks:
         return read_tasks(kind, self._root, self.files_named(TASK_FILES[kind].names))

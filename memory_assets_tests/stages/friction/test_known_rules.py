@@ -5,7 +5,13 @@ from datetime import UTC, date, datetime
 import polars as pl
 import pytest
 
-from memory_assets.stages.friction.known_rules import Exposure, KnownRule, find_rules, judge_day
+from memory_assets.stages.friction.known_rules import (
+    NEVER,
+    Exposure,
+    KnownRule,
+    find_rules,
+    judge_day,
+)
 from memory_assets.stages.friction.visible_rules import read_rule
 from memory_assets.stages.friction.week import SessionInfo, ToolCall, Week
 from memory_assets_tests.factories import fact, frame, row
@@ -46,10 +52,12 @@ def test_rules_are_the_active_ones_of_the_owner_and_the_lines_of_memory_md():
         entry_on=DAY,
         state="candidate",
     )
-    rules = find_rules(memories, frame("entries", line), {"p-1": AT})
-    assert [(rule.text, rule.project, rule.line_since) for rule in rules] == [
-        (USE_UV, "shop", None),
-        ("Never `git push --force`.", "", AT),
+    former = {**line, "text": "Never run `npm publish`.", "memory_id": "m2"}
+    rules = find_rules(memories, frame("entries", line, former), {"p-1": AT})
+    assert [(rule.text, rule.project, rule.line_since, rule.origin) for rule in rules] == [
+        (USE_UV, "shop", NEVER, "memory"),
+        ("Never `git push --force`.", "", AT, "line"),
+        ("Never run `npm publish`.", "shop", AT, "line of a memory"),
     ]
 
 
@@ -69,16 +77,16 @@ def test_a_rule_of_another_project_is_not_judged():
 @pytest.mark.parametrize(
     ("exposure", "since", "known"),
     [
-        (Exposure(), None, "before"),
-        (Exposure(texts={"s1": f"- (2026-10-01) {USE_UV}"}), None, "briefing"),
+        (Exposure(), NEVER, "before"),
+        (Exposure(texts={"s1": f"- (2026-10-01) {USE_UV}"}), NEVER, "briefing"),
         (Exposure(briefed=frozenset({"s1"})), datetime(2026, 10, 1, tzinfo=UTC), "briefing"),
         (Exposure(briefed=frozenset({"s1"})), datetime(2026, 10, 3, tzinfo=UTC), "before"),
         (Exposure(briefed=frozenset({"s2"})), datetime(2026, 10, 1, tzinfo=UTC), "before"),
-        (Exposure(recalled={("s1", "m1"): AT}), None, "recalled"),
-        (Exposure(noted={("m1", "s1"): "briefing"}), None, "briefing"),
+        (Exposure(recalled={("s1", "m1"): AT}), NEVER, "recalled"),
+        (Exposure(noted={("m1", "s1"): "briefing"}), NEVER, "briefing"),
     ],
 )
 def test_a_session_knew_a_rule_that_its_briefing_or_a_recall_had(
-    exposure: Exposure, since: datetime | None, known: str
+    exposure: Exposure, since: datetime, known: str
 ):
     assert judged(known_rule(line_since=since), exposure)["known"].to_list() == [known]
