@@ -188,6 +188,7 @@ class Commands(typer.Typer):
         register = super().command(*names, **options)
 
         def add_command(run: Callable[..., Any]) -> Callable[..., Any]:
+            """Adds the command, with `--json`."""
             register(_with_json(run))
             return run
 
@@ -202,6 +203,7 @@ def _with_json(run: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(run)
     def invoke(as_json: bool, **values: Any) -> Any:
+        """Runs the command; `as_json` was read from the line already."""
         return run(**values)
 
     set_parameters(

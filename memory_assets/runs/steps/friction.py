@@ -37,6 +37,7 @@ def obedience(store: Store, _: Run) -> Builder:
     rules = rules_in(store)
 
     def build(day: str) -> pl.DataFrame:
+        """Returns the verdicts of the day."""
         if not rules:
             return empty("obedience")
         messages = store.tables.read("messages", [day])

@@ -33,6 +33,7 @@ def trace_of_symbol(name: str) -> Trace:
     use = re.compile(_IN_CODE.format(re.escape(name)), re.MULTILINE)
 
     def is_defined(path: str, text: str) -> bool:
+        """Returns whether a line of the file defines the name."""
         keywords = _KEYWORDS.get(PurePosixPath(path).suffix)
         lines = (line for line in text.splitlines() if name in line)
         return keywords is not None and any(name in _defined_in(line, keywords) for line in lines)

@@ -50,9 +50,11 @@ def trace_of_status(file: re.Pattern[str]) -> Trace:
     """Returns how the decision in this file is seen: not superseded, and once with a status."""
 
     def is_in_force(path: str, text: str) -> bool:
+        """Returns whether the file is the decision, and not superseded."""
         return bool(file.search(path)) and not _ENDED.search(text)
 
     def was_in_force(path: str, text: str) -> bool:
+        """Returns whether what was taken out said so."""
         return is_in_force(path, text) and bool(_STATUS.search(text))
 
     return Trace(is_in_force, was_in_force, globs=_PROSE)

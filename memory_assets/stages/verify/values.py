@@ -53,6 +53,7 @@ def trace_of_value(name: str, value: str) -> Trace:
     )
 
     def is_in_both(_: str, text: str) -> bool:
+        """Returns whether the file has the name and the value."""
         is_likely = not written or any(form in text for form in written)
         return is_likely and bool(stated.search(text) and re.search(spelled, text))
 
