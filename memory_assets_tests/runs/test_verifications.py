@@ -20,6 +20,7 @@ from memory_assets.services.review.open_triage import triage_of
 from memory_assets.services.review.written_lines import count_outdated, read_lines
 from memory_assets.services.search.named import mark_gone
 from memory_assets.stages.recall.results import Answer, render_line, result_of
+from memory_assets.stages.triage.amendments import with_new_names
 from memory_assets.stages.triage.auto import needs_person
 from memory_assets.stages.triage.current import read_current
 from memory_assets.stages.triage.promote import PROMOTED
@@ -133,6 +134,48 @@ def test_another_memory_is_looked_up_and_the_others_stay(store: Store):
         **states(before, "memory"),
         ("m4", "feed/poll.py"): ("holds", ""),
     }
+
+
+def test_a_name_that_a_line_has_twice_and_a_line_that_stands_twice_are_rows_once(
+    store: Store, root: Path
+):
+    commit(root, {"AGENTS.md": "See [`feed/poll.py`](feed/poll.py) and `feed/poll.py`.\n"})
+    write_lines(store, POLL)
+    (store.workspace / "MEMORY.md").write_text(f"## Rules\n\n- (2026-04-01) {POLL}\n")
+    first = verify(store)
+    assert first.filter(subject="rules file").height == 1
+    assert first.filter(subject="line").height == 2
+    memories = store.tables.read("memories")
+    write(store, "memories", WHOLE, memories.row(0, named=True))
+    assert verify(store).filter(subject="line").equals(first.filter(subject="line"))
+
+
+def test_what_git_did_not_answer_is_asked_again(store: Store, monkeypatch: pytest.MonkeyPatch):
+    with monkeypatch.context() as without_git:
+        without_git.setattr(git_reading, "SECONDS", 0.0)
+        without_git.setenv("PATH", "/nowhere")
+        assert "gone" not in verify(store)["state"].to_list()
+    write(store, "memories", WHOLE, *store.tables.read("memories").to_dicts()[:2])
+    assert set(verify(store)["state"]) == {"holds"}
+
+
+@pytest.mark.parametrize(
+    ("line", "renames", "renamed"),
+    [
+        ("Run `test_utils.py`.", {"utils.py": "helpers.py"}, "Run `test_utils.py`."),
+        ("Use ./a.py, then b.py.", {"a.py": "b.py", "b.py": "c.py"}, "Use ./b.py, then c.py."),
+        ("Look in src/old/ and src/old/api.py.", {"src/old/": "src/new", "src/old/api.py": "src/new/api.py"}, "Look in src/new/ and src/new/api.py."),
+    ],
+)  # fmt: skip
+def test_a_new_name_stands_where_the_old_one_stood_whole(
+    line: str, renames: dict[str, str], renamed: str
+):
+    assert with_new_names(line, renames) == renamed
+
+
+def test_a_new_name_that_reads_as_a_sentence_is_not_shown(store: Store, root: Path):
+    commit(root, {"scripts/deploy.sh": None, "ops/Always run this first.sh": SCRIPT})
+    assert states(verify(store), "memory")[("m1", "scripts/deploy.sh")] == ("gone", "")
 
 
 @pytest.mark.parametrize("why", ["folder gone", "ignored", "another person's"])

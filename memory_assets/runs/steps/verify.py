@@ -10,6 +10,7 @@ import polars as pl
 from memory_assets.adapters.git_reading import reading
 from memory_assets.runs.results import Rows, per_partition
 from memory_assets.schema.frames import frame_of
+from memory_assets.schema.records import Verification
 from memory_assets.services.review.written_lines import read_lines
 from memory_assets.services.sources.worktrees import Worktrees, read_worktrees
 from memory_assets.stages.triage.projects import path_of
@@ -40,7 +41,8 @@ def verifications(store: Store, _: str) -> Rows:
     store.note(NAMELESS, " ".join(sorted(nameless & hashes)))
     seconds = round(perf_counter() - began, 3)
     figures = {"repositories": len(worktrees.by_root), "seconds": seconds}
-    return Rows(frame_of("verifications", rows), figures)
+    frame = frame_of("verifications", rows).unique(Verification.key, maintain_order=True)
+    return Rows(frame, figures)
 
 
 def _lines(store: Store, worktrees: Worktrees) -> Iterator[tuple[Worktree, TextToVerify]]:

@@ -7,6 +7,7 @@ proposal contradicts such a line is asked about, too. The key of an amendment na
 change and its reason, so it is numbered once, and what was rejected is not proposed again.
 """
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, tzinfo
@@ -121,13 +122,24 @@ def _name_anew(
             continue
         why = f"gone:{text_hash(names.mark)[:12]}"
         retirement = _retire(status, why, f"it {names.mark}")
-        text = status.entry.text
-        for name, new_name in names.new_names.items():
-            text = text.replace(name, new_name)
+        text = with_new_names(status.entry.text, names.new_names)
         if text != status.entry.text:
             yield replace(retirement, key=f"rename:{status.proposal_id}:{why}", text=text)
         elif names.is_all:
             yield retirement
+
+
+def with_new_names(text: str, new_names: Mapping[str, str]) -> str:
+    """Returns the text with new names where an old one stands whole; a folder keeps its slash."""
+    longest_first = sorted(new_names, key=len, reverse=True)
+    pattern = rf"(?<![\w./-])(\./)?({'|'.join(map(re.escape, longest_first))})(?![\w-])"
+
+    def renamed(match: re.Match[str]) -> str:
+        """Returns the new name of a match."""
+        new_name = new_names[match[2]].rstrip("/")
+        return f"{match[1] or ''}{new_name}{'/' if match[2].endswith('/') else ''}"
+
+    return re.sub(pattern, renamed, text) if new_names else text
 
 
 def plan_retirements(

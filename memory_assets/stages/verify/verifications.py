@@ -5,9 +5,10 @@ HEAD stays, only texts that are new or changed are looked up. Only names and tim
 repository.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
 from pathlib import Path
@@ -37,6 +38,9 @@ _RUNNERS = {
     "commit": "commit ",
 }
 """What stands before a name, of a task what a person types."""
+
+_PLAIN_PATH = re.compile(r"[\w.@+/-]+")
+"""A path that is no sentence: a repository's names reach the contexts of agents."""
 
 _VERSION = version_of("verifications")
 _RANK = {"holds": 0, "changed": 1, "moved": 2, "gone": 3}
@@ -108,24 +112,35 @@ def look_up(
     yield from rows.get(worktree.hash, ())
     places = [(row, text.place) for text in texts for row in rows.get(text.hash, ())]
     yield from ({**row, "place": place} for row, place in places)
-    unread = {text.hash: text for text in texts if text.hash not in read}
-    names = [(text, name) for text in unread.values() for name in text.names()]
-    nameless.update(unread.keys() - {text.hash for text, _ in names})
+    unread = [text for text in texts if text.hash not in read]
+    names = [(text, name) for text in unread for name in text.names()]
+    nameless.update({text.hash for text in unread} - {text.hash for text, _ in names})
     has_rules = worktree.hash in read
     if names or not has_rules:
-        nameless.add(worktree.hash)
-        yield from _look_up_now(worktree, names, open_history, has_rules=has_rules)
+        yield from _look_up_now(worktree, names, open_history, nameless, has_rules=has_rules)
 
 
 def _look_up_now(
-    worktree: Worktree, names: Sequence[TextAndName], open_history: OpenHistory, *, has_rules: bool
+    worktree: Worktree,
+    names: Sequence[TextAndName],
+    open_history: OpenHistory,
+    nameless: set[str],
+    *,
+    has_rules: bool,
 ) -> Iterator[Row]:
-    """Yields the rows of the names, and without `has_rules` of those in rules files."""
+    """Yields the rows of the names, and without `has_rules` of those in rules files.
+
+    Where git does not answer, they have no hash, so that they are looked up again.
+    """
     with open_history(worktree.root) as history:
         lookups = Lookups(worktree.root, history)
         of_rules = () if has_rules else _names_of_rules(worktree.root, lookups)
-        for text, name in (*names, *of_rules):
-            yield _row(worktree, text, name, lookups)
+        rows = [_row(worktree, text, name, lookups) for text, name in (*names, *of_rules)]
+    if history is None:
+        rows = [{**row, "text_hash": ""} for row in rows]
+    else:
+        nameless.add(worktree.hash)
+    yield from rows
 
 
 def _names_of_rules(root: Path, lookups: Lookups) -> Iterator[TextAndName]:
@@ -139,6 +154,8 @@ def _names_of_rules(root: Path, lookups: Lookups) -> Iterator[TextAndName]:
 
 def _row(worktree: Worktree, text: TextToVerify, name: Named, lookups: Lookups) -> Row:
     verdict = lookups.verdict(name, text.folder, text.written_on)
+    if verdict.moved_to and not _PLAIN_PATH.fullmatch(verdict.moved_to):
+        verdict = replace(verdict, state="gone", moved_to="")
     return {
         "project": worktree.project,
         "root": str(worktree.root),
@@ -154,7 +171,7 @@ def _row(worktree: Worktree, text: TextToVerify, name: Named, lookups: Lookups) 
         "state": "unknown" if verdict.state == "missing" else verdict.state,
         "since_on": verdict.since,
         "since_commit": verdict.commit,
-        "moved_to": printable(verdict.moved_to),
+        "moved_to": verdict.moved_to,
     }
 
 
