@@ -441,7 +441,7 @@ def obedience(store: Store, table: Table) -> dict[str, str]:
 
 
 def counted_rules(store: Store) -> list[str]:
-    """Returns the ids of the rules by which sessions are judged.
+    """Returns the rules by which sessions are judged, by id and text.
 
     A line of MEMORY.md counts by its memory; one of no memory from its second day on, as lines are
     read after sessions are judged.
@@ -449,7 +449,7 @@ def counted_rules(store: Store) -> list[str]:
     today = store.settings.today()
     zone = store.settings.zone
     return [
-        rule.id
+        f"{rule.id}:{rule.source}"
         for rule in rules_in(store)
         if rule.origin == "memory"
         or (rule.origin == "line" and rule.line_since.astimezone(zone).date() < today)

@@ -5,7 +5,7 @@ MEMORY.md. A session knew a rule if its briefing had the line, or a recall showe
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time
 from itertools import chain
 from typing import Any, Literal
@@ -40,6 +40,8 @@ class KnownRule:
 
     origin: Origin = "memory"
     """Whether it is an active memory; else the line of a former one, or a line alone."""
+    source: str = ""
+    """The text of the memory, which the line may word otherwise; of a line alone its own."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,7 @@ class Exposure:
 
 @dataclass(frozen=True)
 class _Wording:
+    source: str
     text: str
     line_since: datetime = NEVER
     origin: Origin = "memory"
@@ -83,17 +86,17 @@ def find_rules(
         for row in memories.iter_rows(named=True)
     }
     wordings: dict[str, _Wording] = {
-        id: _Wording(text) for id, text in of_owner.select("id", "text").iter_rows()
+        id: _Wording(text, text) for id, text in of_owner.select("id", "text").iter_rows()
     }
     for row in entries.filter(pl.col("state") != "deprecated").iter_rows(named=True):
         since = promoted_at.get(row["proposal_id"] or "", _midnight(row["entry_on"]))
         id = row["memory_id"] or f"line_{hash_of(row['text'])}"
         former: Origin = "line of a memory" if row["memory_id"] else "line"
-        origin = wordings[id].origin if id in wordings else former
-        wordings[id] = _Wording(row["text"], since, origin)
+        memory = wordings.get(id, _Wording(row["text"], row["text"], origin=former))
+        wordings[id] = replace(memory, text=row["text"], line_since=since)
     rules = ((id, wording, read_rule(wording.text)) for id, wording in wordings.items())
     return tuple(
-        KnownRule(id, wording.text, rule, projects.get(id, ""), wording.line_since, wording.origin)
+        KnownRule(id=id, rule=rule, project=projects.get(id, ""), **vars(wording))
         for id, wording, rule in rules
         if rule
     )
