@@ -13,6 +13,14 @@ _OBJECT = re.compile(
 _DENIED = re.compile(r"(?i)\b(?:not|never|be)\s+\w+\s+[\w\s`'\"(]*$")
 
 
+_FORBIDS = re.compile(r"(?i)\b(?:never|not|no|avoid|don't|instead of)\b[^,.;:]*$")
+
+
+def is_forbidden(text: str, start: int) -> bool:
+    """Returns whether the clause in front of the place says that what follows is not to be used."""
+    return _FORBIDS.search(text[:start]) is not None
+
+
 def is_removed(text: str, start: int, end: int) -> bool:
     """Returns whether the text says that what it names between these places was removed, renamed or
     replaced.

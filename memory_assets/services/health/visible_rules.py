@@ -2,23 +2,31 @@
 
 import polars as pl
 
+from memory_assets.schema.records import MEMORY_MD
 from memory_assets.stages.deliver.shown_context import was_briefed
 from memory_assets.stages.embed.uses import first_shown
 from memory_assets.stages.friction.known_rules import Exposure, KnownRule, find_rules
 from memory_assets.stages.friction.week import main_session
+from memory_assets.stages.triage.projects import path_of
 from memory_assets.stages.triage.promote import PROMOTED
 from memory_assets.store.ledger import RECALLED
 from memory_assets.store.store import Store
 
 _RULE_COLUMNS = "id kind state author category text scope project".split()
-_LINE_COLUMNS = "memory_id proposal_id entry_on text state".split()
+_LINE_COLUMNS = "memory_id proposal_id entry_on text state path".split()
 
 
 def rules_in(store: Store) -> tuple[KnownRule, ...]:
     """Returns the rules among the memories and the lines of MEMORY.md."""
     promoted_at = {event.target: event.at for event in store.ledger.events([PROMOTED])}
     memories = store.tables.read("memories", columns=_RULE_COLUMNS)
-    return find_rules(memories, store.tables.read("entries", columns=_LINE_COLUMNS), promoted_at)
+    entries = store.tables.read("entries", columns=_LINE_COLUMNS)
+    projects = {path_of(project): project for project in memories["project"].unique() if project}
+    # A file of a project that nothing is known of is about that project alone.
+    project = pl.col("path").replace_strict(
+        {MEMORY_MD: "", **projects}, default=pl.col("path"), return_dtype=pl.String
+    )
+    return find_rules(memories, entries.with_columns(project=project), promoted_at)
 
 
 def exposure_of(store: Store, messages: pl.DataFrame) -> Exposure:

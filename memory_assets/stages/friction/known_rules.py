@@ -57,12 +57,14 @@ class Exposure:
     noted: Mapping[tuple[str, str], HowKnown] = field(default_factory=dict)
     """Rule and session → what an earlier build found, whose traces are deleted after a month."""
 
-    def how_known(self, rule: KnownRule, session: str, started_at: datetime) -> HowKnown:
-        """Returns how the session knew the rule."""
+    def how_known(
+        self, rule: KnownRule, session: str, started_at: datetime, acted_at: datetime
+    ) -> HowKnown:
+        """Returns how the session, which began at that time, knew the rule when it acted."""
         is_line = rule.line_since <= started_at
         if rule.text in self.texts.get(session, "") or (is_line and session in self.briefed):
             return "briefing"
-        if (session, rule.id) in self.recalled:
+        if self.recalled.get((session, rule.id), NEVER) <= acted_at:
             return "recalled"
         return self.noted.get((rule.id, session), "before")
 
@@ -78,7 +80,9 @@ class _Wording:
 def find_rules(
     memories: pl.DataFrame, entries: pl.DataFrame, promoted_at: Mapping[str, datetime]
 ) -> tuple[KnownRule, ...]:
-    """Returns the rules that can be seen, each once; `promoted_at` has the times of proposals."""
+    """Returns the rules that can be seen, each once; `promoted_at` has the times of proposals, the
+    entries their `project`.
+    """
     is_rule = pl.col("category").is_in(RULE_CATEGORIES)
     of_owner = memories.filter(is_rule, kind="fact", state="active", author="owner")
     projects = {
@@ -93,6 +97,7 @@ def find_rules(
         id = row["memory_id"] or f"line_{hash_of(row['text'])}"
         former: Origin = "line of a memory" if row["memory_id"] else "line"
         memory = wordings.get(id, _Wording(row["text"], row["text"], origin=former))
+        projects.setdefault(id, row["project"])
         wordings[id] = replace(memory, text=row["text"], line_since=since)
     rules = ((id, wording, read_rule(wording.text)) for id, wording in wordings.items())
     return tuple(
@@ -122,7 +127,7 @@ def judge_day(
                 "project": session.project,
                 "harness": harnesses.get(session_id, "claude_code"),
                 "state": verdict.state,
-                "known": exposure.how_known(rule, session_id, calls[0].at),
+                "known": exposure.how_known(rule, session_id, calls[0].at, verdict.call.at),
                 "applied_count": verdict.applied_count,
                 "broken_count": verdict.broken_count,
                 "message_id": verdict.call.message_id,

@@ -17,7 +17,7 @@ from memory_assets.text.words import word_set
 
 _HERE_DOCUMENT = re.compile(
     r"(?:(?:^|(?<=[;&| ]))(?P<reader>(?:(?:ba|z|da)?sh|python[\d.]*)(?: -\w*)* *))?"
-    r"<<-?[ ]*(?P<quote>['\"]?)(?P<end>\w+)(?P=quote)"
+    r"(?<!<)<<(?!<)-?[ ]*\\?(?P<quote>['\"]?)(?P<end>[\w-]+)(?P=quote)"
     r"(?P<line>[^\n]*)\n(?P<body>[\s\S]*?)(?:^[ \t]*(?P=end)[ \t]*$|\Z)",
     re.MULTILINE,
 )
@@ -128,6 +128,8 @@ def _calls(command: str, folder: str) -> Iterator[ShellCall]:
             tokens.append((token.lastgroup or "", token.group()))
             continue
         words = _resolved(_words(tokens), variables)
+        if words[:2] in (["command", "-v"], ["command", "-V"]):
+            words = []
         step = ShellCall((), folder=folder, output=_outputs(tokens), is_conditional=is_conditional)
         yield from _run(words, step)
         if words[:1] == ["cd"] and len(words) > 1:

@@ -55,7 +55,11 @@ class CommandPattern:
         """Returns whether the call runs it, with all that it needs."""
         program, *words = self.words
         is_program = program in ("*", call.program)
-        is_named = is_program and _plain_words(call)[: len(words)] == words
+        given = _plain_words(call)[: len(words)]
+        if program == "*":
+            # A script such as `test:unit` is one of that name.
+            given = [word.partition(":")[0] for word in given]
+        is_named = is_program and given == words
         is_help = "--help" in call.words or "help" in call.words[1:2]
         return is_named and not is_help and self.has_all(call, self.needs)
 
@@ -79,6 +83,8 @@ class CommandPattern:
 
 
 Commands = tuple[CommandPattern, ...]
+LONGEST_SENTENCE = 1_000
+"""Characters of what may be a rule."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +120,8 @@ class VisibleRule:
 @lru_cache(maxsize=4_096)
 def read_rule(sentence: str) -> VisibleRule | None:
     """Returns the rule of the sentence; None if no tool call can show it."""
+    if len(sentence) > LONGEST_SENTENCE:
+        return None
     plain = _ASIDE.sub(" ", squeezed(sentence.replace("’", "'")))
     plain = _PATTERNS["emphasis"].sub("never", plain)
     text = _PATTERNS["allowed"].sub("", plain).strip()
@@ -324,7 +332,7 @@ def _pattern(text: str) -> CommandPattern | None:
     """Returns the command as a pattern; None for an everyday word that no quotes mark as one."""
     is_quoted = text.startswith("`")
     words = _split(text.strip("`() "))
-    if not words or words[0].startswith("-"):
+    if not words or not words[0] or words[0].startswith("-"):
         return None
     if not is_quoted:
         words[0] = words[0][0].lower() + words[0][1:]

@@ -66,10 +66,12 @@ def _with_permissions(content: str, section: str, rules: str) -> str:
     """Returns settings of Claude Code with further rules; unchanged if they are no JSON object."""
     try:
         settings = json.loads(content)
-        listed = settings.setdefault("permissions", {}).setdefault(section, [])
-    except (ValueError, AttributeError):
+        permissions = settings.get("permissions") or {}
+        listed = permissions.get(section) or []
+        further = [rule for rule in rules.splitlines() if rule not in listed]
+        settings["permissions"] = {**permissions, section: [*listed, *further]}
+    except (ValueError, AttributeError, TypeError):
         return content
-    listed += [rule for rule in rules.splitlines() if rule not in listed]
     return _ended(json.dumps(settings, indent=2, ensure_ascii=False))
 
 

@@ -96,9 +96,8 @@ class SearchedHistory:
 
 
 def _is_of(trace: Trace, path: str) -> bool:
-    name = path.rpartition("/")[2]
     if trace.globs:
-        return any(fnmatchcase(name, glob) for glob in trace.globs)
+        return any(fnmatchcase(f"/{path}", f"*/{glob}") for glob in trace.globs)
     is_document = _PROSE.search(path) is not None
     return (trace.is_documented or not is_document) and not (
         is_document and _NO_EVIDENCE.search(path)

@@ -23,9 +23,13 @@ _IN_CODE = r"^(?!\s*(?://|[#*]\s|/\*)).*?(?<![\w$]){}(?![\w$])"
 """In a line that is no comment."""
 
 
-_ASSIGNED = re.compile(r"^\s*([\w$]+)\s*(?:[:\s][^=]+)?=(?!=)|^\s*[\"']?([\w$]+)[\"']?:(?!:)")
+_ASSIGNED = re.compile(
+    r"^\s*([\w$]+)\s*(?:[:\s][^=]+)?=(?!=)(?!.*,\s*$)|^\s*[\"']?([\w$]+)[\"']?:(?!:)"
+)
 _FIELD = re.compile(r"^\s+(\w+)\s+[\w.*\[\]]+(?:\s+`.*`)?$")
-_OPENED = re.compile(r"^\s*(?!(?:if|for|while|switch)\b)(?:\w+\s+)*(\w+)\s*\(.*\{\s*$")
+_OPENED = re.compile(
+    r"^\s*(?!(?:if|for|while|switch)\b)(?:\w+\s+)*(\w+)\s*\((?!.*(?:=>|[\"'`]|\bfunction\b)).*\{\s*$"
+)
 
 
 def trace_of_symbol(name: str) -> Trace:

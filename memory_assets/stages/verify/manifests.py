@@ -6,12 +6,19 @@ from memory_assets.stages.verify.contents import Trace, in_text
 from memory_assets.stages.verify.values import name_pattern, value_pattern
 
 _MANIFESTS = (
-    "pyproject.toml", "requirements*.txt", "constraints*.txt", "requirements*.in", "setup.py",
+    "pyproject.toml", "requirements*.txt", "requirements/*.txt", "constraints*.txt",
+    "requirements*.in", "setup.py",
     "setup.cfg", "Pipfile", "*.lock", "package.json", "package-lock.json", "pnpm-lock.yaml",
     "go.mod", "go.sum", "Cargo.toml", "Dockerfile*", "*compose*.y*ml", ".tool-versions",
     "mise.toml",
 )  # fmt: skip
 """Names of files, in any folder."""
+
+_PACKAGES = ("pyproject.toml", "setup.py", "setup.cfg", "package.json", "Cargo.toml")
+"""Those in which a package says what its programs are."""
+
+_PROGRAM = r"(?:\.(?:sh|bash|py|[cm]?[jt]s|rb|pl))?$"
+"""How the path of a program ends."""
 
 
 def trace_of_package(name: str, version: str = "") -> Trace:
@@ -32,19 +39,19 @@ def trace_of_program(name: str) -> Trace:
     """Returns how a program of the project's own is seen, as an entry point of a package."""
     word = re.escape(name)
     python = rf"^\s*[\"']?{word}\s*[\"']?\s*=\s*[\"']?[\w.]+:\w+"
-    script = rf"\"{word}\"\s*:\s*\"[^\"\n]*\.\w+\""
+    script = rf"\"{word}\"\s*:\s*\"(?:\./)?[\w./-]*(?:bin/[\w./-]+|\.[cm]?[jt]s)\""
     package = rf"\"name\"\s*:\s*\"(?:@[^/\"]+/)?{word}\"(?=[^\0]*\"bin\")"
     cargo = rf"^name\s*=\s*\"{word}\""
     patterns = (python, script, package, cargo)
     entry = in_text(re.compile("|".join(patterns), re.MULTILINE))
-    return Trace(entry, entry, name, _MANIFESTS)
+    return Trace(entry, entry, name, _PACKAGES)
 
 
 def program_path(name: str) -> re.Pattern[str]:
     """Returns the pattern of the path of a program that no manifest names."""
     word = re.escape(name)
     folder = r"(?:s?bin|scripts?|tools?|hack|ops)/(?:[^/]+/)?"
-    return re.compile(rf"(?:^|/)cmd/{word}/|(?:^|/){folder}{word}(?:\.\w+)?$|^{word}(?:\.\w+)?$")
+    return re.compile(rf"(?:^|/)cmd/{word}/|(?:^|/){folder}{word}{_PROGRAM}|^{word}{_PROGRAM}")
 
 
 def trace_of_argument(argument: str) -> Trace:

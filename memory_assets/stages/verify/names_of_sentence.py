@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import chain, pairwise
 
-from memory_assets.english.removals import is_removed
+from memory_assets.english.removals import is_forbidden, is_removed
 from memory_assets.schema.records import EntityKind
 from memory_assets.schema.vocabulary import NamedKind
 from memory_assets.stages.embed.entities import mentions_in
@@ -60,6 +60,9 @@ _CALL = re.compile(r"(?<![\w./$-])([A-Za-z_]\w+(?:(?:\.|::)\w+)*)\(\)")
 _RUN = re.compile(r"(?i)\b(?:run|call|execut)\w*\s+`$")
 _WORDS = re.compile(r"([a-z][\w.-]*)\s+([a-z][a-z0-9:-]*)(?![\w./=])")
 
+_FORBIDDEN = frozenset({"symbol", "flag", "command", "setting", "dependency"})
+"""Kinds that a rule forbids so that they are nowhere."""
+
 LONGEST_SENTENCE = 2_000
 """Characters that are read; a longer text is data."""
 
@@ -68,16 +71,22 @@ Placed = tuple[Span, Named]
 
 
 def names_in_sentence(text: str, *, in_code: bool = False) -> Iterator[Named]:
-    """Yields each name that the sentence does not itself say is gone, once; on demand only those
-    between backticks.
+    """Yields each name that the sentence does not itself say is gone, or forbids, once; on demand
+    only those between backticks.
     """
     text = text[:LONGEST_SENTENCE]
     code = code_spans(text) if in_code else ((0, len(text)),)
     placed = [name for name in read_names(text) if inside(name[0][0], code)]
-    removed = {named for span, named in placed if is_removed(text, *span)}
+    removed = {named for span, named in placed if _is_ended(text, span, named)}
     for named in dict.fromkeys(named for _, named in placed):
         if named not in removed or named.kind == "commit":
             yield named
+
+
+def _is_ended(text: str, span: Span, named: Named) -> bool:
+    """Returns whether the text says that what it names here is gone, or is not to be used."""
+    is_unwanted = named.kind in _FORBIDDEN and is_forbidden(text, span[0])
+    return is_unwanted or is_removed(text, *span)
 
 
 @lru_cache(maxsize=4_096)

@@ -16,8 +16,12 @@ from memory_assets.stages.verify.named import NamedKind
 _RULE = re.compile(r"(?m)^([^\s#:=][^#:=\n]*?)\s*::?(?![=:])")
 _RECIPE = re.compile(r"(?m)^(?:alias\s+)?@?([A-Za-z_][\w-]*)[^:=\n]*:(?:[^=]|$)|^alias\s+([\w-]+)")
 _MAKE_RULE = r"^(?:[^\s:=#][^:=\n]*\s)?{}(?:\s[^:=\n]*)?:(?!=)"
-_MADE_LATER = re.compile(r"\$[({]|%|(?m:^-?include\b)")
+_MADE_LATER = re.compile(r"\$[({]|%")
+_INCLUDES = re.compile(r"(?m)^(?:[-s]?include\b|\$\((?:eval|call|foreach)\b)")
 """What may define targets that a reader of the file cannot see."""
+
+_TASK_FOLDERS = ("mise-tasks", ".mise-tasks", ".mise/tasks", "mise/tasks", ".config/mise/tasks")
+"""Folders whose files are tasks of mise."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +35,8 @@ class Tasks:
 
 def _targets(text: str) -> Tasks:
     targets = frozenset(name for rule in _RULE.findall(text) for name in rule.split())
-    return Tasks(targets, any(map(_MADE_LATER.search, targets)) or "\ninclude" in f"\n{text}")
+    is_made_later = any(map(_MADE_LATER.search, targets)) or _INCLUDES.search(text)
+    return Tasks(targets, bool(is_made_later))
 
 
 def _recipes(text: str) -> Tasks:
@@ -81,7 +86,7 @@ def read_tasks(kind: NamedKind, root: Path, files: Collection[str]) -> Tasks:
     read.
     """
     names = frozenset[str]()
-    is_open = False
+    is_open = kind == "mise task" and any((root / each).is_dir() for each in _TASK_FOLDERS)
     for file in files:
         content = read_text(root, file)
         try:

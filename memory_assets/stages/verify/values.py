@@ -37,6 +37,10 @@ def value_pattern(value: str, is_version: bool = False) -> str:
     return rf"(?<![\w.]){'[_,]?'.join(digits)}(?!\d|[_.]\d)"
 
 
+_LONGEST_LINE = 200
+"""Characters between a name and its value in a line; a longer line is generated."""
+
+
 def trace_of_value(name: str, value: str) -> Trace:
     """Returns how the value is seen with the name that it belongs to.
 
@@ -46,8 +50,9 @@ def trace_of_value(name: str, value: str) -> Trace:
     spelled = name_pattern(re.split("[. ]", name)[-1])
     stated = re.compile(value_pattern(value))
     lines = _LINES_APART if is_distinct else 0
-    below = rf"{spelled}(?:[^\n]*\n){{0,{lines}}}?[^\n]*?{stated.pattern}"
-    near = in_text(re.compile(rf"{below}|{stated.pattern}[^\n]*{spelled}"))
+    rest = rf"[^\n]{{0,{_LONGEST_LINE}}}"
+    below = rf"{spelled}(?:{rest}\n){{0,{lines}}}?{rest}?{stated.pattern}"
+    near = in_text(re.compile(rf"{below}|{stated.pattern}{rest}{spelled}"))
     written = (
         {value, f"{int(value):_}", f"{int(value):,}"} if _NUMBER.fullmatch(value) else set[str]()
     )

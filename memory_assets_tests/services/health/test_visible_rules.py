@@ -39,10 +39,19 @@ def test_a_day_is_judged_by_the_rules_of_the_store():
     assert verdicts(store) == [("m1", "broken", "before", "pip install ruff")]
 
 
-def test_a_session_that_was_shown_the_memory_knew_the_rule():
+def test_a_session_that_was_shown_the_memory_after_its_call_did_not_know_the_rule():
     store = store_with_rule()
     store.append_event(RECALLED, "q", {"memory_ids": ["m1"], "session": "session-1"})
-    assert verdicts(store) == [("m1", "broken", "recalled", "pip install ruff")]
+    assert verdicts(store) == [("m1", "broken", "before", "pip install ruff")]
+
+
+def test_a_line_of_a_project_is_a_rule_of_that_project():
+    store = store_with_rule()
+    line = row("entries", path="projects/billing.md", text="Use pnpm, never npm.", memory_id=None, entry_on=DAY, state="candidate")  # fmt: skip
+    write(store, "entries", "all", line, {**line, "path": "MEMORY.md", "text": "Never `rm -rf`."})
+    projects = {rule.text: rule.project for rule in rules_in(store)}
+    assert projects["Use pnpm, never npm."] not in ("", "shop")
+    assert projects["Never `rm -rf`."] == ""
 
 
 def test_another_rule_makes_every_day_stale():

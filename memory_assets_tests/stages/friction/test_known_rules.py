@@ -53,7 +53,8 @@ def test_rules_are_the_active_ones_of_the_owner_and_the_lines_of_memory_md():
         state="candidate",
     )
     former = {**line, "text": "Never run `npm publish`.", "memory_id": "m2"}
-    rules = find_rules(memories, frame("entries", line, former), {"p-1": AT})
+    entries = frame("entries", line, former).with_columns(project=pl.lit(""))
+    rules = find_rules(memories, entries, {"p-1": AT})
     assert [(rule.text, rule.project, rule.line_since, rule.origin) for rule in rules] == [
         (USE_UV, "shop", NEVER, "memory"),
         ("Never `git push --force`.", "", AT, "line"),

@@ -98,6 +98,9 @@ def verdict(sentence: str, *calls: str) -> RuleVerdict | None:
         ("Existing migrations are never edited", ["cat > migrations/002.sql"], "kept"),
         ("In web/ use pnpm, never npm.", ["cd api && npm ci"], "does not apply"),
         ("In web/ use pnpm, never npm.", ["cd web && npm ci"], "broken"),
+        ("Run the tests before you commit.", ["npm run test:unit", "git commit"], "kept"),
+        ("Run the tests before you commit.", ["./scripts/test.sh", "git commit"], "kept"),
+        ("Run the linter before you commit.", ["npm run lint:fix", "git commit"], "kept"),
         ("Update CHANGELOG.md before you commit.", ["edit CHANGELOG.md", "git commit"], "kept"),
     ],
 )

@@ -21,6 +21,9 @@ def programs(command: str) -> list[str]:
         "cat > setup.sh <<'EOF'\npip install ruff\nEOF\nls",
         "git commit -m \"$(cat <<'EOF'\nfix: no pip\n\npip install was wrong\nEOF\n)\"",
         'ssh build "pip list"',
+        "command -v pip",
+        "cat > a <<\\EOF\npip install ruff\nEOF",
+        "cat > a << 'EOF-X'\npip install ruff\nEOF-X\nls",
     ],
 )
 def test_what_is_only_mentioned_does_not_run(command: str):
@@ -43,6 +46,7 @@ def test_what_is_only_mentioned_does_not_run(command: str):
         "timeout 60 pip install ruff",
         "(cd api && pip install ruff)",
         "PM=pip; $PM install ruff",
+        'grep a <<<"foo"\npip install ruff\n',
     ],
 )
 def test_what_a_shell_a_wrapper_or_a_launcher_runs_does_run(command: str):

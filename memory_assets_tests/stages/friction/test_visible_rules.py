@@ -1,6 +1,8 @@
 """A sentence gives a rule only if tool calls can show whether it is kept."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memory_assets.stages.friction.visible_rules import CommandPattern, VisibleRule, read_rule
 
@@ -106,7 +108,15 @@ def test_files_are_named_that_must_not_be_edited(sentence: str, files: tuple[str
         "That is not true.",
         "Staging listens on port 5432.",
         "Don't kill the server.",
+        'Never run `"" foo`.',
+        f"Use uv, never pip.{'.' * 2_000}",
     ],
 )
 def test_a_sentence_that_no_call_can_show_gives_no_rule(sentence: str):
     assert read_rule(sentence) is None
+
+
+@given(st.text("neverusr, `'\"()./*-<$", max_size=60))
+def test_no_sentence_fails_to_be_read(words: str):
+    read_rule(f"Never run {words}")
+    read_rule(f'Use uv, never pip ("") {words}.')

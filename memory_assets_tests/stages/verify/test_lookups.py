@@ -262,6 +262,45 @@ def test_a_path_is_followed_through_every_rename(tmp_path: Path):
         ]  # fmt: skip
 
 
+def test_what_is_of_others_or_goes_where_nobody_looks_is_not_gone(tmp_path: Path):
+    minified = "max_retries=1;" * 20_000
+    commit(
+        tmp_path,
+        {
+            "pytest.ini": "[pytest]\n",
+            "uv.lock": 'name = "ruffle"\n',
+            "package.json": '{"scripts": {"a": "b"}, "dependencies": {"prisma": "^5.1.0"}}',
+            "Makefile": "lint:\n\ttrue\n",
+            "mise.toml": '[tasks.fill]\nrun = "true"\n',
+            "pyproject.toml": 'dependencies = ["django==4.2"]\n',
+            "web/app.js": "  useTide(() => {\n  });\ncall(\n  depth=5,\n)\n",
+            "web/app.min.js": minified,
+        },
+        "2026-02-01",
+    )
+    commit(
+        tmp_path,
+        {
+            "pytest.ini": None,
+            "uv.lock": None,
+            "package.json": "{}",
+            "Makefile": "-include common.mk\n",
+            "common.mk": "lint:\n\ttrue\n",
+            "mise.toml": "[tools]\n",
+            "mise-tasks/fill": "true\n",
+            "pyproject.toml": "dependencies = []\n",
+            "requirements/base.txt": "django==4.2\n",
+            "web/app.js": "",
+            "web/app.min.js": f"{minified};",
+        },
+    )
+    others = (("command", "pytest"), ("command", "ruffle"), ("command", "prisma"), ("make target", "lint"), ("mise task", "fill"), ("dependency", "django"), ("symbol", "useTide"), ("symbol", "depth"))  # fmt: skip
+    states = {name: _verdict_of(tmp_path, Named(kind, name)).state for kind, name in others}
+    assert {name for name, state in states.items() if state in ("gone", "changed")} == set()
+    short = Named("setting", "max_retries", value="5")
+    assert _verdict_of(tmp_path, short).state != "changed"
+
+
 def test_after_the_time_for_all_questions_nothing_is_known(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -73,6 +73,8 @@ def test_prose_is_never_taken_for_a_name(prose: str):
         ("The hook `mise run fill`, the list and `ops/fill.sh` were removed.", []),
         ("We moved it from `ops/start.sh` to `ops/run.sh`.", ["ops/run.sh"]),
         ("The old tide-admin --force flag is replaced by --force-with-lease.", ["--force-with-lease"]),
+        ("Never use `useEffect` for data fetching.", []),
+        ("Never pass `allow_redirects=False`; always pass `--strict` to tide-admin.", ["--strict"]),
         ("Never remove `docs/api.md`; the poller deletes `data/feed.db` at night.", ["docs/api.md", "data/feed.db"]),
     ],
 )  # fmt: skip
