@@ -17,7 +17,7 @@ _RULE = re.compile(r"(?m)^([^\s#:=][^#:=\n]*?)\s*::?(?![=:])")
 _RECIPE = re.compile(r"(?m)^(?:alias\s+)?@?([A-Za-z_][\w-]*)[^:=\n]*:(?:[^=]|$)|^alias\s+([\w-]+)")
 _MAKE_RULE = r"^(?:[^\s:=#][^:=\n]*\s)?{}(?:\s[^:=\n]*)?:(?!=)"
 _MADE_LATER = re.compile(r"\$[({]|%")
-_INCLUDES = re.compile(r"(?m)^(?:[-s]?include\b|\$\((?:eval|call|foreach)\b)")
+_INCLUDES = re.compile(r"(?m)^ *(?:[-s]?include\b|\$\((?:eval|call|foreach)\b)")
 """What may define targets that a reader of the file cannot see."""
 
 _TASK_FOLDERS = ("mise-tasks", ".mise-tasks", ".mise/tasks", "mise/tasks", ".config/mise/tasks")

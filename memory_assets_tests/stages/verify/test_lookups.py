@@ -284,7 +284,7 @@ def test_what_is_of_others_or_goes_where_nobody_looks_is_not_gone(tmp_path: Path
             "pytest.ini": None,
             "uv.lock": None,
             "package.json": "{}",
-            "Makefile": "-include common.mk\n",
+            "Makefile": "ifdef A\n  -include common.mk\nendif\n",
             "common.mk": "lint:\n\ttrue\n",
             "mise.toml": "[tools]\n",
             "mise-tasks/fill": "true\n",
