@@ -276,6 +276,16 @@ def test_a_briefing_marks_lines_and_leaves_out_facts_that_name_only_what_is_gone
     assert DEPLOY not in text
 
 
+def test_a_line_is_marked_at_its_end_also_where_another_begins_alike(store: Store, root: Path):
+    write_lines(store, CHECK, f"{CHECK} Twice.")
+    rename(root)
+    verify(store)
+    materialise(store, [TABLES["briefing"]], ["projects/tide"])
+    text = (store.workspace / "briefings" / "tide.md").read_text()
+    mark = "[names `make lint`, gone since 2026-05-02]"
+    assert (f"{CHECK} {mark}\n" in text, f"{CHECK} Twice. {mark}\n" in text) == (True, True)
+
+
 def test_checks_and_the_doctor_name_the_lines(store: Store, root: Path):
     write_lines(store, DEPLOY, POLL, promoted=False)
     verify(store)

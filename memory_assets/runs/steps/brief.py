@@ -1,6 +1,6 @@
 """Builds lessons.md and the briefings, and updates the stored status."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -61,9 +61,10 @@ def briefing(store: Store, run: Run) -> Report:
         is_gone = pl.col("id").is_in(names_only_gone(store.tables))
         memories = store.tables.read("memories").filter(IS_SAID, ~is_gone)
         decisions = store.tables.read("decisions", columns=["state"])
+        lines = [*read_lines(store)]
         render = partial(
             render_briefing,
-            _masked_memory(store, MEMORY_MD),
+            _masked_memory(store, MEMORY_MD, lines),
             memories,
             pending=decisions.filter(state="pending").height,
             undistilled=_undistilled(store),
@@ -76,7 +77,7 @@ def briefing(store: Store, run: Run) -> Report:
             active=brief_inputs.active_projects(store),
         )
         budget = int(PACK_SHARE * store.settings.context_tokens)
-        parameters = _parameters_of(store, run.partitions, memories)
+        parameters = _parameters_of(store, run.partitions, memories, lines)
         texts: dict[str, str] = {}
         for scope, of_scope in parameters.items():
             texts[scope] = render(**of_scope)
@@ -103,12 +104,11 @@ def _undistilled(store: Store) -> int:
 
 
 def _parameters_of(
-    store: Store, keys: Iterable[str], memories: pl.DataFrame
+    store: Store, keys: Iterable[str], memories: pl.DataFrame, lines: Sequence[WrittenLine]
 ) -> dict[str, dict[str, Any]]:
     """Returns by scope the arguments of `render_briefing` that differ between scopes."""
     zone = store.settings.zone
     refused = brief_inputs.refused_lines(store)
-    lines = [*read_lines(store)]
     latest = memories.group_by("project").agg(pl.col("event_at").max())
     latest_at = dict(latest.iter_rows())
     names = {path_of(name): name for name in sorted(latest_at)}
@@ -121,7 +121,7 @@ def _parameters_of(
         name = names.get(file, Path(file).stem)
         event_at = latest_at.get(name)
         parameters[scope] = {
-            "project_md": _masked_memory(store, file),
+            "project_md": _masked_memory(store, file, lines),
             "project": name,
             "refused": refused.get(name, ()),
             "outdated": _outdated(lines, MEMORY_MD, file),
@@ -134,15 +134,16 @@ def _outdated(lines: Iterable[WrittenLine], *paths: str) -> str:
     return count_outdated([line for line in lines if line.path in paths])
 
 
-def _masked_memory(store: Store, path: str) -> str:
+def _masked_memory(store: Store, path: str, lines: Iterable[WrittenLine]) -> str:
     """Returns the text of a file of entries, with secrets masked that a person typed into it, and
-    marks on lines that name what is gone.
+    marks on those of its lines that name what is gone.
     """
-    text = text_of(store.workspace / path)
-    for line in read_lines(store):
+    written = text_of(store.workspace / path).split("\n")
+    for line in lines:
         if line.gone_names and line.path == path:
-            text = text.replace(line.text, f"{line.text} [{line.gone_names.mark}]")
-    return mask_record(text)
+            place = line.entry.number - 1
+            written[place] = f"{written[place].rstrip()} [{line.gone_names.mark}]"
+    return mask_record("\n".join(written))
 
 
 def _remove_others(store: Store) -> None:
