@@ -37,6 +37,7 @@ from memory_assets.stages.capture.windows import HookSignals
 from memory_assets.stages.deliver.events import COMPACTION_PENDING, ENDED
 from memory_assets.stages.distill.model.answers import AGENT_QUESTIONS
 from memory_assets.stages.distill.standards import plan_allowances, standards_of
+from memory_assets.stages.friction.known_rules import KnownRule
 from memory_assets.stages.friction.week import DAYS as FRICTION_DAYS
 from memory_assets.stages.maintain.states import MOVES
 from memory_assets.stages.reflect.subjects import SPANS, WEEK, Span
@@ -433,15 +434,15 @@ def _finished(
 
 def obedience(store: Store, table: Table) -> dict[str, str]:
     """The day's messages, and the rules that tool calls can show; nothing before the first rule."""
-    rules = counted_rules(store)
+    rules = counted_rules(store, rules_in(store))
     if not rules and not store.tables.parts(table.name):
         return {}
     parts = store.tables.parts("messages")
     return {day: version_from(store, table, fingerprint(parts, day), *rules) for day in parts}
 
 
-def counted_rules(store: Store) -> list[str]:
-    """Returns the rules by which sessions are judged, by id and text.
+def counted_rules(store: Store, rules: Iterable[KnownRule]) -> list[str]:
+    """Returns, by id and text, those of the rules that make verdicts stale when they change.
 
     A line of MEMORY.md counts by its memory; one of no memory from its second day on, as lines are
     read after sessions are judged.
@@ -450,7 +451,7 @@ def counted_rules(store: Store) -> list[str]:
     zone = store.settings.zone
     return [
         f"{rule.id}:{rule.source}"
-        for rule in rules_in(store)
+        for rule in rules
         if rule.origin == "memory"
         or (rule.origin == "line" and rule.line_since.astimezone(zone).date() < today)
     ]
@@ -463,7 +464,7 @@ def friction(store: Store, table: Table) -> dict[str, str]:
     """
     today = store.settings.today()
     written = store.tables.parts(table.name)
-    rules = counted_rules(store)
+    rules = counted_rules(store, rules_in(store))
     versions = dict[str, str]()
     for day in store.tables.parts("messages"):
         if (today - date.fromisoformat(day)).days <= FRICTION_DAYS:

@@ -217,8 +217,7 @@ def status(
 ) -> Reply:
     """Returns the state of the store."""
     reply = commands.reply_to(verbs.STATUS, request)
-    parts = [render_status_line(find_store())]
-    return replace(reply, parts=parts) if line else reply
+    return replace(reply, parts=[render_status_line(find_store())]) if line else reply
 
 
 commands.add(app, verbs.BRIEF, commands.EVERY_DAY)

@@ -24,7 +24,7 @@ from memory_assets.services.health.visible_rules import exposure_of, rules_in
 from memory_assets.services.search.corpus import open_embedder
 from memory_assets.stages.friction.broken_rules import find_broken_rules
 from memory_assets.stages.friction.detect import RecurringProblem, detect, follow, number, rows_of
-from memory_assets.stages.friction.known_rules import judge_day
+from memory_assets.stages.friction.known_rules import KnownRule, judge_day
 from memory_assets.stages.friction.week import Week, read_week
 from memory_assets.stages.reflect.proposals import NUMBERED
 from memory_assets.stages.triage.decisions import APPROVED, REJECTED
@@ -55,7 +55,8 @@ def friction(store: Store, _: Run) -> Builder:
     least = store.settings.friction_sessions
     # Loads the model when the first day needs it.
     load_embedder = partial(open_embedder, store.settings.embedding_model)
-    rules = counted_rules(store)
+    rules = rules_in(store)
+    counted = counted_rules(store, rules)
     skipped: dict[str, str] = {}
 
     def build(day: str) -> Rows:
@@ -63,9 +64,9 @@ def friction(store: Store, _: Run) -> Builder:
         if count < least:
             skipped[day] = f"{count} sessions; frictions are looked for from {least} on"
             return Rows(empty("friction"), {"skipped": dict(skipped)})
-        version_of = partial(friction_version, store, TABLES["friction"], day, rules)
+        version_of = partial(friction_version, store, TABLES["friction"], day, counted)
         try:
-            rows = find_frictions(store, day, load_embedder())
+            rows = find_frictions(store, day, load_embedder(), rules)
         except ModelError as error:
             skipped[day] = str(error)
             kept_rows = store.tables.read("friction", [day])
@@ -83,13 +84,13 @@ def worst_severity(store: Store, table: str, partitions: Sequence[str]) -> Repor
     return Report({"worst_severity": float(severity or 0.0)})  # pyright: ignore[reportArgumentType]
 
 
-def find_frictions(store: Store, day: str, embedder: Embedder) -> pl.DataFrame:
+def find_frictions(
+    store: Store, day: str, embedder: Embedder, rules: Sequence[KnownRule]
+) -> pl.DataFrame:
     """Returns the frictions of the day, after it has noted their numbers in the ledger."""
     last = date.fromisoformat(day)
     zone = store.settings.zone
     lines = _lines_at_end_of(store, last)
-
-    rules = rules_in(store)
 
     def detect_in(days: Sequence[str]) -> tuple[Sequence[RecurringProblem], Week, pl.DataFrame]:
         week = read_week(store.tables.read("messages", days), store.tables.read("sessions", days))

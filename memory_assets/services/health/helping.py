@@ -1,5 +1,7 @@
 """Reads from the store what shows whether memory helps."""
 
+from dataclasses import replace
+
 import polars as pl
 
 from memory_assets.stages.friction.known_rules import RULE_CATEGORIES
@@ -9,16 +11,23 @@ from memory_assets.store.store import Store
 from memory_assets.text.words import count_tokens
 
 
-def help_inputs(store: Store) -> HelpInputs:
-    """Returns the tables that the figures are counted from; empty before a rule was judged."""
+def rules_kept(store: Store) -> HelpInputs:
+    """Returns what the line of the status is counted from; empty before a rule was judged."""
     obedience = store.tables.read("obedience")
     if obedience.is_empty():
         return NOTHING_JUDGED
+    return replace(NOTHING_JUDGED, obedience=obedience, returned=_returned(store))
+
+
+def help_inputs(store: Store) -> HelpInputs:
+    """Returns what all figures are counted from; empty before a rule was judged."""
+    rules = rules_kept(store)
+    if rules is NOTHING_JUDGED:
+        return rules
     failures = store.tables.read("friction").filter(kind="recurring_failure")
     entries = store.tables.read("entries", columns=["used_count"])
-    return HelpInputs(
-        obedience=obedience,
-        returned=_returned(store),
+    return replace(
+        rules,
         shown=_shown(store),
         failures=failures.select("day", "minutes"),
         line_count=entries.height,

@@ -15,7 +15,7 @@ from typing import get_args
 import polars as pl
 
 from memory_assets.english.languages import language_of
-from memory_assets.services.health.helping import help_inputs
+from memory_assets.services.health.helping import rules_kept
 from memory_assets.services.models.model_questions import CAME_TO_NOTHING
 from memory_assets.services.models.open_models import projects_of, waiting_projects
 from memory_assets.services.sources import transcripts
@@ -148,7 +148,7 @@ def status_of(store: Store, *, is_sample: bool = False) -> Status:
         too_long=too_long_files(store.workspace),
         damaged_lines=len(store.ledger.damaged()) + len(store.archive.damaged_lines()),
         objects=store.shared.address if store.shared else "",
-        rules=help_line(help_inputs(store), store.settings.today()),
+        rules=help_line(rules_kept(store), store.settings.today()),
         alarm=alarm(str(store.root)),
     )
 
