@@ -13,7 +13,7 @@ import sys
 
 from memory_assets.interfaces.words import split_debug, split_store
 from memory_assets.memory import hooks, places, prepared
-from memory_assets.text.visible import visible, visible_json
+from memory_assets.text.visible import printable, visible, visible_json
 
 TYPE_CHECKING = False
 
@@ -139,7 +139,7 @@ def warn_of_ignored_settings() -> None:
         f"{places.user_settings_file()}."
     )
     try:
-        print("".join(letter if letter.isprintable() else "?" for letter in text), file=sys.stderr)
+        print(printable(text, "?"), file=sys.stderr)
     except OSError:
         return  # stderr is closed
 

@@ -563,8 +563,7 @@ INPUTS: dict[str, Inputs] = {
     "passage_vectors": passage_vectors, "memories": memories, "reflections": reflections,
     "weekly_distillates": distillates, "monthly_distillates": distillates,
     "timeline": timeline, "proposals": proposals, "friction": friction,
-    "obedience": obedience,
-    "verifications": verifications,
+    "obedience": obedience, "verifications": verifications,
     "lessons_md": lessons_md, "briefing": briefing,
 }  # fmt: skip
 ASKS: dict[str, Callable[[Settings], str]] = {

@@ -49,6 +49,13 @@ _JSON_ESCAPE = (
 )
 
 
+def printable(text: str, instead: str = REPLACEMENT) -> str:
+    """Returns the text with another letter for each that is no text or moves a cursor, also for the
+    ends of lines.
+    """
+    return "".join(letter if letter.isprintable() else instead for letter in text)
+
+
 def visible(text: str) -> str:
     """Returns the text with control characters replaced and invisible characters removed.
 

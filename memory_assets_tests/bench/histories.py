@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from memory_assets.adapters.git_reading import reading
-from memory_assets.stages.verify.lookups import Lookups, Verdict
+from memory_assets.stages.verify.lookups import Lookups
 from memory_assets.stages.verify.named import Named
 from memory_assets.stages.verify.names_of_sentence import names_in_sentence
+from memory_assets.stages.verify.verdict import Verdict
 from memory_assets_tests.bench.releases import releases
 from memory_assets_tests.bench.row import Row, seconds_of
 
@@ -34,7 +35,7 @@ class Answers:
     right: int = 0
     right_marks: int = 0
     wrong_marks: int = 0
-    """Names that hold, or of which nothing is known, with a mark; found ones that were not planted count, too."""
+    """Marks of names that hold or whose state is unknown, and of names that were not planted."""
     seconds: float = 0
 
 
@@ -48,11 +49,11 @@ def histories(small: bool = False) -> list[Row]:
             for folder in folders:
                 seconds = seconds_of(partial(_ask, folder, part, answers))
                 answers.seconds = max(answers.seconds, seconds)
-            said = f"of {answers.names} names"
+            of_all = f"of {answers.names} names"
             rows += [
-                Row(f"histories: states right, {part}", answers.right / answers.names, f"{answers.right} {said}", floor=0.95),
-                Row(f"histories: marks of sentences right, {part}", answers.right_marks / answers.names, f"{answers.right_marks} {said}"),
-                Row(f"histories: marks of what holds, {part}", answers.wrong_marks, said, limit=0),
+                Row(f"histories: states right, {part}", answers.right / answers.names, f"{answers.right} {of_all}", floor=0.95),
+                Row(f"histories: marks of sentences right, {part}", answers.right_marks / answers.names, f"{answers.right_marks} {of_all}"),
+                Row(f"histories: marks of what holds, {part}", answers.wrong_marks, of_all, limit=0),
                 Row(f"histories: seconds of a repository, {part}", answers.seconds, "the slower one", limit=2),
             ]  # fmt: skip
     return rows + releases(small)

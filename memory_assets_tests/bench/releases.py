@@ -17,6 +17,7 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 from memory_assets.adapters.git_reading import reading
+from memory_assets.schema.vocabulary import NamedKind
 from memory_assets.stages.verify.lookups import Lookups
 from memory_assets.stages.verify.named import Named
 from memory_assets_tests.bench.row import Row
@@ -66,11 +67,11 @@ def _rows(package: str) -> Iterator[Row]:
         print(f"histories: {package}: {answer}")
     false = sum(truth == "holds" and state != "unknown" for _, truth, state in wrong)
     ended = sum(truth != "holds" for _, truth, _ in answers)
-    said = f"of {len(answers)} names of the first of ten releases, of which {ended} do not hold"
+    counts = f"{len(answers)} names of the first of ten releases; {ended} do not hold"
     yield Row(
-        f"histories: states right, {package}", 1 - len(wrong) / len(answers), said, floor=0.95
+        f"histories: states right, {package}", 1 - len(wrong) / len(answers), counts, floor=0.95
     )
-    yield Row(f"histories: marks of what holds, {package}", false, said, limit=0)
+    yield Row(f"histories: marks of what holds, {package}", false, counts, limit=0)
 
 
 def _files(package: str, version: str) -> tuple[date, dict[str, str]]:
@@ -94,7 +95,8 @@ def _files(package: str, version: str) -> tuple[date, dict[str, str]]:
     seconds = 0
     with tarfile.open(next(folder.glob("*.tar.gz"))) as archive:
         for member in archive:
-            content = archive.extractfile(member).read() if member.isfile() else b"\0"  # type: ignore[union-attr]
+            stream = archive.extractfile(member)
+            content = stream.read() if stream and member.isfile() else b"\0"
             if b"\0" not in content and member.size:
                 texts[member.name.partition("/")[2]] = content.decode("utf-8", "replace").replace(
                     "\r", ""
@@ -133,7 +135,7 @@ def _asked(early: dict[str, str], late: dict[str, str]) -> Iterator[Asked]:
                 continue
             is_code = name in _symbols(late) if kind == "symbol" else re.search(pattern, code)
             if is_code or not re.search(pattern, everything):
-                yield Named(kind, name), "holds" if is_code else "gone"  # type: ignore[arg-type]
+                yield Named(kind, name), "holds" if is_code else "gone"
     packages = _requirements(late)
     for name, version in _requirements(early).items():
         yield Named("dependency", name), "holds" if name in packages else "gone"
@@ -142,7 +144,7 @@ def _asked(early: dict[str, str], late: dict[str, str]) -> Iterator[Asked]:
             yield Named("dependency", name, value=version), "holds" if is_same else "changed"
 
 
-def _names(files: dict[str, str]) -> dict[str, set[str]]:
+def _names(files: dict[str, str]) -> dict[NamedKind, set[str]]:
     code = "\n".join(text for path, text in files.items() if path.endswith(".py"))
     paths = {path for path in files if ".egg-info" not in path and path != "PKG-INFO"}
     return {

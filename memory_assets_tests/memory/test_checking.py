@@ -9,9 +9,6 @@ import pytest
 from memory_assets.memory.checking import check
 from memory_assets_tests.repository import commit
 
-DAY = "2026-05-02T12:00:00Z"
-PERSON = {f"GIT_{role}_{part}": value for role in ("AUTHOR", "COMMITTER") for part, value in (("NAME", "Mira"), ("EMAIL", "m@example.org"), ("DATE", DAY))}  # fmt: skip
-
 
 def gone_names(folder: Path) -> dict[str, tuple[str, str]]:
     """Returns what is gone: its state, and where it is now."""

@@ -3,7 +3,6 @@
 import os
 import shutil
 import socket
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,16 +11,12 @@ import pytest
 from memory_assets.interfaces.views.checking import render_checked
 from memory_assets.memory.checking import check
 from memory_assets.stages.verify.file_reading import MOST_BYTES, read_text
-from memory_assets_tests.memory.test_checking import PERSON, commit, gone_names
+from memory_assets_tests.memory.test_checking import gone_names
+from memory_assets_tests.repository import commit, git
 
 RULES = "`docs/tides.md`, `make seed`\n"
 MISSING = {"docs/tides.md": ("missing", "")}
 GONE = {"docs/tides.md": ("gone", "")}
-
-
-def git(folder: Path, *words: str) -> None:
-    command = ["git", "-c", "protocol.file.allow=always", *words]
-    subprocess.run(command, cwd=folder, check=True, capture_output=True, env=os.environ | PERSON)
 
 
 @pytest.fixture
@@ -145,7 +140,7 @@ def test_a_submodule_is_a_repository_of_its_own(repository: Path, tmp_path: Path
     whole = tmp_path / "whole"
     whole.mkdir()
     commit(whole, {"README.md": "`lib/docs/ports.md`, `lib/docs/never.md`, `lib/x.md`"})
-    git(whole, "submodule", "add", "-q", str(repository), "lib")
+    git(whole, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(repository), "lib")
     git(whole, "commit", "-qm", "Add the library")
     assert gone_names(whole / "lib") == GONE
     assert gone_names(whole) == {}

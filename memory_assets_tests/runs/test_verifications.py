@@ -31,7 +31,7 @@ from memory_assets.text.words import count_tokens
 from memory_assets_tests.assets.checks.outcomes import failing
 from memory_assets_tests.factories import START, fact, frame, row
 from memory_assets_tests.memory.test_checking import MAKE, SCRIPT
-from memory_assets_tests.repository import commit
+from memory_assets_tests.repository import commit, git
 from memory_assets_tests.small_store import write
 
 DEPLOY = "Deploy with `scripts/deploy.sh`, never by hand."
@@ -192,7 +192,7 @@ def test_nothing_is_looked_up_in_other_folders(store: Store, root: Path, why: st
 
 
 def test_a_session_in_another_worktree_counts_for_the_main_one(store: Store, root: Path):
-    git_reading.subprocess.run(["git", "worktree", "add", "-q", "../other"], cwd=root, check=True)
+    git(root, "worktree", "add", "-q", "../other")
     window = store.tables.read("windows").row(0, named=True)
     write(store, "windows", WHOLE, {**window, "folder": str(root.parent / "other" / "feed")})
     assert set(verify(store)["root"]) == {str(root)}
@@ -255,21 +255,21 @@ def test_recall_marks_what_is_gone_behind_what_holds_and_a_file_is_not_told_of_i
     assert [result.memory_id for result in of_file] == ["m3"]
 
 
+def briefing(store: Store) -> str:
+    verify(store)
+    materialise(store, [TABLES["briefing"]], ["projects/tide"])
+    return (store.workspace / "briefings" / "tide.md").read_text()
+
+
 def test_a_briefing_marks_lines_and_leaves_out_facts_that_name_only_what_is_gone(
     store: Store, root: Path
 ):
     write_lines(store, CHECK, POLL)
     important = [{**each, "priority": "high"} for each in store.tables.read("memories").to_dicts()]
     write(store, "memories", WHOLE, *important)
-
-    def briefing() -> str:
-        verify(store)
-        materialise(store, [TABLES["briefing"]], ["projects/tide"])
-        return (store.workspace / "briefings" / "tide.md").read_text()
-
-    assert DEPLOY in briefing()
+    assert DEPLOY in briefing(store)
     rename(root)
-    text = briefing()
+    text = briefing(store)
     assert "1 of 2 lines names things that are gone: `memory review`." in text
     assert f"{CHECK} [names `make lint`, gone since 2026-05-02]\n" in text
     assert f"{POLL}\n" in text
@@ -279,11 +279,8 @@ def test_a_briefing_marks_lines_and_leaves_out_facts_that_name_only_what_is_gone
 def test_a_line_is_marked_at_its_end_also_where_another_begins_alike(store: Store, root: Path):
     write_lines(store, CHECK, f"{CHECK} Twice.")
     rename(root)
-    verify(store)
-    materialise(store, [TABLES["briefing"]], ["projects/tide"])
-    text = (store.workspace / "briefings" / "tide.md").read_text()
     mark = "[names `make lint`, gone since 2026-05-02]"
-    assert (f"{CHECK} {mark}\n" in text, f"{CHECK} Twice. {mark}\n" in text) == (True, True)
+    assert f"{CHECK} {mark}\n- (2026-04-01) {CHECK} Twice. {mark}\n" in briefing(store)
 
 
 def test_checks_and_the_doctor_name_the_lines(store: Store, root: Path):

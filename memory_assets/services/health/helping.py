@@ -20,14 +20,11 @@ def rules_kept(store: Store) -> HelpInputs:
 
 
 def help_inputs(store: Store) -> HelpInputs:
-    """Returns what all figures are counted from; empty before a rule was judged."""
-    rules = rules_kept(store)
-    if rules is NOTHING_JUDGED:
-        return rules
+    """Returns what all figures are counted from."""
     failures = store.tables.read("friction").filter(kind="recurring_failure")
     entries = store.tables.read("entries", columns=["used_count"])
     return replace(
-        rules,
+        rules_kept(store),
         shown=_shown(store),
         failures=failures.select("day", "minutes"),
         line_count=entries.height,

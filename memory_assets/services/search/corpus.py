@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, wraps
 from pathlib import Path
+from typing import Any, TypeVar
 
 import polars as pl
 
@@ -133,27 +134,27 @@ _OF_PASSAGES = ["passages", "messages_open", "windows"]
 
 _COLUMNS = "id message_id session_id line author role event_at char_from char_to"
 
-_frames: dict[tuple[object, ...], tuple[list[Mapping[str, str]], pl.DataFrame]] = {}
-"""Frames by what was read, with the partitions that they were read from."""
+_published: dict[tuple[object, ...], tuple[list[Mapping[str, str]], Any]] = {}
+"""What was read, with the partitions that it was read from."""
 
-Reader = Callable[..., pl.DataFrame]
+T = TypeVar("T")
 
 
-def until_published(*sources: str) -> Callable[[Reader], Reader]:
-    """Returns a decorator of a function that reads a frame from these tables: it reads again only
-    when a partition of theirs was published.
+def until_published(*sources: str) -> Callable[[Callable[..., T]], Callable[..., T]]:
+    """Returns a decorator of a function that reads these tables: it reads again only when a
+    partition of theirs was published.
     """
 
-    def decorate(read: Reader) -> Reader:
+    def decorate(read: Callable[..., T]) -> Callable[..., T]:
         """Returns the function with a cache by store and further arguments."""
 
         @wraps(read)
-        def _look_up(tables: ParquetTables, *args: str) -> pl.DataFrame:
+        def _look_up(tables: ParquetTables, *args: str) -> T:
             key = (read, tables.root, *args)
             published = [tables.fingerprints(table) for table in sources]
-            if key not in _frames or _frames[key][0] != published:
-                _frames[key] = (published, read(tables, *args))
-            return _frames[key][1]
+            if key not in _published or _published[key][0] != published:
+                _published[key] = (published, read(tables, *args))
+            return _published[key][1]
 
         return _look_up
 

@@ -14,6 +14,7 @@ from memory_assets.store.ready import changed_at
 from memory_assets.store.store import Store
 from memory_assets.text.files import bytes_of, make_folder, write_atomically
 from memory_assets.text.short_ids import short_id
+from memory_assets.text.visible import printable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -123,4 +124,4 @@ def _visible(word: str) -> str:
     """Returns the beginning of a word that a person or agent wrote, safe to print."""
     from memory_assets.text.masking.redact import mask_text
 
-    return mask_text("".join(ch if ch.isprintable() else "?" for ch in word[:60]))[0]
+    return mask_text(printable(word[:60], "?"))[0]

@@ -18,13 +18,13 @@ _TOKEN = re.compile(
     r"""\d?>&\d|&>>?|(?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^\s'";|&\\])+|&&|\|\||[;|&\n]"""
 )
 _SEPARATORS = frozenset(("&&", "||", ";", "|", "&", "\n"))
-_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 PLAIN = re.compile(r"[a-z][a-z_.:-]*$")
 _FILE = re.compile(r"\w\.(?!(?:py|sh|m?[jt]s|rb|exs?|pl|php|lua|r)$)[a-z]{1,5}$")
 """A file that is worked on; a script is part of what is run."""
 
 _REDIRECTION = re.compile(r"\d?&?[<>]")
-_WRAPPERS = frozenset(("sudo", "command", "time", "env", "exec", "nohup", "builtin"))
+WRAPPERS = frozenset(("sudo", "command", "time", "env", "exec", "nohup", "builtin"))
 _RUNNERS = re.compile(r"(?:\S*/)?(?:python|pip|node)[\d.]+$")
 ROUTINE = word_set("""ls cat cd pwd echo head tail sed awk grep egrep rg ag find fd wc sort uniq
     tree which type file stat diff less more test [ true false sleep date printf xargs jq read tr
@@ -124,7 +124,7 @@ def words_of(command: str) -> tuple[str, ...]:
 
 def _step(typed: list[str]) -> CommandStep | None:
     rest = [word for word in typed if not _REDIRECTION.match(word)]
-    opening = list(takewhile(lambda word: _ASSIGNMENT.match(word) or word in _WRAPPERS, rest))
-    assignments = tuple(word for word in opening if word not in _WRAPPERS)
+    opening = list(takewhile(lambda word: ASSIGNMENT.match(word) or word in WRAPPERS, rest))
+    assignments = tuple(word for word in opening if word not in WRAPPERS)
     words = rest[len(opening) :]
     return CommandStep(tuple(words), assignments) if words else None

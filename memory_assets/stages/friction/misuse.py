@@ -82,8 +82,8 @@ def _rules_of(week: Week, entries: Iterable[tuple[str, datetime]]) -> Iterator[P
 
 def _rules(text: str, said_at: datetime, project: str | None) -> Iterator[Prohibition]:
     rule = read_rule(strip_opening(text))
-    found = [rule] if rule and rule.forbidden else map(_rule_of_change, read_changes(text))
-    for rule in filter(None, found):
+    rules = [rule] if rule and rule.forbidden else map(_rule_of_change, read_changes(text))
+    for rule in filter(None, rules):
         for command in rule.forbidden:
             yield Prohibition(replace(rule, forbidden=(command,)), said_at, project)
 
@@ -93,8 +93,8 @@ def _rule_of_change(change: Change) -> VisibleRule | None:
     names = (change.gone, change.came)
     if not EVERYDAY_WORDS.isdisjoint(names):
         return None
-    gone, came = (CommandPattern(tuple(name.split())) for name in names)
-    return VisibleRule(forbidden=(gone,), preferred=(came,))
+    forbidden, preferred = (CommandPattern(tuple(name.split())) for name in names)
+    return VisibleRule(forbidden=(forbidden,), preferred=(preferred,))
 
 
 def _correction(

@@ -12,7 +12,12 @@ from functools import lru_cache
 from itertools import dropwhile, pairwise, permutations, takewhile
 from pathlib import PurePosixPath
 
-from memory_assets.stages.friction.commands import INTERPRETERS, CommandStep
+from memory_assets.stages.friction.commands import (
+    ASSIGNMENT,
+    INTERPRETERS,
+    WRAPPERS,
+    CommandStep,
+)
 from memory_assets.text.words import word_set
 
 _HERE_DOCUMENT = re.compile(
@@ -34,12 +39,9 @@ _TOKEN = re.compile(
 )
 _QUOTED = re.compile(r"""'([^']*)'|"((?:\\[\s\S]|[^"\\])*)"|\\\n|\\([\s\S])""")
 _SUBSTITUTION = re.compile(r"\$\(([^()]*)\)|`([^`]*)`")
-_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _KEYWORDS = word_set("do then else elif if while until ! {")
 _LISTS = word_set("for case select function")
-_WRAPPERS = word_set(
-    "sudo doas env command time exec nohup builtin nice timeout xargs stdbuf watch"
-)
+_WRAPPERS = WRAPPERS | word_set("doas nice timeout xargs stdbuf watch")
 VALUED = word_set("""-u -g -n -I -C -c -p --with --python --group --extra --prefix --cwd --dir
     --context --namespace --filter""")
 """Options whose value is the next word."""
@@ -140,7 +142,7 @@ def _calls(command: str, folder: str) -> Iterator[ShellCall]:
 
 def _resolved(words: list[str], variables: dict[str, str]) -> list[str]:
     """Returns the words with the value of a variable as their program; notes assignments."""
-    if all(map(_ASSIGNMENT.match, words)):
+    if all(map(ASSIGNMENT.match, words)):
         variables |= dict(word.split("=", 1) for word in words)
     program = words[0].strip('${}"') if words[:1] else ""
     return [variables[program], *words[1:]] if program in variables else words
@@ -177,7 +179,7 @@ def _run(typed: Sequence[str], step: ShellCall) -> Iterator[ShellCall]:
 
 def _launch(words: Sequence[str], step: ShellCall) -> Iterator[ShellCall]:
     """Yields the call, and what a wrapper, a shell or a launcher runs."""
-    assignments = tuple(takewhile(_ASSIGNMENT.match, words))
+    assignments = tuple(takewhile(ASSIGNMENT.match, words))
     rest = list(words[len(assignments) :])
     if not rest:
         return

@@ -31,8 +31,6 @@ _ASIDE = re.compile(r"(?<=\bnot), [^,]+, ")
 
 _PUNCTUATION = re.compile(r"(?<=\w)[.:!,]+$")
 _PLAIN_WORD = re.compile(r"[\w:.-]*\w$")
-
-
 _SEQUENCES = ("first_then", "preceded", "occasion")
 """Orders without the word "before"."""
 
@@ -200,9 +198,9 @@ def _launcher_rule(text: str) -> VisibleRule | None:
 
 def _option_rule(text: str) -> VisibleRule | None:
     for name in ("denied_without", "always", "given", "required"):
-        found = _PATTERNS[name].match(text)
-        commands = _commands(found["command"]) if found else ()
-        needs = _options(found["means"]) if found and commands else ()
+        sentence = _PATTERNS[name].match(text)
+        commands = _commands(sentence["command"]) if sentence else ()
+        needs = _options(sentence["means"]) if sentence and commands else ()
         if needs:
             return VisibleRule(then=commands, required=needs)
     return _exact_rule(text) or _general_option_rule(text)
@@ -215,7 +213,7 @@ def _general_option_rule(text: str) -> VisibleRule | None:
         return None
     needs = _options(text)
     others = f"{text[: option.start()]}{text[option.end() :]}"
-    starts = [found.end() for found in _PATTERNS["runs"].finditer(others)]
+    starts = [verb.end() for verb in _PATTERNS["runs"].finditer(others)]
     named = (_commands(others[start:], is_whole=True)[:1] for start in starts)
     commands = next(filter(None, named), ())
     if commands and _PATTERNS["denied"].search(text):
@@ -317,14 +315,14 @@ def _commands(fragment: str, *, is_whole: bool = False) -> Commands:
 def _named(text: str, *, is_whole: bool) -> tuple[int, list[CommandPattern]] | None:
     """Returns the commands that a name in prose stands for ("the tests"), and where it ends."""
     for words, commands in _NAMES["commands"].items():
-        found = re.match(rf"(?i)(?:{words})(?![\w`/-]|\.\w| --?\w)", text)
-        if found and is_whole and not _PATTERNS["whole"].match(text[found.end() :]):
-            return found.end(), []
-        if found:
+        name = re.match(rf"(?i)(?:{words})(?![\w`/-]|\.\w| --?\w)", text)
+        if name and is_whole and not _PATTERNS["whole"].match(text[name.end() :]):
+            return name.end(), []
+        if name:
             patterns = filter(None, (_pattern(f"`{command}`") for command in commands))
             branch = _PATTERNS["branch"].search(text)
             needs = branch.groups() if branch and "push" in words else ()
-            return found.end(), [replace(each, needs=each.needs + needs) for each in patterns]
+            return name.end(), [replace(each, needs=each.needs + needs) for each in patterns]
     return None
 
 

@@ -20,8 +20,8 @@ _HOLDS = pl.col("state") == "holds"
 
 
 def ages_of(names: pl.DataFrame, today: date) -> pl.DataFrame:
-    """Returns the names of which anything is known, with their group by age, and the days since
-    they were said on which they held.
+    """Returns the names with a known state, each with its group by age and the number of days that
+    it held after it was said.
     """
     looked_up = names.filter(pl.col("state") != "unknown").drop_nulls("written_on")
     ended_on = pl.when(~_HOLDS).then("since_on").fill_null(today)

@@ -57,10 +57,13 @@ class Neighbours:
         """Returns the owner's message after, with nothing between."""
         return next((row for row in self.after[:1] if self._is_owners(row)), None)
 
-    def are_withdrawal(self) -> bool:
-        """Returns whether the owner's next message takes back what was said before it."""
+    def withdraw(self, passage: Row) -> bool:
+        """Returns whether the owner takes back with their next message what they say here."""
         following = next(filter(self._is_owners, self.after), None)
-        return following is not None and withdraws(self.passages[following]["whole"])
+        is_statement = passage["author"] == "owner" and not passage["whole"].rstrip().endswith("?")
+        return (
+            is_statement and following is not None and withdraws(self.passages[following]["whole"])
+        )
 
     def _is_owners(self, row: int) -> bool:
         return self.passages[row]["author"] == "owner"
@@ -92,26 +95,23 @@ def show_exchanges(
         texts, [row for both in sides.values() for side in both for row in side], read
     )
     halves: dict[int, Half] = {}
-    withdrawn: set[int] = set()
-    for row, passage, _ in found:
+    results: dict[int, Recalled] = {}
+    for row, passage, result in found:
         before, after = (list(takewhile(passages.__contains__, side)) for side in sides[row])
         neighbours = Neighbours(before, after, passages)
         half = _other_half(passage, neighbours)
-        is_question = passage["whole"].rstrip().endswith("?")
-        if passage["author"] == "owner" and not is_question and neighbours.are_withdrawal():
-            withdrawn.add(row)
+        is_withdrawn = neighbours.withdraw(passage)
+        results[row] = _denied(result, result.said_by) if is_withdrawn else result
         if half is not None:
             halves[row] = (half[0], _nearest_passage(texts, half[1], vector))
     shown = read_rows(texts, [row for _, row in halves.values()], read)
-    marked = (
-        (row, passage, _denied(result, result.said_by) if row in withdrawn else result)
-        for row, passage, result in found
-    )
     return {
-        result.memory_id: _with_half(result, passage, halves[row][0], shown[halves[row][1]], terms)
+        result.memory_id: _with_half(
+            results[row], passage, halves[row][0], shown[halves[row][1]], terms
+        )
         if row in halves and halves[row][1] in shown
-        else replace(result, text=excerpt(passage, terms))
-        for row, passage, result in marked
+        else replace(results[row], text=excerpt(passage, terms))
+        for row, passage, result in found
     }
 
 

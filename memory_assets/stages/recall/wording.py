@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from memory_assets.stages.distill.items import entities_of
+from memory_assets.text.visible import printable
 from memory_assets.text.words import STOP, squeezed
 
 CHARS_A_MESSAGE = 1_000
@@ -91,7 +92,7 @@ def in_context(
 
 def one_line(text: str) -> str:
     """Returns the text on one line, without unprintable characters."""
-    return squeezed("".join(ch if ch.isprintable() else " " for ch in text))
+    return squeezed(printable(text, " "))
 
 
 def clean(question: str) -> str:

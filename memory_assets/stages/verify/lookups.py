@@ -19,9 +19,7 @@ from memory_assets.stages.verify.file_reading import is_there
 from memory_assets.stages.verify.kinds import verdict_of
 from memory_assets.stages.verify.named import Named, NamedKind
 from memory_assets.stages.verify.tasks import TASK_FILES, Tasks, read_tasks
-from memory_assets.stages.verify.verdict import HOLDS, UNKNOWN, State, Verdict, removed
-
-__all__ = ["Lookups", "State", "Verdict"]
+from memory_assets.stages.verify.verdict import HOLDS, UNKNOWN, Verdict, removed
 
 MOST_FILES = 50_000
 """Files of a folder without git that are listed."""
@@ -57,8 +55,9 @@ class Lookups:
         if path in self._endings:
             return HOLDS
         if self._history is not None:
-            is_ignored = path.startswith("/") or self._history.is_ignored(path)
-            return UNKNOWN if is_ignored else removed(self._removal_of(path), UNKNOWN)
+            removal = self._removal_of(path)
+            is_other = path.startswith("/") or (removal and self._history.is_ignored(path))
+            return UNKNOWN if is_other else removed(removal, UNKNOWN)
         first, _, rest = path.partition("/")
         is_beside = bool(rest) and any((start / first).is_dir() for start in (folder, self._root))
         return Verdict("missing") if named.is_linked or is_beside else UNKNOWN

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from memory_assets.schema.protocols import History
 from memory_assets.stages.verify.file_reading import read_text
-from memory_assets.stages.verify.lookups import Lookups, State, Verdict
+from memory_assets.stages.verify.lookups import Lookups
 from memory_assets.stages.verify.named import Named, NamedKind
 from memory_assets.stages.verify.names_of_markdown import FOUND_IN_FILES, names_in
-from memory_assets.stages.verify.verdict import UNKNOWN
-from memory_assets.text.visible import REPLACEMENT
+from memory_assets.stages.verify.verdict import UNKNOWN, State, Verdict
+from memory_assets.text.visible import printable
 
 FOR_AGENTS = ("CLAUDE.md", "AGENTS.md", "GEMINI.md", "MEMORY.md")
 """Files of rules in any folder."""
@@ -101,8 +101,3 @@ def rules_files(root: Path, lookups: Lookups) -> list[str]:
 def _gone_name(file: str, named: Named, verdict: Verdict) -> GoneName:
     became = (verdict.state, verdict.since, verdict.commit[:12], printable(verdict.moved_to))
     return GoneName(printable(file), named.line, named.kind, printable(named.text), *became)
-
-
-def printable(name: str) -> str:
-    """Returns the name in one line, without what is no text or moves a cursor."""
-    return "".join(letter if letter.isprintable() else REPLACEMENT for letter in name)

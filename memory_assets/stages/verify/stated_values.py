@@ -36,8 +36,8 @@ def dependencies_in(text: str) -> Iterator[tuple[Span, Named]]:
 
 
 def _is_version_of(named: re.Match[str], version: re.Match[str]) -> bool:
-    """Returns whether the number is the version of what stands in front of it, and not the old one
-    of a change.
+    """Returns whether the number is the present version of the name before it; in "from 1.2 to 1.3"
+    the first is not.
     """
     between = named[2].split()
     dots = version[1].count(".")

@@ -24,7 +24,8 @@ from memory_assets.stages.verify.lookups import Lookups
 from memory_assets.stages.verify.named import Named
 from memory_assets.stages.verify.names_of_markdown import names_in
 from memory_assets.stages.verify.names_of_sentence import names_in_sentence
-from memory_assets.stages.verify.rules_files import FOR_PEOPLE, printable, rules_files
+from memory_assets.stages.verify.rules_files import FOR_PEOPLE, rules_files
+from memory_assets.text.visible import printable
 
 OpenHistory = Callable[[Path], AbstractContextManager[History | None]]
 NAMES = "names `"
@@ -104,7 +105,8 @@ def look_up(
     """Yields a row for each name of the texts, and of the repository's rules files; those that were
     looked up at the same HEAD are rows of `earlier`.
 
-    `nameless` has the hashes of what was read and has no names; new ones are added.
+    `nameless` has the hashes of texts without names and of the repositories whose rules files were
+    read; new ones are added.
     """
     same_head = earlier.filter(root=str(worktree.root), commit=worktree.head)
     rows = same_head.rows_by_key("text_hash", named=True, include_key=True)
@@ -115,27 +117,22 @@ def look_up(
     unread = [text for text in texts if text.hash not in read]
     names = [(text, name) for text in unread for name in text.names()]
     nameless.update({text.hash for text in unread} - {text.hash for text, _ in names})
-    has_rules = worktree.hash in read
-    if names or not has_rules:
-        yield from _look_up_now(worktree, names, open_history, nameless, has_rules=has_rules)
+    if names or worktree.hash not in nameless:
+        yield from _look_up_now(worktree, names, open_history, nameless)
 
 
 def _look_up_now(
-    worktree: Worktree,
-    names: Sequence[TextAndName],
-    open_history: OpenHistory,
-    nameless: set[str],
-    *,
-    has_rules: bool,
+    worktree: Worktree, names: list[TextAndName], open_history: OpenHistory, nameless: set[str]
 ) -> Iterator[Row]:
-    """Yields the rows of the names, and without `has_rules` of those in rules files.
+    """Yields the rows of the names, and of those in rules files if they are not `nameless` yet.
 
     Where git does not answer, they have no hash, so that they are looked up again.
     """
     with open_history(worktree.root) as history:
         lookups = Lookups(worktree.root, history)
-        of_rules = () if has_rules else _names_of_rules(worktree.root, lookups)
-        rows = [_row(worktree, text, name, lookups) for text, name in (*names, *of_rules)]
+        if worktree.hash not in nameless:
+            names += _names_of_rules(worktree.root, lookups)
+        rows = [_row(worktree, text, name, lookups) for text, name in names]
     if history is None:
         rows = [{**row, "text_hash": ""} for row in rows]
     else:
@@ -202,7 +199,7 @@ def not_holding(rows: pl.DataFrame, subject: VerifiedSubject) -> pl.DataFrame:
 
 
 def _looked_up(rows: pl.DataFrame, subject: VerifiedSubject) -> pl.DataFrame:
-    """Returns the names of which anything is known, each once, in the order of their days."""
+    """Returns the names with a known state, each once, in the order of their days."""
     looked_up = rows.filter(pl.col("state").is_in(list(_RANK)), subject=subject)
     rank = pl.col("state").replace_strict(_RANK, return_dtype=pl.Int8)
     named = ("subject_id", "place", "kind", "name", "value")

@@ -181,12 +181,9 @@ def test_a_variable_that_a_document_or_a_field_of_settings_names_holds(lookups: 
     assert verdict(lookups, "environment variable", name) == Verdict("holds")
 
 
-def test_a_commit_is_found_by_the_first_digits_of_its_id(lookups: Lookups, tmp_path: Path):
+def test_a_commit_is_found_by_the_first_digits_of_its_id(tmp_path: Path):
     id = commit(tmp_path, {"a.py": "a"})
-    with reading(tmp_path) as history:
-        assert Lookups(tmp_path, history).verdict(Named("commit", id[:8]), tmp_path) == Verdict(
-            "holds"
-        )
+    assert _verdict_of(tmp_path, Named("commit", id[:8])) == Verdict("holds")
 
 
 def test_a_commit_that_another_one_reverted_is_gone_until_that_is_reverted(tmp_path: Path):
@@ -215,10 +212,8 @@ def test_what_is_changed_in_the_working_tree_alone_still_holds(tmp_path: Path):
     commit(tmp_path, {"b.py": "def second(): 1\n", "c.py": None})
     (tmp_path / "a.py").write_text("")
     (tmp_path / "d.py").write_text("third()\n")
-    with reading(tmp_path) as history:
-        lookups = Lookups(tmp_path, history)
-        for name in ("first", "third"):
-            assert lookups.verdict(Named("symbol", name), tmp_path) == Verdict("holds")
+    for name in ("first", "third"):
+        assert _verdict_of(tmp_path, Named("symbol", name)) == Verdict("holds")
 
 
 SCRIPT = "".join(f"step {number}\n" for number in range(20))
@@ -255,8 +250,8 @@ def test_a_path_is_followed_through_every_rename(tmp_path: Path):
             "newest/b.py",
             "/etc/hosts.x",
         )
-        found = [verdict(lookups, "path", path) for path in names]
-        assert [(each.state, each.moved_to) for each in found] == [
+        verdicts = [verdict(lookups, "path", path) for path in names]
+        assert [(each.state, each.moved_to) for each in verdicts] == [
             ("moved", "bin/last.sh"), ("moved", "newest"), ("moved", "newest/b.py"), ("moved", "bin/last.sh"), ("gone", ""),
             ("holds", ""), ("holds", ""), ("unknown", ""),
         ]  # fmt: skip
