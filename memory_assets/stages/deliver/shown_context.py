@@ -39,6 +39,14 @@ def was_briefed(root: str, session: str) -> bool:
     return bool(_read(_path(root, session)))
 
 
+def briefing_sizes(root: str) -> "list[int]":
+    """Returns the characters of the briefings that the sessions of the last month were shown."""
+    folder = os.path.join(root, FOLDER)
+    names = os.listdir(folder) if os.path.isdir(folder) else []
+    noted = (_read(os.path.join(folder, name)).split() for name in names if IDS not in name)
+    return [int(words[1]) for words in noted if len(words) == 2 and words[1].isdigit()]
+
+
 def _checksum(text: str) -> str:
     return f"{zlib.crc32(text.encode('utf-8', 'replace')):08x} {len(text)}"
 

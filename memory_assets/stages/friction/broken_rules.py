@@ -97,9 +97,12 @@ def _extension(rule: KnownRule) -> Enforcement:
 
 
 def _commands(rule: KnownRule) -> list[str]:
-    """Returns how the commands begin; `*`, which stands for any program, begins none."""
+    """Returns how the commands begin that surely are some; `*`, which stands for any program,
+    begins none.
+    """
     commands = rule.rule.forbidden or rule.rule.then
-    return [command.text for command in commands if command.words[0] != "*"]
+    sure = (command for command in commands if command.is_sure)
+    return [command.text for command in sure if command.words[0] != "*"]
 
 
 def _quoted(value: object) -> str:

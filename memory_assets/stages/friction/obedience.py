@@ -72,6 +72,12 @@ Judged = Iterator[tuple[Act, bool]]
 
 def judge(rule: VisibleRule, session: Sequence[Act]) -> RuleVerdict | None:
     """Returns the verdict on the acts of a session; None if the rule did not apply to any."""
+    programs = {act.step.program for act in session if act.step}
+    understood = rule.among(programs)
+    return _verdict(understood, session) if understood else None
+
+
+def _verdict(rule: VisibleRule, session: Sequence[Act]) -> RuleVerdict | None:
     acts = [act for act in session if _is_there(rule.place, act)]
     if rule.files:
         judged = list(_file_edits(rule, acts))

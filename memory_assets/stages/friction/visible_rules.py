@@ -7,11 +7,13 @@ or with a condition that calls do not show ("unless I ask"), gives no rule.
 
 import re
 import shlex
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Container, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import product
 
 from memory_assets.english.hedges import is_doubtful
+from memory_assets.stages.embed.names import listed_programs
 from memory_assets.stages.friction.commands import CommandStep
 from memory_assets.stages.friction.shell_calls import VALUED, ShellCall, is_script_run
 from memory_assets.text.patterns import data_beside, patterns_beside
@@ -43,6 +45,8 @@ class CommandPattern:
     """The program (`*`: any), and the first plain words."""
     needs: tuple[str, ...] = ()
     """Options, their values, and variables."""
+    is_sure: bool = field(default=True, compare=False)
+    """Whether the sentence marks it as a command, or its program is a known one."""
 
     @property
     def text(self) -> str:
@@ -81,6 +85,13 @@ class CommandPattern:
 
 
 Commands = tuple[CommandPattern, ...]
+NEAR = 40
+"""Characters between a denial and what it denies, at most."""
+
+_EDIT_WORDS = ("denies", "edits")
+_COMMANDS = ("forbidden", "preferred", "launchers", "first", "then")
+"""The fields of a rule that are commands."""
+
 LONGEST_SENTENCE = 1_000
 """Characters of what may be a rule."""
 
@@ -114,6 +125,19 @@ class VisibleRule:
     place: str = ""
     """The folder or project that it is about; empty for all."""
 
+    def among(self, programs: Container[str]) -> "VisibleRule | None":
+        """Returns the rule without the words that may be no commands, as none of the programs has
+        their name; None if nothing is left that can be kept or broken.
+        """
+        parts = {
+            name: tuple(each for each in part if each.is_sure or each.words[0] in programs)
+            for name, part in vars(self).items()
+            if name in _COMMANDS
+        }
+        rule = replace(self, **parts)
+        is_order = rule.then and (rule.first or rule.first_files or rule.required)
+        return rule if rule.files or rule.forbidden or is_order else None
+
 
 @lru_cache(maxsize=4_096)
 def read_rule(sentence: str) -> VisibleRule | None:
@@ -141,8 +165,7 @@ def _file_rule(text: str) -> VisibleRule | None:
     for clause in clauses:
         has_option = _PATTERNS["option"].search(clause)
         named = [] if has_option else list(_paths(clause)) or named
-        is_denied = _PATTERNS["denies"].search(clause) and _PATTERNS["edits"].search(clause)
-        if is_denied and named:
+        if named and _forbids_edits(clause):
             at_root = [f"./{path}" for path in named] if "root" in text.split() else named
             is_of_existing = bool(_PATTERNS["existing"].search(text))
             ways = map(_PATTERNS["instead"].search, clauses)
@@ -151,6 +174,12 @@ def _file_rule(text: str) -> VisibleRule | None:
                 files=tuple(at_root), preferred=tuple(preferred), is_of_existing=is_of_existing
             )
     return None
+
+
+def _forbids_edits(clause: str) -> bool:
+    """Returns whether a denial stands near a word for an edit."""
+    places = [[word.start() for word in _PATTERNS[name].finditer(clause)] for name in _EDIT_WORDS]
+    return any(abs(denial - edit) <= NEAR for denial, edit in product(*places))
 
 
 def _paths(clause: str) -> Iterator[str]:
@@ -264,29 +293,34 @@ def _choices_in(clause: str, preferred: Commands, *, is_first: bool) -> tuple[Co
         return commands, ()
     if denied:
         chosen = _commands(clause[: denied.start()]) or preferred
-        is_contrast = len(chosen) == 1 and len(chosen[0].words) == 1
-        return _denied_commands(denied["rest"], is_contrast=is_contrast), chosen
+        return _denied_commands(denied["rest"], chosen), chosen
     used = _PATTERNS["preferred"].search(clause)
     is_command = is_first or _PATTERNS["name"].fullmatch(clause)
     rest = clause if is_command else ""
     return (), _commands(used["rest"] if used else rest)
 
 
-def _denied_commands(rest: str, *, is_contrast: bool) -> Commands:
-    """Returns the commands behind a denial; beside a chosen program an everyday word is one."""
+def _denied_commands(rest: str, chosen: Commands) -> Commands:
+    """Returns the commands behind a denial; beside one chosen program an everyday word is one."""
     means = _PATTERNS["means"].search(rest)
     by_means = _commands(means["rest"], is_whole=True) if means else ()
-    marked = _PATTERNS["name"].sub(r"`\g<0>`", rest) if is_contrast else rest
-    return by_means or _commands(marked, is_whole=True)
+    is_contrast = len(chosen) == 1 and len(chosen[0].words) == 1
+    word = _PATTERNS["name"].match(rest) if is_contrast else None
+    if by_means or not word:
+        return by_means or _commands(rest, is_whole=True)
+    is_sure = chosen[0].is_sure or word.group() in listed_programs()
+    return (CommandPattern((word.group(),), is_sure=is_sure),)
 
 
 def _commands(fragment: str, *, is_whole: bool = False) -> Commands:
     """Returns the commands that the words begin with, or that they name in backticks or brackets.
 
-    With `is_whole`, git's verbs count only without an object: "never commit secrets" forbids no
-    command.
+    With `is_whole`, git's verbs count only without an object: neither "never commit secrets" nor
+    "secrets are not committed" forbids a command.
     """
-    rest = _PATTERNS["verb"].sub("", fragment.strip())
+    verb = _PATTERNS["verb"].match(fragment.strip())
+    rest = fragment.strip()[verb.end() if verb else 0 :]
+    is_run = bool(verb and _PATTERNS["run"].search(verb.group()))
     commands: list[CommandPattern] = []
     while rest:
         named = _named(rest, is_whole=is_whole)
@@ -296,7 +330,8 @@ def _commands(fragment: str, *, is_whole: bool = False) -> Commands:
             commands += patterns
         elif command:
             end = command.end()
-            commands += filter(None, [_pattern(command.group())])
+            is_sure = is_run or bool(_PATTERNS["run_behind"].match(rest, end))
+            commands += filter(None, [_pattern(command.group(), is_sure=is_sure)])
         else:
             break
         joined = _PATTERNS["joined"].match(rest, end)
@@ -316,7 +351,8 @@ def _named(text: str, *, is_whole: bool) -> tuple[int, list[CommandPattern]] | N
     """Returns the commands that a name in prose stands for ("the tests"), and where it ends."""
     for words, commands in _NAMES["commands"].items():
         name = re.match(rf"(?i)(?:{words})(?![\w`/-]|\.\w| --?\w)", text)
-        if name and is_whole and not _PATTERNS["whole"].match(text[name.end() :]):
+        is_alone = name and _PATTERNS["whole"].match(text[name.end() :])
+        if name and is_whole and (name.group().endswith("ed") or not is_alone):
             return name.end(), []
         if name:
             patterns = filter(None, (_pattern(f"`{command}`") for command in commands))
@@ -326,7 +362,7 @@ def _named(text: str, *, is_whole: bool) -> tuple[int, list[CommandPattern]] | N
     return None
 
 
-def _pattern(text: str) -> CommandPattern | None:
+def _pattern(text: str, *, is_sure: bool = False) -> CommandPattern | None:
     """Returns the command as a pattern; None for an everyday word that no quotes mark as one."""
     is_quoted = text.startswith("`")
     words = _split(text.strip("`() "))
@@ -337,6 +373,7 @@ def _pattern(text: str) -> CommandPattern | None:
         if len(words) == 1 and words[0] in EVERYDAY_WORDS:
             return None
     step = CommandStep(tuple(words))
+    is_known = is_quoted or step.program in listed_programs() or "/" in words[0]
     plain = [step.program]
     needs: list[str] = []
     for word in step.arguments:
@@ -345,7 +382,7 @@ def _pattern(text: str) -> CommandPattern | None:
             needs.append(word)
         elif _PLAIN_WORD.match(word) and not is_script_run(step, word):
             plain.append(word)
-    return CommandPattern(tuple(plain), tuple(needs))
+    return CommandPattern(tuple(plain), tuple(needs), is_sure or is_known)
 
 
 def _split(text: str) -> list[str]:

@@ -151,13 +151,16 @@ def _help(inputs: HealthInputs, weeks: Sequence[date]) -> ReportSection:
     rows = inputs.help.obedience
     sessions = rows.group_by("session_id", "state").agg(pl.col("day").max())
     states = {state: sessions.filter(state=state) for state in ("kept", "broken")}
-    returned = {"returned": inputs.help.returned}
+    returned = {"corrections": inputs.help.returned, "questions": inputs.help.asked_again}
     charts = [
         _columns(
             "rules", "Sessions a week that kept or broke a rule", weeks, _row_counts(states, weeks)
         ),
         _columns(
-            "returned", "Corrections said again, by week", weeks, _row_counts(returned, weeks)
+            "returned",
+            "Corrections and questions that returned, by week",
+            weeks,
+            _row_counts(returned, weeks),
         ),
     ]
     text = help_sentences(inputs.help, inputs.today)

@@ -26,12 +26,18 @@ class HelpInputs:
     obedience: pl.DataFrame
     returned: pl.DataFrame
     """Column day: a row for each time that the owner said a rule again in a later session."""
+    asked_again: pl.DataFrame
+    """Column day: a row for each question that the owner asked in the same words in an earlier
+    session.
+    """
     shown: pl.DataFrame
     """Columns day, is_used, tokens: a row for each memory that a session was shown; `is_used` is
     null if nobody knows yet.
     """
     failures: pl.DataFrame
     """Columns day, minutes: repeated failures, with the time until they were cured."""
+    briefing_tokens: int = 0
+    """Tokens of the briefings of the last month."""
     line_count: int = 0
     """Lines of MEMORY.md."""
     used_line_count: int = 0
@@ -45,6 +51,7 @@ class HelpInputs:
 
 NOTHING_JUDGED = HelpInputs(
     empty("obedience"),
+    pl.DataFrame(schema={"day": pl.Date}),
     pl.DataFrame(schema={"day": pl.Date}),
     pl.DataFrame(schema={"day": pl.Date, "is_used": pl.Boolean, "tokens": pl.Int64}),
     pl.DataFrame(schema={"day": pl.Date, "minutes": pl.Float64}),
@@ -76,7 +83,9 @@ def help_sentences(inputs: HelpInputs, today: date) -> list[str]:
         f"{line[:1].upper()}{line[1:]}.",
         f"Before a session knew them, kept in {kept_share(inputs.obedience.filter(~_IS_KNOWN))}.",
         f"Of {judged.height:,} memories shown to sessions {used:,} were used; "
-        f"{inputs.shown['tokens'].sum():,} tokens were put into contexts.",
+        f"{inputs.shown['tokens'].sum():,} tokens of them were put into contexts, and "
+        f"{inputs.briefing_tokens:,} of briefings in the last month.",
+        f"Questions asked in the words of an earlier session: {inputs.asked_again.height:,}.",
         f"Lines of MEMORY.md used: {inputs.used_line_count:,} of {inputs.line_count:,}.",
         f"Minutes between a repeated failure and its cure: {early} before, {late} since.",
     ]

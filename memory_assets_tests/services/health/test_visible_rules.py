@@ -10,6 +10,7 @@ from memory_assets.schema.tables import TABLES
 from memory_assets.services.health.helping import help_inputs
 from memory_assets.services.health.status import status_of
 from memory_assets.services.health.visible_rules import rules_in
+from memory_assets.stages.deliver.shown_context import add_ids, note_briefing
 from memory_assets.store.ledger import RECALLED, USED
 from memory_assets.store.store import Store
 from memory_assets_tests.factories import fact, message, row
@@ -89,3 +90,36 @@ def test_memories_that_sessions_were_shown_are_counted_with_their_use():
     store.append_event(RECALLED, "q", {"memory_ids": ["m1"], "session": "session-2"})
     store.append_event(USED, "u", {"memory_ids": ["m1"], "session": "session-2"})
     assert help_inputs(store).shown.select("is_used").to_series().to_list() == [None, True]
+
+
+def test_a_question_returns_in_the_words_of_an_earlier_session():
+    texts = {
+        "s1": "Why do the forecasts come from station two? Who did that?",
+        "s2": "Thanks. why do the forecasts come from station 2?\nWhy do forecasts come from station two",
+        "s3": "Who did that? Could you say why the forecasts come from station two?",
+    }
+    turns = [
+        row(
+            "messages",
+            message_id=id,
+            session_id=id,
+            author="owner",
+            is_user_turn=True,
+            text=text,
+            day=DAY,
+            event_at=datetime(2026, 8, 3, hour, tzinfo=UTC),
+        )
+        for hour, (id, text) in enumerate(texts.items())
+    ]
+    store = store_with_rule()
+    write(store, "obedience", ON, row("obedience", rule_id="m1", session_id="session-1", day=DAY))
+    store.tables.write("messages", ON, frame_of("messages", turns), inputs="-")
+    assert help_inputs(store).asked_again["day"].to_list() == [DAY]
+
+
+def test_briefings_count_with_the_tokens_that_sessions_were_shown():
+    store = store_with_rule()
+    note_briefing(str(store.root), "session-1", "Use uv, never pip. " * 20)
+    note_briefing(str(store.root), "session-2", "Keep tests green. " * 20)
+    add_ids(str(store.root), "session-2", ["m1"])
+    assert help_inputs(store).briefing_tokens == (380 + 360) // 4

@@ -116,6 +116,52 @@ def test_a_sentence_that_no_call_can_show_gives_no_rule(sentence: str):
     assert read_rule(sentence) is None
 
 
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Every figure for the tides page must show the dashboard, not drawings.",
+        "The viewer wants a forecast kept short so that it does not cause scrolling.",
+        "Posts must not repeat each other's story.",
+        "A plan comes before any fix is committed.",
+        "tidegauge is a one-shot tool, not a background service.",
+    ],
+)
+def test_words_of_prose_are_commands_only_where_such_programs_run(sentence: str):
+    rule = read_rule(sentence)
+    assert rule is not None
+    assert rule.among({"git", "dashboard", "tidegauge"}) is None
+
+
+def test_a_program_is_believed_that_is_marked_known_run_or_said_to_run():
+    sentences = (
+        "Use `gaugectl`, never `tidectl`.",
+        "Use uv, never pip.",
+        "gaugefmt has to run before each commit",
+        "Before you commit run gaugefmt.",
+    )
+    for sentence in sentences:
+        rule = read_rule(sentence)
+        assert rule is not None
+        assert rule.among(()) == rule
+    unmarked = read_rule("use gaugectl, not tidectl")
+    assert unmarked is not None
+    assert unmarked.among({"tidectl"}) == VisibleRule(forbidden=(command("tidectl"),))
+    assert unmarked.among({"gaugectl"}) is None
+
+
+def test_things_that_are_not_committed_forbid_no_commit():
+    rule = read_rule("Plans stay local, they are not committed or force-added.")
+    assert rule is not None
+    assert command("git commit") not in rule.forbidden
+
+
+def test_a_denial_far_from_a_word_for_an_edit_forbids_no_edit():
+    told = "In SKILL.md add no heading: the edit was refused as another client would not find it."
+    rule = read_rule(told)
+    assert rule is not None
+    assert rule.files == ()
+
+
 @given(st.text("neverusr, `'\"()./*-<$", max_size=60))
 def test_no_sentence_fails_to_be_read(words: str):
     read_rule(f"Never run {words}")

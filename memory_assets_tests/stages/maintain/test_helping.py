@@ -60,10 +60,19 @@ def test_memories_shown_lines_used_and_minutes_of_failures_are_counted():
     days = [SINCE - timedelta(days=1)] * 5 + [SINCE] * 4
     failures = pl.DataFrame({"day": days, "minutes": [6.0] * 9})
     inputs = HelpInputs(
-        KEPT_FOUR_OF_FIVE, returned(), shown, failures, line_count=8, used_line_count=3
+        KEPT_FOUR_OF_FIVE,
+        returned(),
+        returned(SINCE, TODAY),
+        shown,
+        failures,
+        briefing_tokens=70,
+        line_count=8,
+        used_line_count=3,
     )
     assert help_sentences(inputs, TODAY)[2:] == [
-        "Of 2 memories shown to sessions 1 were used; 60 tokens were put into contexts.",
+        "Of 2 memories shown to sessions 1 were used; 60 tokens of them were put into contexts, "
+        "and 70 of briefings in the last month.",
+        "Questions asked in the words of an earlier session: 2.",
         "Lines of MEMORY.md used: 3 of 8.",
         "Minutes between a repeated failure and its cure: 6.0 before, too few to say since.",
     ]
