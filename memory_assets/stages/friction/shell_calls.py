@@ -34,10 +34,14 @@ _TOKEN = re.compile(
     r"""(?P<comment>(?<![^\s;|&(])\#[^\n]*)"""
     r"""|(?P<redirection>\d?>&[\d-]?|&?>>?\|?|[12]>>?|<+)"""
     r"""|(?P<separator>&&|\|\||[;|&\n(){}](?=\s|;|$|[^,\w])|[;|&\n()])"""
-    r"""|(?P<word>(?:'[^']*'|"(?:\\[\s\S]|[^"\\])*"|\$\([^()]*\)|\\[\s\S]|[^\s;|&()<>'"\\])+"""
+    r"""|(?P<word>(?:\$'(?:\\[\s\S]|[^'\\])*'|'[^']*'|"(?:\\[\s\S]|[^"\\])*"|\$\([^()]*\)"""
+    r"""|\\[\s\S]|[^\s;|&()<>'"\\])+"""
     r"""|['"])"""
 )
 _QUOTED = re.compile(r"""'([^']*)'|"((?:\\[\s\S]|[^"\\])*)"|\\\n|\\([\s\S])""")
+_LITERAL = re.compile(r"""("(?:\\[\s\S]|[^"\\])*")|\$'(?:\\[\s\S]|[^'\\])*'|'[^']*'""")
+"""What stands between single quotes, which runs nothing; group 1 is what double quotes hold."""
+
 _SUBSTITUTION = re.compile(r"\$\(([^()]*)\)|`([^`]*)`")
 _KEYWORDS = word_set("do then else elif if while until ! {")
 _LISTS = word_set("for case select function")
@@ -168,7 +172,7 @@ def _takes_target(kind: str, sign: str) -> bool:
 def _run(typed: Sequence[str], step: ShellCall) -> Iterator[ShellCall]:
     """Yields the call of these words, after what its substitutions run."""
     for word in typed:
-        for pair in _SUBSTITUTION.findall("" if word.startswith("'") else word):
+        for pair in _SUBSTITUTION.findall(_LITERAL.sub(r"\1", word)):
             yield from _calls("".join(pair), step.folder)
     words = list(dropwhile(_KEYWORDS.__contains__, typed))
     if words[:1] and words[0] not in _LISTS:
@@ -185,7 +189,7 @@ def _launch(words: Sequence[str], step: ShellCall) -> Iterator[ShellCall]:
         return
     call = replace(step, words=tuple(rest), assignments=step.assignments + assignments)
     yield call
-    if rest[0] in _WRAPPERS:
+    if call.program in _WRAPPERS:
         yield from _launch(_after_options(rest[1:]), replace(call, words=()))
     elif call.program in _SHELLS and (call.has("-c") or call.program == "eval"):
         yield from _calls(rest[-1], step.folder)

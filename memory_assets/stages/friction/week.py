@@ -26,7 +26,7 @@ CANCELLED = "Cancelled: parallel tool call"
 """In the result of a call that did not run, because one beside it failed."""
 
 _CUT_COMMAND = re.compile(r'"(?:command|cmd)":"((?:[^"\\]|\\.)*)')
-_CUT_PATH = re.compile(r'\{"(?:file_)?path":"([^"\\]+)","')
+_CUT_PATH = re.compile(r'"(?:file_|notebook_)?path":"([^"\\]+)"')
 _PATCHED_FILE = re.compile(r"^\*\*\* Update File: (.+)$", re.MULTILINE)
 _session_id = attrgetter("session.id")
 
@@ -181,7 +181,7 @@ def _arguments(given: str) -> Any:
     try:
         return orjson.loads(given)
     except orjson.JSONDecodeError:
-        path = _CUT_PATH.match(given)
+        path = _CUT_PATH.search(given)
         return {"file_path": path[1]} if path else given
 
 

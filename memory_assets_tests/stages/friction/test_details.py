@@ -140,6 +140,22 @@ def test_results_belong_to_the_calls_of_their_tool_in_order():
     ]
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        '{"file_path":"/w/a.md","old_string":"…',
+        '{"replace_all":false,"file_path":"/w/a.md","old_string":"…',
+        '{"cell":3,"notebook_path":"/w/a.md","new_source":"\\"path\\":\\"/w/b.md\\"…',
+    ],
+)
+def test_a_call_that_is_cut_short_still_names_its_file(given: str):
+    row = message(
+        f"[toolCall Edit({given})]", 0, author="assistant", kind="tool_call", tool_name="Edit"
+    )
+    (call,) = read_week(frame("messages", row), frame("sessions")).calls
+    assert call.files_modified == ("/w/a.md",)
+
+
 def test_a_missing_skill_is_proposed_with_its_own_steps_or_the_request():
     steps = ["git add -A", "tide export --all --body $(cat notes)", "tide publish"]
     assert title_of("Please publish the tide tables.", steps) == (
