@@ -1,1 +1,1 @@
-"""One folder for each coding agent: its reader, known records and hooks."""
+"""One folder for each coding agent: its declaration, reader, known records and hooks."""

@@ -17,3 +17,11 @@ NOTIFY = "notify"
 
 EVENTS = (START, COMPACTING, END)
 """Events that always have a hook."""
+
+
+def json_context(event: str, text: str) -> str:
+    """Returns the text for the model's context as Claude Code and others read it from a hook."""
+    import json
+
+    context = {"hookEventName": event, "additionalContext": text}
+    return json.dumps({"hookSpecificOutput": context})

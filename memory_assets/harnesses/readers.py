@@ -6,11 +6,9 @@ from itertools import chain
 from pathlib import PureWindowsPath
 from typing import Any
 
-from memory_assets.harnesses.claude_code.reader import ClaudeCodeReader
-from memory_assets.harnesses.codex.reader import CodexReader
 from memory_assets.harnesses.damaged_lines import records_in
+from memory_assets.harnesses.harness_list import HARNESSES
 from memory_assets.harnesses.normal_form import TranscriptReader
-from memory_assets.harnesses.pi.reader import PiReader
 from memory_assets.schema.vocabulary import Harness
 
 HEADER_LINES = 50
@@ -20,13 +18,6 @@ that it was forked from.
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 _SUFFIX = re.compile(r"\.(?:jsonl|ndjson)(?![A-Za-z0-9]).*$", re.IGNORECASE)
-
-
-READERS: dict[Harness, type[TranscriptReader]] = {
-    "claude_code": ClaudeCodeReader,
-    "codex": CodexReader,
-    "pi": PiReader,
-}
 
 
 def open_reader(
@@ -41,7 +32,7 @@ def open_reader(
     Without a `session_id`, the session is the one that the path names.
     """
     session_id = session_id or session_id_of(harness, path, ())
-    return READERS[harness].open(session_id, path, state)
+    return HARNESSES[harness].reader.open(session_id, path, state)
 
 
 def session_id_of(harness: Harness, path: str, first_lines: Sequence[bytes]) -> str:
@@ -50,7 +41,7 @@ def session_id_of(harness: Harness, path: str, first_lines: Sequence[bytes]) -> 
     It is in the file's name, maybe among other words, or else in the first records. Of several ids
     in the name, the one that the records also have counts, else the last.
     """
-    reader = READERS[harness]
+    reader = HARNESSES[harness].reader
     stem = _SUFFIX.sub("", PureWindowsPath(path).name)
     records = [*chain.from_iterable(map(records_in, first_lines))]
     session_of_path = reader.session_of_path(path, stem, records)
@@ -68,7 +59,7 @@ def session_id_of(harness: Harness, path: str, first_lines: Sequence[bytes]) -> 
 def origin_of(harness: Harness, path: str, first_lines: Sequence[bytes]) -> tuple[str, str | None]:
     """Returns the session in the file, and the session that it was forked from or spawned by."""
     session_id = session_id_of(harness, path, first_lines)
-    reader = READERS[harness].open(session_id, path)
+    reader = HARNESSES[harness].reader.open(session_id, path)
     parents = (reader.read(line).parent_session_id for line in first_lines)
     return session_id, next(filter(None, parents), None)
 
@@ -76,4 +67,4 @@ def origin_of(harness: Harness, path: str, first_lines: Sequence[bytes]) -> tupl
 def seed_of(harness: Harness, path: str, first_lines: Sequence[bytes]) -> str:
     """Returns the seed of the file's message ids (`TranscriptReader.seed_of`)."""
     session_id = session_id_of(harness, path, first_lines)
-    return READERS[harness].seed_of(session_id, first_lines)
+    return HARNESSES[harness].reader.seed_of(session_id, first_lines)

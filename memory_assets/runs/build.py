@@ -19,6 +19,7 @@ from memory_assets.runs.days import days_between
 from memory_assets.runs.inputs import FLUSHED
 from memory_assets.runs.look import Look
 from memory_assets.schema.extras import extras
+from memory_assets.schema.vocabulary import HARNESS_NAMES
 from memory_assets.services.health.status import Status, keep_status, status_of
 from memory_assets.services.models.model_budget import failure_since
 from memory_assets.services.settings.which_store import (
@@ -226,7 +227,7 @@ def _prepare_sample(sample: Settings, settings: Settings, *, may_create: bool) -
     if not may_create and not (sample.data / "VERSION").is_file():
         foreign = "".join(f"{line}. " for line in find_foreign(settings, find_all(settings)))
         raise StoreError(
-            f"{foreign}There are no transcripts of Claude Code, pi or Codex on this machine. "
+            f"{foreign}There are no transcripts of {HARNESS_NAMES} on this machine. "
             "Name folders or files in MEMORY_SOURCES, or run `memory up` to see the bundled sample."
         )
     lay_out(sample_root(), Path(sample.sources), settings.clock())

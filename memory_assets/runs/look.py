@@ -4,12 +4,12 @@
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from pathlib import Path
 
-from memory_assets.harnesses.homes import transcript_places, unread_places
+from memory_assets.harnesses.homes import home_variables, transcript_places, unread_places
 from memory_assets.runs.due import next_time_of
 from memory_assets.schema.extras import gather
 from memory_assets.schema.tables import JOBS
@@ -40,7 +40,7 @@ class Look:
     def begin(cls, store: Store) -> "Look":
         """Returns the present state."""
         watched = tuple(dict.fromkeys(map(str, _watched(store))))
-        return cls(watched, fingerprint(str(store.root), watched), store.settings.clock())
+        return cls(watched, _fingerprint(store, watched), store.settings.clock())
 
     def end(self, store: Store) -> None:
         """Writes the note that nothing was to do, and until when that holds.
@@ -51,11 +51,15 @@ class Look:
         if _reads_elsewhere(store):
             return
         until = _valid_until(store, self.at)
-        if fingerprint(str(store.root), self.watched) != self.fingerprint:
+        if _fingerprint(store, self.watched) != self.fingerprint:
             return
         span = {"from": self.at.timestamp(), "until": until.timestamp()}
-        note = {**span, "watched": self.watched, "fingerprint": self.fingerprint}
-        write_json(store.root / NOTE_FILE, note)
+        inputs = {"watched": self.watched, "variables": home_variables()}
+        write_json(store.root / NOTE_FILE, {**span, **inputs, "fingerprint": self.fingerprint})
+
+
+def _fingerprint(store: Store, watched: Sequence[str]) -> str:
+    return fingerprint(str(store.root), watched, home_variables())
 
 
 def _watched(store: Store) -> Iterator[Path]:

@@ -4,9 +4,11 @@ module at every start.
 
 from typing import Literal, get_args
 
-Harness = Literal["claude_code", "pi", "codex"]
-HARNESS_TITLES = {"claude_code": "Claude Code", "pi": "pi", "codex": "Codex"}
+Harness = Literal["claude_code", "codex", "pi"]
+HARNESS_TITLES = {"claude_code": "Claude Code", "codex": "Codex", "pi": "pi"}
 """Harness → its name for people."""
+*_OTHERS, _LAST = HARNESS_TITLES.values()
+HARNESS_NAMES = f"{', '.join(_OTHERS)} or {_LAST}"
 Trigger = Literal["compaction", "ended", "tail", "open"]
 Author = Literal["owner", "assistant", "subagent", "tool", "file", "web", "injected"]
 Priority = Literal["high", "medium", "low"]

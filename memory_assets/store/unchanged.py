@@ -23,23 +23,23 @@ IGNORED = (
 )
 """Files of a store that change without giving an ingest anything to do."""
 
-VARIABLES = tuple(
-    "MEMORY_ TODOIST_ CLAUDE_CONFIG_DIR CODEX_HOME PI_ HOME USERPROFILE XDG_ TZ".split()
-)
+VARIABLES = ("MEMORY_", "TODOIST_", "HOME", "USERPROFILE", "XDG_", "TZ")
 """Beginnings of the names of environment variables that decide what an ingest reads."""
 
 CODE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
-def fingerprint(root: str, watched: "Sequence[str]") -> str:
+def fingerprint(root: str, watched: "Sequence[str]", variables: "Sequence[str]" = ()) -> str:
     """Returns a hash of the environment, of the states of the store's and this program's files, and
-    of the watched files and folders, which need not exist.
+    of the watched files and folders, which need not exist. `variables` name further variables of
+    the environment that count.
     """
     from hashlib import blake2b
 
     ignored = {os.path.join(root, name) for name in IGNORED}
-    variables = sorted(item for item in os.environ.items() if item[0].startswith(VARIABLES))
-    facts = [sys.version, *(f"{name}={value}" for name, value in variables)]
+    names = (*VARIABLES, *variables)
+    environment = sorted(item for item in os.environ.items() if item[0].startswith(names))
+    facts = [sys.version, *(f"{name}={value}" for name, value in environment)]
     for place in (root, CODE, *watched):
         facts += [place, *sorted(_files(place, ignored))]
     content = "\n".join(facts).encode("utf-8", "surrogateescape")
@@ -57,7 +57,8 @@ def is_unchanged(root: str, now: "float | None" = None) -> bool:
             note = json.load(file)
         now = time.time() if now is None else now
         is_valid = note["from"] <= now < note["until"]
-        return is_valid and fingerprint(root, note["watched"]) == note["fingerprint"]
+        inputs = (root, note["watched"], note["variables"])
+        return is_valid and fingerprint(*inputs) == note["fingerprint"]
     except (OSError, ValueError, KeyError, TypeError):
         return False
 

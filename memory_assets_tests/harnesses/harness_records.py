@@ -82,10 +82,12 @@ WRITTEN: dict[str, list[dict[str, Any]]] = {
         {"role": "user", "message": {"content": [{"type": "text", "text": "Use metres."}]}},
         {"role": "assistant", "message": {"content": [{"type": "text", "text": "Done."}]}},
     ],
+    "Droid": [{"type": "session_start", "id": SESSION, "title": "Tides", "cwd": "/w/tides"}],
 }
 """OpenCode has tables instead."""
 
 TABLES = {
     "OpenCode": ("project", "session", "message", "part", "todo"),
     "Cursor": ("ItemTable", "cursorDiskKV"),
+    "Goose": ("schema_version", "sessions", "messages"),
 }

@@ -6,9 +6,10 @@ from collections import Counter
 from pathlib import Path
 
 from memory_assets import harnesses
+from memory_assets.schema.vocabulary import HARNESS_TITLES
 
-FOLDERS = {"Claude Code": "claude_code", "Codex": "codex", "pi": "pi"}
-ROW = re.compile(r"^\| (Claude Code|Codex|pi) \| (?:your words|a model's|state) \| (.+) \|$", re.M)
+FOLDERS = {title: name for name, title in HARNESS_TITLES.items()}
+ROW = re.compile(rf"^\| ({'|'.join(FOLDERS)}) \| (?:your words|a model's|state) \| (.+) \|$", re.M)
 
 
 def test_each_known_type_of_record_is_in_one_row_of_the_page():

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from memory_assets.harnesses.recognisers import recognise
+from memory_assets.schema.vocabulary import HARNESS_TITLES
 from memory_assets.stages.capture.discover import find_files, harness_of
 from memory_assets_tests.harnesses.harness_records import TABLES, WRITTEN
 from memory_assets_tests.stages.capture.sessions import lines
 
-READ = {"Claude Code": "claude_code", "Codex": "codex", "pi": "pi"}
+READ = {title: name for name, title in HARNESS_TITLES.items()}
 RECORDS = [
     pytest.param(title, record, id=f"{title} {n}")
     for title, records in WRITTEN.items()
@@ -55,3 +56,13 @@ def test_a_database_is_recognised_by_its_tables_and_left_as_it_is(
         before = {file.name: file.read_bytes() for file in tmp_path.glob("*.db*")}
         assert find_files([tmp_path]).unread == find_files([path]).unread == {title: 1}
         assert {file.name: file.read_bytes() for file in tmp_path.glob("*.db*")} == before
+
+
+def test_files_whose_names_one_harness_alone_gives_are_counted_as_its(tmp_path: Path):
+    for name in ("1772350000/1772350000.messages.json", "task/api_conversation_history.json"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text("[]")
+    (tmp_path / "1772350000" / "1772350000.json").write_text("{}")
+    (tmp_path / "wire.jsonl").write_bytes(lines({"type": "user", "message": {"content": "x"}}))
+    found = find_files([tmp_path])
+    assert (found.unread, found.transcripts) == ({"Cline": 2, "Kimi Code": 1}, [])

@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 
 from memory_assets.errors import SettingsError, StoreError
+from memory_assets.harnesses.homes import home_variables
 from memory_assets.harnesses.hook_commands import command
 from memory_assets.store.places import application_folder, settings_files, user_settings_file
 from memory_assets.store.service_log import START_FILE, log_path
@@ -35,10 +36,7 @@ KEYS = ("ANTHROPIC_API_KEY", "MEMORY_TODOIST_TOKEN")
 OF_OBJECT_STORE = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_REGION")
 """Variables that a store in an S3 bucket reads from the environment."""
 
-CARRIED = (
-    "PATH", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME",
-    "PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR", "TZ",
-)  # fmt: skip
+CARRIED = ("PATH", "XDG_CONFIG_HOME", "XDG_DATA_HOME", *home_variables(), "TZ")
 """Variables that say where programs, settings and transcripts are. The unit gets those that are
 set.
 """

@@ -1,9 +1,11 @@
 """Our parts of Claude Code's settings: hooks, rules that allow reading tools, a server of tools."""
 
-from memory_assets.harnesses.homes import CLAUDE_FOLDER
 from memory_assets.harnesses.hook_commands import HookTarget
 from memory_assets.harnesses.hook_events import COMPACTING, TOOL
 from memory_assets.harnesses.hook_parts import SERVER, HookPart, JsonHooks, JsonServer
+
+CLAUDE_FOLDER = "CLAUDE_CONFIG_DIR"
+"""The variable that names another folder for the settings of Claude Code."""
 
 MATCHERS = {COMPACTING: "auto", TOOL: "Bash|Edit|Write"}
 """The hook before compactions runs before automatic ones only. When a person compacts a session,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,15 +15,17 @@ from memory_assets.interfaces.views import setup as setup_views
 from memory_assets.interfaces.views.next_steps import after_hooks
 from memory_assets.interfaces.views.terminal import Reply
 from memory_assets.memory import MemoryAgent, hooks
-from memory_assets.schema.vocabulary import Harness
+from memory_assets.schema.vocabulary import HARNESS_NAMES, HARNESS_TITLES
 
 if TYPE_CHECKING:
     from memory_assets.memory.hook_settings import HookChange
     from memory_assets.memory.models import Models
 
+HARNESSES = tuple(HARNESS_TITLES)
+
 app = commands.Commands()
 hooks_app = commands.group(
-    "Connect Claude Code, Codex and pi: they read the briefing and report sessions."
+    f"Connect {HARNESS_NAMES}: each reads the briefing and reports sessions."
 )
 model_app = commands.group(
     "Show what this machine offers as a model, choose one, and estimate its cost.",
@@ -32,7 +34,6 @@ model_app = commands.group(
 app.add_typer(hooks_app, name="hooks", rich_help_panel=commands.SET_UP)
 app.add_typer(model_app, name="model", rich_help_panel=commands.SET_UP)
 
-HARNESSES = get_args(Harness)
 READING_TOOLS = [verb.tool for verb in (*VERBS, *FOR_AGENTS) if not verb.is_writing]
 """Tools that a harness may call without asking."""
 
@@ -61,7 +62,7 @@ Chosen = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="HARNESS...",
-        help="claude_code, codex or pi; default: all.",
+        help=f"{', '.join(HARNESSES)}; default: all.",
         autocompletion=commands.completing(*HARNESSES),
     ),
 ]
@@ -76,8 +77,8 @@ def hooks_install(
     no_before_tools: BeforeToolsNo = False,
     dry_run: commands.DryRun = False,
 ) -> Reply:
-    """Add our hooks and tools to the settings of Claude Code, Codex and pi; everything else in them
-    is kept.
+    """Add our hooks and tools to the settings of your coding agents; everything else in them is
+    kept.
     """
     from memory_assets.memory import hook_settings
 

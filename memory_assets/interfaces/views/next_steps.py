@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from memory_assets.schema.requests import LOOKUP
-from memory_assets.schema.vocabulary import MEMORY_KINDS
+from memory_assets.schema.vocabulary import HARNESS_NAMES, MEMORY_KINDS
 from memory_assets.text.short_ids import short_id
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def after_doctor(health: "types.Health", *, is_deep: bool) -> str:
 def after_hooks(changes: Mapping[str, Any], *, is_installing: bool) -> str:
     """Returns what follows a plan, a change or the state of the hooks."""
     if all(change.is_elsewhere for change in changes["files"]):
-        return "`memory hooks install`, once Claude Code, Codex or pi is installed on this machine."
+        return f"`memory hooks install`, once {HARNESS_NAMES} is installed on this machine."
     if is_installing:
         if changes["is_dry_run"] and any(change.is_change for change in changes["files"]):
             return "`memory hooks install` writes this."

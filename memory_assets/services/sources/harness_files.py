@@ -1,21 +1,20 @@
-"""Finds and reads the files in which Claude Code and Codex keep their own memories; writes none.
+"""Finds and reads the Markdown files in which harnesses keep their own memories; writes none.
 
-    Claude Code   <home>/projects/<slug>/memory/**/*.md    of the project whose transcripts lie in
-                                                           the folder <slug>
-    Codex         <home>/memories/*.md                     of no project
-
-They are searched where the transcripts come from: below the folders of the settings, else in the
+They are of the project whose transcripts lie in the folder above, or else of no project. They are
+searched where the transcripts come from: below the folders of the settings, else in the
 usual places.
 """
 
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 import polars as pl
 
-from memory_assets.harnesses.homes import harness_homes
+from memory_assets.harnesses.declaration import ReadHarness
+from memory_assets.harnesses.harness_list import READ
 from memory_assets.schema.extras import extras, further_sources
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.protocols import PartInfo
@@ -35,9 +34,6 @@ from memory_assets.store.store import Store
 LARGEST_FILE = 1_000_000
 """Bytes; larger files are not memories."""
 
-DEEPEST = 3
-"""Levels of folders below `memory/` that are searched."""
-
 _NOT_IN_SLUG = re.compile(r"[^A-Za-z0-9]")
 """Characters that become `-` in a slug, the name that Claude Code makes of a project's path for the
 folder of its transcripts.
@@ -53,11 +49,9 @@ def find_memory_files(settings: Settings) -> list[MemoryFile]:
     """Returns the files, sorted by path."""
     if not settings.harness_memories:
         return []
-    all_files: list[MemoryFile] = []
-    for home in _homes("claude_code", settings):
-        all_files += _claude_files(home)
-    for home in _homes("codex", settings):
-        all_files += _markdown("codex", home / "memories", deepest=0, sessions="")
+    all_files = chain.from_iterable(
+        _files(harness, home) for harness in READ for home in _homes(harness, settings)
+    )
     # The same file may be below several folders of the settings.
     files = {file.path: file for file in all_files}.values()
     rules = read_ignore_rules(settings)
@@ -67,9 +61,12 @@ def find_memory_files(settings: Settings) -> list[MemoryFile]:
 
 def searched_folders(settings: Settings) -> list[Path]:
     """Returns the folders that are searched, whether or not they exist."""
-    claude_folders = (home / "projects" for home in _homes("claude_code", settings))
-    codex_folders = (home / "memories" for home in _homes("codex", settings))
-    return [*claude_folders, *codex_folders]
+    return [
+        home / harness.memories.folders.partition("/")[0]
+        for harness in READ
+        if harness.memories
+        for home in _homes(harness, settings)
+    ]
 
 
 def read_memory_files(store: Store) -> pl.DataFrame:
@@ -123,7 +120,7 @@ def projects_of(store: Store, files: Sequence[MemoryFile]) -> dict[str, str]:
     """Returns the project of each folder of transcripts that has memory files.
 
     It is the project of the latest session in the folder, else the project with which the folder's
-    name ends. Files of Codex have no such folder: for the folder `""`, the project is `""`.
+    name ends. For files without such a folder, the folder `""`, the project is `""`.
     """
     if not files:
         return {}
@@ -132,7 +129,7 @@ def projects_of(store: Store, files: Sequence[MemoryFile]) -> dict[str, str]:
     project_of_folder = {
         file.sessions: _project_in(Path(file.sessions).name, projects) for file in files
     }
-    rows = windows.filter(harness="claude_code").sort("ended_at").select("path", "project")
+    rows = windows.sort("ended_at").select("path", "project")
     for path, project in rows.iter_rows():
         folder = str(Path(path).parent)
         if folder in project_of_folder:
@@ -152,21 +149,24 @@ def _project_in(slug: str, projects: Iterable[str]) -> str:
     )
 
 
-def _homes(harness: Harness, settings: Settings) -> list[Path]:
+def _homes(harness: ReadHarness, settings: Settings) -> list[Path]:
     """Returns where the harness may keep its files: a folder of the settings may be its home or
     contain it.
     """
     homes: list[Path] = []
     for folder in settings.source_folders():
         # Variables name the homes of this machine's user, not those in a folder of the settings.
-        homes += [folder, harness_homes(folder, environ={})[harness]]
-    return homes or [harness_homes(Path(home_folder()))[harness]]
+        homes += [folder, harness.settings.find(folder, environ={})]
+    return homes or [harness.settings.find(Path(home_folder()), os.environ)]
 
 
-def _claude_files(home: Path) -> Iterator[MemoryFile]:
-    for folder in (home / "projects").glob("*"):
-        if folder.is_dir() and not folder.is_symlink():
-            yield from _markdown("claude_code", folder / "memory", DEEPEST, str(folder))
+def _files(harness: ReadHarness, home: Path) -> Iterator[MemoryFile]:
+    memories = harness.memories
+    for folder in home.glob(memories.folders) if memories else ():
+        parent = folder.parent
+        if memories and not (memories.is_beside_sessions and parent.is_symlink()):
+            sessions = str(parent) if memories.is_beside_sessions else ""
+            yield from _markdown(harness.name, folder, memories.deepest, sessions)
 
 
 def _markdown(

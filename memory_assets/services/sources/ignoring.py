@@ -9,16 +9,20 @@ folder, they are compared with its own path. Both are relative to the home folde
 
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import orjson
 
 from memory_assets.errors import SettingsError
 from memory_assets.harnesses.damaged_lines import records_in
-from memory_assets.harnesses.readers import HEADER_LINES, origin_of
+from memory_assets.harnesses.harness_list import HARNESSES
+from memory_assets.harnesses.readers import HEADER_LINES, open_reader, origin_of
+from memory_assets.schema.vocabulary import Harness
 from memory_assets.stages.capture.discover import TranscriptFile, harness_of
 from memory_assets.store.places import home_folder, user_settings_file
 from memory_assets.store.settings import Settings
@@ -27,8 +31,8 @@ if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
 FILE = ".memoryignore"
-MARKED = "marked by Codex as not for memory"
-"""The reason for leaving out a session whose `memory_mode` is `disabled`."""
+MARKED = "marked by {} as not for memory"
+"""The reason for leaving out a session that its harness marked."""
 ORIGIN_LINES = 5
 """First lines of a transcript that name the session it came from."""
 
@@ -80,22 +84,21 @@ class IgnoreRules:
 
     def _reason_for(self, file: TranscriptFile) -> str | None:
         """Returns why the transcript itself is left out; None if it is not."""
-        heeds_mark = self.honours_marks and file.harness == "codex"
+        heeds_mark = self.honours_marks and HARNESSES[file.harness].is_not_for_memory
         if not self.files and not heeds_mark:
             return None
         path = str(file.path)
-        return self._reason(*_header(path, file.inode, file), path, heeds_mark)
+        return self._reason(*_header(path, file.inode, file), path, file.harness)
 
     def reason_for_archived(
-        self, path: str, harness: str, first_lines: Iterable[bytes]
+        self, path: str, harness: Harness, first_lines: Iterable[bytes]
     ) -> str | None:
         """Returns why an archived transcript would be left out today; None if it would not."""
-        heeds_mark = self.honours_marks and harness == "codex"
-        return self._reason(*_header_in(first_lines, harness), path, heeds_mark)
+        return self._reason(*_header_in(first_lines, path, harness), path, harness)
 
-    def _reason(self, folder: str, mode: str, path: str, heeds_mark: bool) -> str | None:
-        is_marked = heeds_mark and mode == "disabled"
-        return self._match(folder, path) or (MARKED if is_marked else None)
+    def _reason(self, folder: str, is_marked: bool, path: str, harness: Harness) -> str | None:
+        mark = MARKED.format(HARNESSES[harness].title)
+        return self._match(folder, path) or (mark if is_marked and self.honours_marks else None)
 
     def ignores(self, path: Path, sessions: str) -> bool:
         """Returns whether a harness's memory file is left out, because its path is, or because the
@@ -163,15 +166,15 @@ def _spec_of(lines: Sequence[str]) -> "GitIgnoreSpec":
 
 
 @lru_cache(maxsize=100_000)
-def _header(path: str, inode: int, file: TranscriptFile) -> tuple[str, str]:
-    """Returns the working folder in which the session began, and the `memory_mode` that Codex gave
-    it; both may be empty. The inode is part of the cache's key.
+def _header(path: str, inode: int, file: TranscriptFile) -> tuple[str, bool]:
+    """Returns the working folder in which the session began, which may be empty, and whether its
+    harness marked it. The inode is part of the cache's key.
     """
     try:
         with file.open() as stream:
-            return _header_in(stream, file.harness)
+            return _header_in(stream, path, file.harness)
     except (OSError, EOFError):
-        return "", ""  # the intake reports files that cannot be read
+        return "", False  # the intake reports files that cannot be read
 
 
 @lru_cache(maxsize=100_000)
@@ -184,19 +187,15 @@ def _origin(file: TranscriptFile) -> tuple[str, str | None]:
     return origin_of(file.harness, str(file.path), lines)
 
 
-def _header_in(lines: Iterable[bytes], harness: str) -> tuple[str, str]:
-    folder = ""
-    mode = ""
+def _header_in(lines: Iterable[bytes], path: str, harness: Harness) -> tuple[str, bool]:
+    """Returns the working folder in which the session began, and whether its harness marked it."""
+    reader = open_reader(harness, path, session_id=path)
+    is_marked = HARNESSES[harness].is_not_for_memory
     for record in chain.from_iterable(map(records_in, islice(lines, HEADER_LINES))):
-        payload = record.get("payload")
-        fields: Mapping[str, Any] = payload if isinstance(payload, dict) else record
-        folder = folder or _text(fields.get("cwd"))
-        is_meta = record.get("type") == "session_meta"
-        if is_meta:
-            mode = _text(fields.get("memory_mode"))
-        if folder and (is_meta or mode or harness != "codex"):
-            break
-    return folder, mode
+        folder = reader.read(orjson.dumps(record)).cwd
+        if folder:
+            return folder, bool(is_marked and is_marked(record))
+    return "", False
 
 
 def _folder_of_sessions(sessions: Path) -> str:
@@ -209,7 +208,3 @@ def _folder_of_sessions(sessions: Path) -> str:
             file = TranscriptFile(path, harness, 0, 0, path.stat().st_ino)
             return _header(str(path), file.inode, file)[0]
     return ""
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""

@@ -29,8 +29,9 @@ import zstandard
 
 from memory_assets.errors import TranscriptError
 from memory_assets.harnesses.damaged_lines import records_in
-from memory_assets.harnesses.recognisers import Recogniser, recognise, recognise_tables
-from memory_assets.schema.vocabulary import Harness
+from memory_assets.harnesses.declaration import HarnessDeclaration, ReadHarness
+from memory_assets.harnesses.recognisers import recognise, recognise_name, recognise_tables
+from memory_assets.schema.vocabulary import HARNESS_NAMES, Harness
 
 DEEPEST = 12
 """Levels of folders that are searched below a configured one; from a home folder to sub-agents of
@@ -284,7 +285,8 @@ def _is_candidate(name: str) -> bool:
     if name in _NOT_TRANSCRIPTS or name.startswith(".") or name.endswith(_UNFINISHED):
         return False
     is_renamed = name.endswith(_RENAMED) and _SESSION_NAME.search(name)
-    return bool(_JSON_LINES.search(name) or name.endswith(_DATABASES) or is_renamed)
+    is_usual = _JSON_LINES.search(name) or name.endswith(_DATABASES) or is_renamed
+    return bool(is_usual or recognise_name(name))
 
 
 def _inspect(path: Path, *, is_configured: bool = False) -> TranscriptFile | None:
@@ -301,26 +303,30 @@ def _inspect(path: Path, *, is_configured: bool = False) -> TranscriptFile | Non
         if not S_ISREG(status.st_mode):
             raise _NotTakenInError("it is not a regular file")
         state = (status.st_size, status.st_mtime_ns, status.st_ino)
-        recogniser, compression = _recognise_file(str(path), *state)
+        harness, compression = _recognise_file(str(path), *state)
     except _NotTakenInError:
         # Nobody expects the other files to be taken in, so no reason is shown for them.
         if is_configured or has_session_name:
             raise
         return None
     # Raised outside of the `try`: such files are counted whatever their name.
-    if recogniser.harness is None:
-        raise _NoReaderError(recogniser.title)
-    return TranscriptFile(path, recogniser.harness, *state, compression)
+    if not isinstance(harness, ReadHarness):
+        raise _NoReaderError(harness.title)
+    return TranscriptFile(path, harness.name, *state, compression)
 
 
 @lru_cache(maxsize=100_000)
-def _recognise_file(path: str, size: int, *_: int) -> tuple[Recogniser, str]:
-    """Returns the recogniser of the file's harness, and the compression of the file.
+def _recognise_file(path: str, size: int, *_: int) -> tuple[HarnessDeclaration, str]:
+    """Returns the file's harness, and the compression of the file.
 
-    Reads the first records. The result is cached; size, time and inode are part of the cache's key.
+    Reads the first records, unless the name is one harness's alone. The result is cached; size,
+    time and inode are part of the cache's key.
     """
     if not size:
         raise _NotTakenInError("it is empty")
+    named = recognise_name(Path(path).name)
+    if named:
+        return named, ""
     with Path(path).open("rb") as stream:
         first_bytes = stream.read(len(_SQLITE))
     if first_bytes == _SQLITE:
@@ -335,17 +341,17 @@ def _recognise_file(path: str, size: int, *_: int) -> tuple[Recogniser, str]:
         lines = iter(lambda: stream.readline(CHUNK_BYTES), b"")
         for line in islice(lines, JUDGED_RECORDS):
             count += 1
-            recogniser = next(filter(None, map(recognise, records_in(line))), None)
-            if recogniser is not None:
-                return recogniser, compression
+            harness = next(filter(None, map(recognise, records_in(line))), None)
+            if harness is not None:
+                return harness, compression
     if count == 1 and not line.endswith(b"\n"):
         raise _NotTakenInError("its first line is not complete yet")
     beginning = "its only line is not" if count == 1 else f"none of its first {count} lines is"
-    raise _NotTakenInError(f"{beginning} a record of Claude Code, Codex or pi")
+    raise _NotTakenInError(f"{beginning} a record of {HARNESS_NAMES}")
 
 
-def _recognise_database(path: Path) -> Recogniser:
-    """Returns the recogniser of the harness that has the tables of the SQLite file.
+def _recognise_database(path: Path) -> HarnessDeclaration:
+    """Returns the harness that has the tables of the SQLite file.
 
     The file and its folder are not changed.
     """
@@ -357,10 +363,10 @@ def _recognise_database(path: Path) -> Recogniser:
             names = [name for (name,) in database.execute(query)]
     except sqlite3.Error as error:
         raise _NotTakenInError(f"it is an SQLite file that cannot be opened: {error}") from error
-    recogniser = recognise_tables(names)
-    if recogniser is None:
+    harness = recognise_tables(names)
+    if harness is None:
         raise _NotTakenInError("it is an SQLite file without the tables of a harness")
-    return recogniser
+    return harness
 
 
 def _open(path: Path, compression: str) -> BinaryIO:

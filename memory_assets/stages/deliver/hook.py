@@ -173,8 +173,8 @@ def _start(
     is_repeat = bool(text and session_id) and _note(root, session_id, source, text, payload)
     if not (is_repeat and source in (RESUMED, FORKED)):
         _print_context(harness, hook_events.START, text)
-    if session_id and source == COMPACTED and harness == "claude_code":
-        # The transcript shows the compaction itself: see `MATCHERS` in `claude_code.hooks`.
+    if session_id and source == COMPACTED and _fact_of(harness, "STARTS_AFTER_COMPACTION"):
+        # The transcript shows the compaction itself, which may have had no hook before it.
         spool_event(root, events.TURN_COMPLETED, {"harness": harness, "sessionId": session_id})
     silence.ask_for_run(root)
 
@@ -247,8 +247,8 @@ def _tell_before(root: str, session: "Any", payload: "Mapping[str, Any]") -> Non
     folder = payload.get("cwd") or ready.here()
     where = (root, "before_tool", TOOL_SECONDS)
     reply = ask(*where, tool=tool, arguments=given, session=session, folder=folder)
-    if reply:
-        _print_context("codex", hook_events.TOOL, reply["text"])
+    if reply and reply["text"]:
+        _print(hook_events.json_context(hook_events.TOOL, visible(reply["text"])))
 
 
 def _send(words: "Sequence[str]") -> None:
@@ -297,15 +297,24 @@ def _parse_words(words: "Sequence[str]") -> "tuple[list[str], dict[str, str]]":
 
 
 def _print_context(harness: str, event: str, text: str) -> None:
-    """Prints the text so that the harness adds it to the model's context."""
+    """Prints the text so that the harness adds it to the model's context: as its package renders
+    it, else as it is.
+    """
     if not text:
         return
+    render = _fact_of(harness, "render_context")
     text = visible(text)
-    if harness == "codex":
-        import json
+    _print(render(event, text) if render else text)
 
-        context = {"hookEventName": event, "additionalContext": text}
-        text = json.dumps({"hookSpecificOutput": context})
+
+def _fact_of(harness: str, name: str) -> "Any":
+    """Returns what the package of the harness says to hooks under this name; else None."""
+    from importlib import import_module
+
+    return getattr(import_module(f"memory_assets.harnesses.{harness}"), name, None)
+
+
+def _print(text: str) -> None:
     sys.stdout.buffer.write(text.rstrip("\n").encode("utf-8", "replace") + b"\n")
     sys.stdout.flush()
 

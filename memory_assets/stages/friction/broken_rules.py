@@ -1,17 +1,17 @@
 """Finds rules that sessions break although their briefing had them, each with what enforces it.
 
-A harness enforces what it can: Claude Code denies or asks by a permission rule, Codex by a prefix
-rule, pi by an extension. Without commands to deny, the rule is repeated in AGENTS.md.
+A harness enforces what it can, by its own kind of rule. What it cannot is repeated in AGENTS.md.
 """
 
-import json
-import re
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 import polars as pl
 
+from memory_assets.harnesses.declaration import EnforcedRule, Enforcement
+from memory_assets.harnesses.harness_list import HARNESSES
 from memory_assets.schema.frames import hash_of
+from memory_assets.schema.vocabulary import Harness
 from memory_assets.stages.friction.finding import (
     AGENTS_MD,
     RULES_SECTION,
@@ -22,19 +22,6 @@ from memory_assets.stages.friction.known_rules import KnownRule
 from memory_assets.stages.friction.week import SessionInfo
 
 FEWEST_SESSIONS = 2
-Enforcement = tuple[str, str, str]
-"""File, section and text."""
-
-_EXTENSION = """\
-const forbidden = new RegExp({pattern});
-export default function (pi) {{
-  pi.on("tool_call", (event) => {{
-    if (forbidden.test(String(event.input.command ?? ""))) {{
-      return {{ block: true, reason: {reason} }};
-    }}
-  }});
-}}
-"""
 
 
 def find_broken_rules(
@@ -66,34 +53,15 @@ def find_broken_rules(
     return problems
 
 
-def enforce(rule: KnownRule, harness: str) -> Enforcement:
+def enforce(rule: KnownRule, harness: Harness) -> Enforcement:
     """Returns the file of the harness, its section and the text that enforce the rule."""
-    enforced = {"claude_code": _permissions, "codex": _prefix_rules, "pi": _extension}[harness](
-        rule
+    enforced = EnforcedRule(
+        hash_of(rule.id), rule.text, _commands(rule), rule.rule.files, bool(rule.rule.then)
     )
-    return enforced if enforced[-1] else (AGENTS_MD, RULES_SECTION, rule.text)
-
-
-def _permissions(rule: KnownRule) -> Enforcement:
-    folders = (path.rstrip("/") + "/**" * path.endswith("/") for path in rule.rule.files)
-    lines = [*map("Edit({})".format, folders), *map("Bash({}:*)".format, _commands(rule))]
-    return ".claude/settings.json", "ask" if rule.rule.then else "deny", "\n".join(lines)
-
-
-def _prefix_rules(rule: KnownRule) -> Enforcement:
-    decision = "prompt" if rule.rule.then else "forbidden"
-    behind = f'decision="{decision}", justification={_quoted(rule.text)})'
-    patterns = (_quoted(command.split()) for command in _commands(rule))
-    lines = (f"prefix_rule(pattern={pattern}, {behind}" for pattern in patterns)
-    return f".codex/rules/{hash_of(rule.id)}.rules", "", "\n".join(lines)
-
-
-def _extension(rule: KnownRule) -> Enforcement:
-    names = "|".join(map(re.escape, _commands(rule)))
-    pattern = _quoted(rf"(?:^|[;&|(]\s*)(?:{names})(?!\S)")
-    text = _EXTENSION.format(pattern=pattern, reason=_quoted(rule.text))
-    is_denied = names and not rule.rule.then
-    return f".pi/extensions/{hash_of(rule.id)}.ts", "", text if is_denied else ""
+    enforce_in = HARNESSES[harness].enforce
+    repeated = Enforcement(AGENTS_MD, RULES_SECTION, rule.text)
+    enforcement = enforce_in(enforced) if enforce_in else repeated
+    return enforcement if enforcement.text else repeated
 
 
 def _commands(rule: KnownRule) -> list[str]:
@@ -103,7 +71,3 @@ def _commands(rule: KnownRule) -> list[str]:
     commands = rule.rule.forbidden or rule.rule.then
     sure = (command for command in commands if command.is_sure)
     return [command.text for command in sure if command.words[0] != "*"]
-
-
-def _quoted(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)

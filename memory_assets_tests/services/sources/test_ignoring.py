@@ -153,7 +153,7 @@ def test_sessions_that_codex_marks_are_left_out_unless_the_owner_wants_them(
 ):
     codex(1, "disabled"), codex(2, "enabled"), codex(3, "polluted")
     assert read() == {"0b000002", "0b000003"}
-    assert [one.reason for one in find_ignored(read_settings())] == [MARKED]
+    assert [one.reason for one in find_ignored(read_settings())] == [MARKED.format("Codex")]
     monkeypatch.setenv("MEMORY_HARNESS_OPT_OUTS", "0")
     assert read() == {"0b000001", "0b000002", "0b000003"}
 
@@ -166,7 +166,10 @@ def test_what_is_ignored_is_counted_and_named_in_the_status_and_is_no_fault():
     store = open_store(read_settings())
     assert find_left_out(store) == []
     text = render_status(status_of(store))
-    assert f"ignored       3 transcripts: 2 by `clients/` in {path}; 1 {MARKED}" in text
+    assert (
+        f"ignored       3 transcripts: 2 by `clients/` in {path}; 1 {MARKED.format('Codex')}"
+        in text
+    )
 
 
 def test_the_memories_of_a_harness_about_an_ignored_folder_are_left_out_too():

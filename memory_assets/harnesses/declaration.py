@@ -1,0 +1,126 @@
+"""What each harness declares in its folder: how its files are recognised, where they are, what
+reads them, and our parts of its settings.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from memory_assets.harnesses.hook_commands import HookTarget
+from memory_assets.harnesses.hook_parts import HookPart
+from memory_assets.harnesses.normal_form import TranscriptReader
+from memory_assets.schema.vocabulary import Harness
+
+Record = Mapping[str, Any]
+"""A line of a transcript."""
+
+
+@dataclass(frozen=True)
+class Location:
+    """A file or folder of a harness, which a variable of the environment may move."""
+
+    path: str
+    """Below the parent or, without one, below the person's home."""
+    variable: str = ""
+    """Names another file or folder in its place."""
+    parent: "Location | None" = None
+
+    def find(self, home: Path, environ: Mapping[str, str]) -> Path:
+        """Returns the path, whether or not it exists."""
+        named = environ.get(self.variable)
+        if named:
+            return Path(named).expanduser()
+        folder = self.parent.find(home, environ) if self.parent else home
+        return folder / self.path
+
+    def variables(self) -> list[str]:
+        """Returns the names of the variables that may move it."""
+        above = self.parent.variables() if self.parent else []
+        return [*above, self.variable] if self.variable else above
+
+
+@dataclass(frozen=True)
+class MemoryFolders:
+    """Where a harness keeps its own memories, as Markdown files."""
+
+    folders: str
+    """A pattern of the folders, below the folder of the harness's settings."""
+    deepest: int = 0
+    """Levels of folders below each of them."""
+    is_beside_sessions: bool = False
+    """Whether the folder above has the transcripts of the same project."""
+
+
+@dataclass(frozen=True)
+class EnforcedRule:
+    """A rule of the person, as far as a harness can enforce it."""
+
+    id: str
+    """A text that is a file name, too."""
+    text: str
+    commands: Sequence[str]
+    """Beginnings of commands that it forbids or, if it `asks`, that need the person's consent."""
+    files: Sequence[str]
+    """Files, and folders with `/` at the end, that it forbids to edit."""
+    asks: bool
+
+
+class Enforcement(NamedTuple):
+    """What a person adds to a file so that a rule is enforced; without a text nothing."""
+
+    file: str
+    section: str
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class HarnessDeclaration:
+    """What is known about a harness; one without a `name` is recognised and cannot be read yet."""
+
+    title: str
+    """Its name for people."""
+    transcripts: tuple[Location, ...] = ()
+    is_record: Callable[[Record], bool] = lambda _: False
+    """Whether the harness writes such records."""
+    tables: frozenset[str] = frozenset()
+    """Names that the tables of its SQLite file include."""
+    file_names: tuple[str, ...] = ()
+    """Patterns of names that no other harness gives to its transcripts."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadHarness(HarnessDeclaration):
+    """A harness whose transcripts are read."""
+
+    name: Harness
+    settings: Location
+    """The folder of its settings."""
+    reader: type[TranscriptReader]
+    program: str = ""
+    """The command of its client."""
+    hook_parts: Callable[[HookTarget], tuple[HookPart, ...]] | None = None
+    """Returns our parts of its settings; None where it has neither hooks nor servers of tools."""
+    memories: MemoryFolders | None = None
+    is_not_for_memory: Callable[[Record], bool] | None = None
+    """Whether the record that names the session's folder marks it as not for memory."""
+    enforce: Callable[[EnforcedRule], Enforcement] | None = None
+    """Returns what makes the harness enforce a rule; without, AGENTS.md repeats it."""
+
+
+def quoted(value: object) -> str:
+    """Returns a value as source text of a rule."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def type_of(record: Record) -> str:
+    """Returns the type of a record; empty where it is no text."""
+    record_type = record.get("type")
+    return record_type if isinstance(record_type, str) else ""
+
+
+def message_of(record: Record) -> Record:
+    """Returns the message in a record; empty where it is no object."""
+    message = record.get("message")
+    return message if isinstance(message, dict) else {}

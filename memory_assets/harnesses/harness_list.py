@@ -1,0 +1,22 @@
+"""The harnesses, one line each: add a harness here after its folder."""
+
+from memory_assets.harnesses.claude_code.declaration import HARNESS as CLAUDE_CODE
+from memory_assets.harnesses.codex.declaration import HARNESS as CODEX
+from memory_assets.harnesses.declaration import HarnessDeclaration, ReadHarness
+from memory_assets.harnesses.not_read import NOT_READ
+from memory_assets.harnesses.pi.declaration import HARNESS as PI
+from memory_assets.schema.vocabulary import Harness
+
+READ: tuple[ReadHarness, ...] = (
+    CLAUDE_CODE,
+    CODEX,
+    PI,
+)
+"""Those whose transcripts are read, as people see them listed."""
+
+HARNESSES: dict[Harness, ReadHarness] = {harness.name: harness for harness in READ}
+
+RECOGNISED: tuple[HarnessDeclaration, ...] = (*NOT_READ, *reversed(READ))
+"""The first whose records match a file counts. Claude Code and pi are recognised by fields that
+others have, too, so that they come late.
+"""

@@ -1,0 +1,80 @@
+"""Harnesses whose transcripts are recognised and cannot be read yet."""
+
+from memory_assets.harnesses.declaration import (
+    HarnessDeclaration,
+    Location,
+    Record,
+    message_of,
+    type_of,
+)
+
+DATA = Location(".local/share", "XDG_DATA_HOME")
+
+
+def _is_qwen(record: Record) -> bool:
+    if not isinstance(record.get("sessionId"), str):
+        return False
+    is_marked = "provenance" in record or "systemPayload" in record
+    return is_marked or isinstance(message_of(record).get("parts"), list)
+
+
+def _is_copilot(record: Record) -> bool:
+    is_event = "." in type_of(record) and isinstance(record.get("data"), dict)
+    return is_event and "id" in record and "timestamp" in record
+
+
+def _is_gemini(record: Record) -> bool:
+    return "projectHash" in record and "sessionId" in record and "type" not in record
+
+
+def _is_cursor(record: Record) -> bool:
+    has_content = isinstance(message_of(record).get("content"), list)
+    return has_content and "role" in record and "type" not in record
+
+
+def _is_droid(record: Record) -> bool:
+    return type_of(record) == "session_start" and "id" in record
+
+
+NOT_READ = (
+    HarnessDeclaration(
+        title="Qwen Code", transcripts=(Location(".qwen/projects"),), is_record=_is_qwen
+    ),
+    HarnessDeclaration(
+        title="Copilot CLI",
+        transcripts=(Location(".copilot/session-state"),),
+        is_record=_is_copilot,
+    ),
+    HarnessDeclaration(
+        title="Gemini CLI", transcripts=(Location(".gemini/tmp"),), is_record=_is_gemini
+    ),
+    HarnessDeclaration(
+        title="Cursor",
+        transcripts=(Location(".cursor/projects"),),
+        is_record=_is_cursor,
+        tables=frozenset({"cursorDiskKV"}),
+    ),
+    HarnessDeclaration(
+        title="OpenCode",
+        transcripts=(Location("opencode/opencode.db", parent=DATA),),
+        tables=frozenset({"session", "message", "part"}),
+    ),
+    HarnessDeclaration(
+        title="Cline",
+        transcripts=(Location(".cline/data/sessions"),),
+        file_names=("*.messages.json", "api_conversation_history.json"),
+    ),
+    HarnessDeclaration(
+        title="Droid", transcripts=(Location(".factory/sessions"),), is_record=_is_droid
+    ),
+    HarnessDeclaration(
+        title="Goose",
+        transcripts=(Location("goose/sessions", parent=DATA),),
+        tables=frozenset({"schema_version", "sessions", "messages"}),
+    ),
+    HarnessDeclaration(
+        title="Kimi Code",
+        transcripts=(Location(".kimi-code/sessions"),),
+        file_names=("wire.jsonl",),
+    ),
+)
