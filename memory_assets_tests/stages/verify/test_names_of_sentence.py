@@ -26,6 +26,7 @@ def names(sentence: str) -> list[tuple[str, ...]]:
         ("`cargo run -p tide -- --once`", ["command cargo run", "flag cargo -p", "flag --once"]),
         ("The mise tasks test:unit and lint:go run go test -race, then -count=1, and tidy go.mod/go.sum.", ["mise task test:unit", "mise task lint:go", "command go test", "flag go -race", "flag -count", "path go.mod", "path go.sum"]),
         ("We are on branch release/2.x; the `develop` branch is behind.", ["branch release/2.x", "branch develop"]),
+        ("We depend on redis, tables are drawn with the `tabulate` package, and much depends on strategy.", ["dependency redis", "dependency tabulate"]),
         ("PR 123 (commit 4f2a9bc1d0) follows ADR 12.", ["pull request #123", "commit 4f2a9bc1d0", "decision record ADR-0012"]),
     ],
 )  # fmt: skip
@@ -42,6 +43,8 @@ def test_what_has_the_shape_of_a_name_is_one(sentence: str, expected: list[str])
         ("The API listens on port 8080, the database on localhost:5432.", [("port", "8080"), ("port", "5432")]),
         ("`max_retries` defaults to 5, and the timeout is 30 seconds.", [("max_retries", "5"), ("timeout", "30")]),
         ("ruff has `line-length = 100` here.", [("line-length", "100")]),
+        ("It listens on :7070 at 10:30, beside postgres:15.6.", [("port", "7070"), ("postgres", "15.6")]),
+        ("sqlalchemy is pinned to 2.0.25, tide.hold_minutes is 25 and MAX_DEPTH is 9.", [("sqlalchemy", "2.0.25"), ("tide.hold_minutes", "25"), ("MAX_DEPTH", "9")]),
         ("pytest takes 2.5 seconds, uv is 10.5 times faster, version 2.1 has 3.5 MB.", []),
     ],
 )  # fmt: skip
