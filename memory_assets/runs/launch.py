@@ -25,6 +25,7 @@ from memory_assets.runs.instance import open_instance
 from memory_assets.runs.record import begin_night
 from memory_assets.runs.scopes import register_keys
 from memory_assets.runs.staleness import stale_days
+from memory_assets.runs.word_search import index_words
 from memory_assets.schema.extras import loaded
 from memory_assets.schema.progress import expect, part, works
 from memory_assets.schema.tables import JOBS, tables_in, with_sources
@@ -89,7 +90,8 @@ def ingest(store: Store, *, reflect: bool = True, with_chroma: bool = False) -> 
 
 
 def update(runner: "Runner", jobs: Sequence[str], *, recall_first: bool = False) -> None:
-    """Runs what is due of these jobs, in order.
+    """Runs what is due of these jobs, in order, after everything that was said can be found by its
+    words.
 
     With `recall_first`, the tables that answer questions are built before all others. If a file is
     damaged, it is put aside and the update starts again with the first job.
@@ -97,6 +99,7 @@ def update(runner: "Runner", jobs: Sequence[str], *, recall_first: bool = False)
     put_damaged_aside(runner.store, is_deep=False)
     for attempt in count(1):
         try:
+            index_words(runner.store)
             if recall_first:
                 runner.run_recall_first()
             for job in jobs:
