@@ -21,6 +21,7 @@ from platformdirs import user_cache_dir
 PACKAGES = {
     "claude": ("@anthropic-ai/claude-code@2.1.330",),
     "codex": ("@openai/codex@0.169.0",),
+    "gemini": ("@google/gemini-cli@0.61.0",),
     "pi": ("@earendil-works/pi-coding-agent@0.87.1", "node@22.23.3"),
 }
 """pi needs a newer Node than most machines have; the others bring a program of their own."""
@@ -224,6 +225,31 @@ class Pi(Driven):
 
     def _call(self, command: str) -> dict[str, Any]:
         return self._send({"id": command, "type": command}, lambda one: one.get("id") == command)
+
+
+class Gemini:
+    """Gemini CLI, headless: a process for each prompt."""
+
+    def __init__(
+        self, environ: Mapping[str, str], cwd: Path, session: str, *, how: str = "new"
+    ) -> None:
+        self.session = session
+        self._environ, self._cwd = dict(environ), cwd
+        self._option = "--session-id" if how == "new" else "--resume"
+
+    def ask(self, prompt: str) -> None:
+        """Asks the prompt, and returns when it is answered."""
+        words = ["gemini", "-y", "-m", "gemini-2.5-flash", self._option, self.session, "-p", prompt]
+        subprocess.run(
+            words,
+            env=self._environ,
+            cwd=self._cwd,
+            check=True,
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            timeout=ANSWER_SECONDS,
+        )
+        self._option = "--resume"
 
 
 CLIENTS: dict[str, type[Claude] | type[Codex] | type[Pi]] = {

@@ -1,4 +1,5 @@
-"""A local server that streams answers to the clients of harnesses: the Messages API to Claude Code, the Responses API to Codex.
+"""A local server that streams answers to the clients of harnesses: the Messages API to Claude Code and OpenCode, the
+Responses API to Codex, Gemini's API to its client.
 
 What it answers is a function of the request's body, as in `messages_api`, whose answers and faults it shares; it logs every request.
 """
@@ -40,11 +41,7 @@ class StreamingApi:
 
     def questions(self) -> list[dict[str, Any]]:
         """The bodies of all questions."""
-        return [
-            entry["body"]
-            for entry in self.requests
-            if entry["path"].endswith(("/messages", "/responses"))
-        ]
+        return [entry["body"] for entry in self.requests if entry["path"].endswith(tuple(EVENTS))]
 
 
 def messages_events(body: dict[str, Any], said: Said | Called) -> Iterator[Event]:
@@ -120,6 +117,31 @@ def responses_events(body: dict[str, Any], said: Said | Called) -> Iterator[Even
     }
 
 
+def gemini_events(body: dict[str, Any], said: Said | Called) -> Iterator[Event]:
+    """The one event of an answer of Gemini's API."""
+    parts: list[Event] = [{"text": said.text}] if said.text else []
+    if isinstance(said, Called):
+        parts.append({"functionCall": {"name": said.name, "args": said.arguments}})
+    content = {"role": "model", "parts": parts}
+    count = len(said.text) // 4
+    tokens = {
+        "promptTokenCount": 100,
+        "candidatesTokenCount": count,
+        "totalTokenCount": 100 + count,
+    }
+    candidate = {"content": content, "finishReason": "STOP", "index": 0}
+    yield {"candidates": [candidate], "usageMetadata": tokens}
+
+
+EVENTS: dict[str, Callable[[dict[str, Any], Said | Called], Iterator[Event]]] = {
+    "/messages": messages_events,
+    "/responses": responses_events,
+    ":streamGenerateContent": gemini_events,
+    ":generateContent": gemini_events,
+}
+"""End of the path of a question → the events of its answer; `:generateContent` does not stream."""
+
+
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     api: StreamingApi
@@ -132,7 +154,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.api.requests.append(
             {"method": "POST", "path": path, "headers": headers, "body": body, "at": time.time()}
         )
-        if not path.endswith(("/messages", "/responses")):
+        events_of = next((EVENTS[end] for end in EVENTS if path.endswith(end)), None)
+        if events_of is None:
             return self._send(404, b"{}", {"content-type": "application/json"})
         said = self.api.answer(body)
         time.sleep(getattr(said, "seconds", 0.0))
@@ -140,14 +163,11 @@ class _Handler(BaseHTTPRequestHandler):
             headers = {"content-type": "application/json", **said.headers}
             return self._send(said.status, json.dumps(said.body()).encode(), headers)
         said = said if isinstance(said, Said | Called) else Said(said)
-        events = (
-            messages_events(body, said)
-            if path.endswith("/messages")
-            else responses_events(body, said)
-        )
-        stream = "".join(
-            f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events
-        )
+        events = list(events_of(body, said))
+        if path.endswith(":generateContent"):
+            whole = json.dumps(events[0]).encode()
+            return self._send(200, whole, {"content-type": "application/json"})
+        stream = "".join(f"{_name_of(event)}data: {json.dumps(event)}\n\n" for event in events)
         return self._send(200, stream.encode(), {"content-type": "text/event-stream"})
 
     def do_GET(self) -> None:
@@ -167,6 +187,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:
         """Prints nothing; the log is in the server's state."""
+
+
+def _name_of(event: Event) -> str:
+    """The line that names an event; events of Gemini's API have no names."""
+    return f"event: {event['type']}\n" if "type" in event else ""
 
 
 class _Server(ThreadingHTTPServer):

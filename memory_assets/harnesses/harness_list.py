@@ -3,6 +3,7 @@
 from memory_assets.harnesses.claude_code.declaration import HARNESS as CLAUDE_CODE
 from memory_assets.harnesses.codex.declaration import HARNESS as CODEX
 from memory_assets.harnesses.declaration import HarnessDeclaration, ReadHarness
+from memory_assets.harnesses.gemini.declaration import HARNESS as GEMINI
 from memory_assets.harnesses.not_read import NOT_READ
 from memory_assets.harnesses.pi.declaration import HARNESS as PI
 from memory_assets.schema.vocabulary import Harness
@@ -10,6 +11,7 @@ from memory_assets.schema.vocabulary import Harness
 READ: tuple[ReadHarness, ...] = (
     CLAUDE_CODE,
     CODEX,
+    GEMINI,
     PI,
 )
 """Those whose transcripts are read, as people see them listed."""

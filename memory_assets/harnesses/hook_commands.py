@@ -35,12 +35,12 @@ class HookTarget:
         """Returns the command of each event at which a hook runs."""
         return {event: self.hook_command(event) for event in (*EVENTS, *self.optional_events)}
 
-    def hook_command(self, event: str) -> list[str]:
-        """Returns the command of the hook of an event.
+    def hook_command(self, event: str, *options: str) -> list[str]:
+        """Returns the command of the hook of an event, with options.
 
         It names the store, so that it does not depend on the environment of the harness.
         """
-        return [*command(), "hooks", "run", self.harness, event, "--store", self.store]
+        return [*command(), "hooks", "run", self.harness, event, *options, "--store", self.store]
 
     def server_command(self, *, is_recalling: bool | None = None) -> list[str]:
         """Returns the command of the server of tools, by default as `is_recalling` says."""

@@ -15,6 +15,9 @@ TOOL = "PreToolUse"
 NOTIFY = "notify"
 """Codex calls it after each turn, with the payload as the last word instead of on stdin."""
 
+AT_PROMPT = "prompt"
+"""Source of a session's start: a prompt, which has the briefing if the session had none yet."""
+
 EVENTS = (START, COMPACTING, END)
 """Events that always have a hook."""
 

@@ -111,9 +111,13 @@ class JsonHooks(HookPart):
 
     harness: str
     commands: Mapping[str, Sequence[str]]
-    """Event → the words of the hook's command."""
+    """Our name of an event → the words of the hook's command, which has that name."""
     rules: Sequence[str] = ()
     """Rules for `permissions.allow`, one for each tool."""
+    events: Mapping[str, str] = field(default_factory=dict)
+    """Our name of an event → the harness's, where they differ."""
+    timeout: int = HOOK_SECONDS
+    """In the unit of the harness."""
     matchers: Mapping[str, str] = field(default_factory=dict)
     """Event → the occasions that its hook is for; other hooks are for every occasion."""
 
@@ -134,17 +138,22 @@ class JsonHooks(HookPart):
             return None
         present = {(event, hook["command"], matcher) for event, _, _, hook, matcher in hooks}
         lines = {event: shell_line(words) for event, words in self.commands.items()}
-        expected = {(event, line, self.matchers.get(event)) for event, line in lines.items()}
+        expected = {
+            (self._name_of(event), line, self.matchers.get(event)) for event, line in lines.items()
+        }
         return present == expected and not self._missing_rules(root)
 
     def optional_events(self, text: str) -> Collection[str]:
         """Returns the optional events of our hooks."""
-        events = {event for event, *_ in self.find(root_of(text, self.path))}
-        return [event for event in NOTES if event in events]
+        hooks = self.find(root_of(text, self.path))
+        words = {word for *_, hook, _ in hooks for word in hook["command"].split()}
+        return [event for event in NOTES if event in words]
 
     def add(self, text: str) -> list[Insertion]:
         """Returns the insertions that add a hook to each event, and the rules."""
-        groups = {event: [self._group(event)] for event in self.commands}
+        groups: dict[str, list[Any]] = {}
+        for event in self.commands:
+            groups.setdefault(self._name_of(event), []).append(self._group(event))
         root = root_of(text, self.path)
         missing = self._missing_rules(root)
         hooks = root.child("hooks")
@@ -193,9 +202,12 @@ class JsonHooks(HookPart):
                 names += [name, *container.keys]
         return names + [rule for rule in self.rules if allowed and rule in allowed.value]
 
+    def _name_of(self, event: str) -> str:
+        return self.events.get(event, event)
+
     def _group(self, event: str) -> dict[str, Any]:
         command = shell_line(self.commands[event])
-        hook = {"type": "command", "command": command, "timeout": HOOK_SECONDS}
+        hook = {"type": "command", "command": command, "timeout": self.timeout}
         matcher = {"matcher": self.matchers[event]} if event in self.matchers else {}
         return {**matcher, "hooks": [hook]}
 
@@ -203,17 +215,17 @@ class JsonHooks(HookPart):
         if not isinstance(hooks.value, dict):
             raise self.broken("hooks", "an object")
         missing = {event: groups[event] for event in groups if event not in hooks.keys}
-        present = (event for event in self.commands if event not in missing)
-        insertions = [self._append(text, hooks, event) for event in present]
+        present = (event for event in groups if event not in missing)
+        insertions = [self._append(text, hooks, event, groups[event]) for event in present]
         if missing:
             insertions.append(insert_members(text, hooks, missing))
         return insertions
 
-    def _append(self, text: str, hooks: Node, event: str) -> Insertion:
+    def _append(self, text: str, hooks: Node, event: str, added: Sequence[Any]) -> Insertion:
         groups = hooks.child(event)
         if groups is None or not isinstance(groups.value, list):
             raise self.broken(f"hooks.{event}", "a list")
-        return append_items(text, groups, [self._group(event)])
+        return append_items(text, groups, added)
 
     def _add_rules(self, text: str, permissions: Node, missing: Sequence[str]) -> Insertion:
         if not isinstance(permissions.value, dict):
@@ -268,7 +280,7 @@ class JsonHooks(HookPart):
 
 @dataclass(frozen=True, kw_only=True)
 class JsonServer(HookPart):
-    """Our server of tools in a JSON file of Claude Code or pi.
+    """Our server of tools in a JSON file, as most harnesses have it.
 
     Another server of the same name stays.
     """

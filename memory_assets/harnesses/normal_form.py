@@ -168,6 +168,11 @@ class TranscriptReader(ABC):
         """
         return None
 
+    @staticmethod
+    def folder_of_path(path: str) -> str:
+        """Returns the working folder if the place of the file decides it, else an empty text."""
+        return ""
+
     @classmethod
     def seed_of(cls, session_id: str, first_lines: Sequence[bytes]) -> str:
         """Returns the seed of the file's message ids.

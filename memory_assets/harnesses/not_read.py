@@ -23,10 +23,6 @@ def _is_copilot(record: Record) -> bool:
     return is_event and "id" in record and "timestamp" in record
 
 
-def _is_gemini(record: Record) -> bool:
-    return "projectHash" in record and "sessionId" in record and "type" not in record
-
-
 def _is_cursor(record: Record) -> bool:
     has_content = isinstance(message_of(record).get("content"), list)
     return has_content and "role" in record and "type" not in record
@@ -46,7 +42,7 @@ NOT_READ = (
         is_record=_is_copilot,
     ),
     HarnessDeclaration(
-        title="Gemini CLI", transcripts=(Location(".gemini/tmp"),), is_record=_is_gemini
+        title="Gemini CLI's old format", file_names=("session-????-??-??T??-??-*.json",)
     ),
     HarnessDeclaration(
         title="Cursor",

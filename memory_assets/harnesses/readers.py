@@ -64,6 +64,11 @@ def origin_of(harness: Harness, path: str, first_lines: Sequence[bytes]) -> tupl
     return session_id, next(filter(None, parents), None)
 
 
+def folder_of(harness: Harness, path: str) -> str:
+    """Returns the working folder of a file whose records name none (`folder_of_path`)."""
+    return HARNESSES[harness].reader.folder_of_path(path)
+
+
 def seed_of(harness: Harness, path: str, first_lines: Sequence[bytes]) -> str:
     """Returns the seed of the file's message ids (`TranscriptReader.seed_of`)."""
     session_id = session_id_of(harness, path, first_lines)

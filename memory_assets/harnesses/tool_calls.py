@@ -1,6 +1,6 @@
 """Describes what a tool call does: its text, the files it touches, and the author of its result.
 
-Takes the name of a tool and its arguments, as any of the three harnesses writes them.
+Takes the name of a tool and its arguments, as any harness writes them.
 """
 
 import re
@@ -18,11 +18,14 @@ from memory_assets.text.words import word_set
 ARGUMENT_CHARS = 1_500
 """Length at which a call's arguments are cut, as the observer sees them (DUET's literal form)."""
 
-_FILE_TOOLS = word_set("Read Grep Glob LS NotebookRead read grep find ls read_file view_image")
+_FILE_TOOLS = word_set(
+    "Read Grep Glob LS NotebookRead read grep find ls read_file view_image glob list_directory"
+    " grep_search search_file_content read_many_files"
+)
 _READ_TOOLS = word_set("Read NotebookRead read read_file")
-_WRITE_TOOLS = word_set("Edit Write MultiEdit NotebookEdit edit write write_file edit_file")
+_WRITE_TOOLS = word_set("Edit Write MultiEdit NotebookEdit edit write write_file edit_file replace")
 _SHELL_TOOLS = word_set(
-    "Bash bash shell exec_command exec local_shell container.exec shell_command"
+    "Bash bash shell exec_command exec local_shell container.exec shell_command run_shell_command"
 )
 _PATTERNS = patterns_beside(__file__)
 _WEB_TOOL = _PATTERNS["web_tool"]

@@ -4,8 +4,13 @@ module at every start.
 
 from typing import Literal, get_args
 
-Harness = Literal["claude_code", "codex", "pi"]
-HARNESS_TITLES = {"claude_code": "Claude Code", "codex": "Codex", "pi": "pi"}
+Harness = Literal["claude_code", "codex", "gemini", "pi"]
+HARNESS_TITLES = {
+    "claude_code": "Claude Code",
+    "codex": "Codex",
+    "gemini": "Gemini CLI",
+    "pi": "pi",
+}
 """Harness → its name for people."""
 *_OTHERS, _LAST = HARNESS_TITLES.values()
 HARNESS_NAMES = f"{', '.join(_OTHERS)} or {_LAST}"

@@ -66,6 +66,8 @@ class Range(Resource):
     """Working folder → name of its git repository, for folders in the range that were in one on
     this machine; None where that was not looked up.
     """
+    folder: str = ""
+    """Working folder, where the place of the file names it and its records do not."""
     content_type: str = "application/jsonl"
     starts_with_newline: bool = False
     """Whether its first byte is the newline of the line before it: that line was captured while it

@@ -64,5 +64,7 @@ def test_files_whose_names_one_harness_alone_gives_are_counted_as_its(tmp_path: 
         (tmp_path / name).write_text("[]")
     (tmp_path / "1772350000" / "1772350000.json").write_text("{}")
     (tmp_path / "wire.jsonl").write_bytes(lines({"type": "user", "message": {"content": "x"}}))
+    (tmp_path / "session-2025-09-01T09-00-918f2c88.json").write_text("{}")
     found = find_files([tmp_path])
-    assert (found.unread, found.transcripts) == ({"Cline": 2, "Kimi Code": 1}, [])
+    counts = {"Cline": 2, "Kimi Code": 1, "Gemini CLI's old format": 1}
+    assert (found.unread, found.transcripts) == (counts, [])

@@ -56,6 +56,7 @@ class Piece(BaseModel):
     line_to: Offset
     sha256: Digest
     repositories: Annotated[dict[Name, Name], Field(max_length=1_000)] = {}
+    folder: Annotated[str, Field(max_length=4_096)] = ""
     starts_with_newline: bool = False
     content: str
     """Zstandard, in base64."""
@@ -180,6 +181,7 @@ def to_piece(raw_piece: RawPiece, content: bytes) -> Piece:
         line_to=raw_piece.line_to,
         sha256=hashlib.sha256(content).hexdigest(),
         repositories=mask_names(entry.repositories or {}),
+        folder=mask_text(entry.folder)[0],
         starts_with_newline=raw_piece.starts_with_newline,
         content=pack(content),
     )

@@ -228,7 +228,7 @@ class Pusher:
 
         Notes in the record which pieces the server confirms.
         """
-        rows = [piece.model_dump() for piece in pieces]
+        rows = [piece.model_dump(exclude_defaults=True) for piece in pieces]
         body = orjson.dumps({"client": self.client, "pieces": rows})
         answer = self._send_patiently("push", body)
         self._counts.update(sent_bytes=len(body), requests=1)

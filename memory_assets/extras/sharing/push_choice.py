@@ -88,7 +88,8 @@ def _may_push(names: Sequence[str], project: str) -> bool:
 def _reason_to_ignore(store: Store, rules: IgnoreRules, ranges: Sequence[Range]) -> str | None:
     first = ranges[0]
     lines = islice(store.archive.lines(first.source_id, ranges[-1].generation), HEADER_LINES)
-    return rules.reason_for_archived(first.path, first.harness, (line.content for line in lines))
+    content = (line.content for line in lines)
+    return rules.reason_for_archived(first.path, first.harness, content, first.folder)
 
 
 def _projects_and_persons(store: Store) -> Mapping[str, tuple[list[str], list[str]]]:

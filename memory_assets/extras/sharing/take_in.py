@@ -135,6 +135,7 @@ def _range(
         masked_count=masked_count,
         masking_version=version_of("resources"),
         repositories=mask_names(piece.repositories),
+        folder=mask_text(piece.folder)[0],
         pushed=sender,
     )
 

@@ -30,8 +30,12 @@ class Resource(Record):
     line_to: Count = column("Record number after the range.")
     sha256: str = column("SHA-256 of the archived (masked) bytes, in hex.")
     content_type: str = column("Media type of the content.")
-    content_at: datetime | None = column("Earliest event time inside the range.")
-    content_until: datetime | None = column("Latest event time inside the range.")
+    content_at: datetime | None = column(
+        "Earliest event time inside the range; without one, when its file changed."
+    )
+    content_until: datetime | None = column(
+        "Latest event time inside the range; without one, when its file changed."
+    )
     conversation_id: str = column("The session that the transcript belongs to.")
     created_at: datetime = column("When the range was captured.")
     masked_count: Count = column("Secrets masked in the range.")

@@ -21,7 +21,7 @@ import orjson
 from memory_assets.errors import SettingsError
 from memory_assets.harnesses.damaged_lines import records_in
 from memory_assets.harnesses.harness_list import HARNESSES
-from memory_assets.harnesses.readers import HEADER_LINES, open_reader, origin_of
+from memory_assets.harnesses.readers import HEADER_LINES, folder_of, open_reader, origin_of
 from memory_assets.schema.vocabulary import Harness
 from memory_assets.stages.capture.discover import TranscriptFile, harness_of
 from memory_assets.store.places import home_folder, user_settings_file
@@ -91,10 +91,14 @@ class IgnoreRules:
         return self._reason(*_header(path, file.inode, file), path, file.harness)
 
     def reason_for_archived(
-        self, path: str, harness: Harness, first_lines: Iterable[bytes]
+        self, path: str, harness: Harness, first_lines: Iterable[bytes], place: str
     ) -> str | None:
-        """Returns why an archived transcript would be left out today; None if it would not."""
-        return self._reason(*_header_in(first_lines, path, harness), path, harness)
+        """Returns why an archived transcript would be left out today; None if it would not.
+
+        `place` is the working folder where the records do not name it.
+        """
+        folder, is_marked = _header_in(first_lines, path, harness)
+        return self._reason(folder or place, is_marked, path, harness)
 
     def _reason(self, folder: str, is_marked: bool, path: str, harness: Harness) -> str | None:
         mark = MARKED.format(HARNESSES[harness].title)
@@ -172,7 +176,8 @@ def _header(path: str, inode: int, file: TranscriptFile) -> tuple[str, bool]:
     """
     try:
         with file.open() as stream:
-            return _header_in(stream, path, file.harness)
+            folder, is_marked = _header_in(stream, path, file.harness)
+            return folder or folder_of(file.harness, path), is_marked
     except (OSError, EOFError):
         return "", False  # the intake reports files that cannot be read
 

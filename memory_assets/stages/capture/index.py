@@ -184,7 +184,7 @@ def _rows_of(archive: Archive, first: Range, state: _State) -> Iterator[dict[str
         if parsed.kept_from and kept_from_line is None and continues:
             raise _CannotContinueError
         state.rewound += rewinds.read(line.number, parsed, message_id)
-        _set_repository(parsed, ranges[line.resource_id])
+        _set_folder(parsed, ranges[line.resource_id])
         yield _row(first, line, parsed, message_id, kept_from_line)
     state.generation = first.generation
     state.seed = seed
@@ -193,8 +193,9 @@ def _rows_of(archive: Archive, first: Range, state: _State) -> Iterator[dict[str
     state.rewinds = earlier.rewinds
 
 
-def _set_repository(parsed: Parsed, range_: Range) -> None:
-    """Sets the repository that capture found for the working folder, if the record states none."""
+def _set_folder(parsed: Parsed, range_: Range) -> None:
+    """Sets the working folder and its repository as capture found them, if no record does."""
+    parsed.cwd = parsed.cwd or range_.folder or None
     if parsed.repository is None:
         parsed.repository = (range_.repositories or {}).get(parsed.cwd or "")
 

@@ -26,9 +26,10 @@ import zstandard
 
 from memory_assets.errors import TranscriptError
 from memory_assets.harnesses.damaged_lines import split_damaged, whole_part
-from memory_assets.harnesses.readers import HEADER_LINES, session_id_of
+from memory_assets.harnesses.readers import HEADER_LINES, folder_of, session_id_of
 from memory_assets.schema.progress import track
 from memory_assets.schema.tables import version_of
+from memory_assets.schema.vocabulary import Harness
 from memory_assets.stages.capture.discover import CHUNK_BYTES, TranscriptFile, line_chunks, skip_to
 from memory_assets.store.archive import Archive, Range, count_lines, range_id
 from memory_assets.store.projects import find_repository
@@ -61,21 +62,24 @@ class Machine:
     home: Path
     harness_folders: tuple[Path, ...] = ()
 
-    def facts_of(self, path: str, lines: bytes) -> dict[str, Any]:
-        """Returns whether the transcript is the owner's (`is_own`), and the `repositories` of its
-        working folders.
+    def facts_of(self, harness: Harness, path: str, lines: bytes) -> dict[str, Any]:
+        """Returns whether the transcript is the owner's (`is_own`), its working `folder` where only
+        its place names it, and the `repositories` of its working folders.
 
-        Both are stored, because worktrees are deleted and stores move to other machines. Working
+        They are stored, because worktrees are deleted and stores move to other machines. Working
         folders in somebody else's transcript are not looked up on this machine.
         """
         literals = set(_CWD.findall(lines))
-        folders = sorted(orjson.loads(literal) for literal in literals if _is_json(literal))
+        place = folder_of(harness, path)
+        named = {orjson.loads(literal) for literal in literals if _is_json(literal)}
+        folders = sorted(named | {place}) if place else sorted(named)
         is_here = any(Path(path).is_relative_to(folder) for folder in self.harness_folders)
         is_own = is_here or any(Path(folder).is_relative_to(self.home) for folder in folders)
         own_folders = folders if is_own else []
         repositories = {folder: find_repository(folder, str(self.home)) for folder in own_folders}
         return {
             "is_own": is_own,
+            "folder": place,
             "repositories": {folder: name for folder, name in repositories.items() if name},
         }
 
@@ -187,7 +191,7 @@ def _describe_older_ranges(archive: Archive, machine: Machine) -> None:
             )
         except TranscriptError:
             content = b""  # the doctor reports missing bytes
-        facts[entry.id] = machine.facts_of(entry.path, content)
+        facts[entry.id] = machine.facts_of(entry.harness, entry.path, content)
     if facts:
         archive.describe(facts)
 
@@ -315,7 +319,8 @@ def _queue_range(
     """Queues the bytes at the position as a range, and advances the position."""
     closes_a_line = position.is_mid_line and raw.startswith(b"\n")
     lines = raw[1:] if closes_a_line else raw
-    first, last = times_of(lines)
+    changed_at = datetime.fromtimestamp(file.mtime_ns / 1e9, UTC)
+    first, last = (moment or changed_at for moment in times_of(lines))
     entry = Range(
         id=range_id(position.source, position.generation, position.byte),
         source_id=position.source,
@@ -349,7 +354,7 @@ def _archive_queue(intake: _Intake) -> None:
     masked = intake.mask([raw for _, raw in intake.queue])
     for (entry, raw), (content, count) in zip(intake.queue, masked, strict=True):
         update = {"sha256": hashlib.sha256(content).hexdigest(), "masked_count": count}
-        facts = intake.machine.facts_of(entry.path, content)
+        facts = intake.machine.facts_of(entry.harness, entry.path, content)
         intake.store.archive.append(entry.model_copy(update={**update, **facts}), content)
         intake.report.new_ranges += 1
         intake.report.new_bytes += len(raw)

@@ -34,9 +34,9 @@ def conversation(
     """Returns the messages and boundaries among the records, by source, generation and line.
 
     Two columns are added: `at`, the time of the row, and `is_guessed`. A row without a usable time
-    gets the time of the row before it in its file, else of the row after it, else of its capture.
-    `captured` has a row for each archived range, with its `id` and the time `created_at` of the
-    capture. `extra` names further columns of `records` to return.
+    gets the time of the row before it in its file, else of the row after it, else the one at which
+    the file changed, else that of its capture. `captured` has a row for each archived range.
+    `extra` names further columns of `records` to return.
     """
     possible = pl.when(pl.col("event_at").is_between(EARLIEST, now + AHEAD)).then("event_at")
     neighbour = pl.coalesce(
@@ -49,7 +49,7 @@ def conversation(
     rows = rows.with_columns(at=possible).with_columns(
         at=neighbour, is_guessed=pl.col("at").is_null()
     )
-    return _with_capture_times(rows, captured) if rows["at"].null_count() else rows
+    return _with_times_of_files(rows, captured, now) if rows["at"].null_count() else rows
 
 
 def with_turns(rows: pl.DataFrame) -> pl.DataFrame:
@@ -128,10 +128,12 @@ def in_order(rows: pl.DataFrame) -> pl.DataFrame:
     return rows if ranks.select(follows.all()).item() else rows.sort(PLACE)
 
 
-def _with_capture_times(rows: pl.DataFrame, captured: pl.DataFrame) -> pl.DataFrame:
-    times = captured.select(pl.col("id").alias("resource_id"), pl.col("created_at"))
+def _with_times_of_files(rows: pl.DataFrame, captured: pl.DataFrame, now: datetime) -> pl.DataFrame:
+    is_possible = pl.col("content_at").is_between(EARLIEST, now + AHEAD)
+    changed_at = pl.when(is_possible).then("content_at")
+    times = captured.select(resource_id="id", file_at=pl.coalesce(changed_at, "created_at"))
     timed_rows = rows.join(times, on="resource_id", how="left", maintain_order="left")
-    return timed_rows.with_columns(at=pl.coalesce("at", "created_at")).drop("created_at")
+    return timed_rows.with_columns(at=pl.coalesce("at", "file_at")).drop("file_at")
 
 
 def _is_repeated_boundary() -> pl.Expr:

@@ -166,6 +166,8 @@ def _start(
     Prints nothing of the bundled sample, whose store is not at `root`.
     """
     session = session if isinstance(session, str) else ""
+    if _is_later_prompt(root, session, source):
+        return
     _forget(root, session, source)
     session_id = "" if source == CLEARED else session
     is_sample = present_root(root) != root
@@ -177,6 +179,13 @@ def _start(
         # The transcript shows the compaction itself, which may have had no hook before it.
         spool_event(root, events.TURN_COMPLETED, {"harness": harness, "sessionId": session_id})
     silence.ask_for_run(root)
+
+
+def _is_later_prompt(root: str, session: str, source: "Any") -> bool:
+    """Returns whether a prompt is not the first of its session, which had the briefing."""
+    from memory_assets.stages.deliver.shown_context import was_briefed
+
+    return source == hook_events.AT_PROMPT and bool(session) and was_briefed(root, session)
 
 
 def _forget(root: str, session: str, source: "Any") -> None:

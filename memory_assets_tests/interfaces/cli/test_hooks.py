@@ -27,7 +27,8 @@ def test_hooks_come_and_go(home: Path, tmp_path: Path, capsys: pytest.CaptureFix
     settings = home / ".claude" / "settings.json"
     first = said(capsys, "install", "--dry-run")["data"]
     states = [file["state"] for file in first["files"]]
-    assert states == ["installed", "installed", "not on this machine", "not on this machine"]
+    assert states[:2] == ["installed", "installed"]
+    assert set(states[2:]) == {"not on this machine"}
     assert f"--store {tmp_path / 'store'}" in first["files"][0]["diff"]
     assert settings.read_text() == '{"model": "opus"}\n'
     said(capsys, "install", "claude_code")
@@ -109,4 +110,4 @@ def test_people_are_told_what_would_change(home: Path, capsys: pytest.CaptureFix
 
 def test_an_unknown_harness_is_named(home: Path, capsys: pytest.CaptureFixture[str]):
     reply = said(capsys, "install", "emacs", code=2)
-    assert "harness must be one of claude_code, codex, pi, not 'emacs'" in reply["error"]["message"]
+    assert "harness must be one of claude_code, codex, gemini, pi, not 'emacs'" in reply["error"]["message"]

@@ -13,6 +13,7 @@ from memory_assets.errors import IndexFailedError, ModelError
 from memory_assets.interfaces.envelope import message_of
 from memory_assets.memory import MemoryAgent
 from memory_assets.runs.freshness import check_deadlines
+from memory_assets.schema.vocabulary import HARNESS_NAMES
 from memory_assets.services.health.doctor import Health, Projections, examine
 from memory_assets.stages.maintain.checks import Check
 from memory_assets.stages.reflect.proposals import NUMBERED
@@ -263,10 +264,7 @@ def test_a_file_that_looks_like_a_transcript_and_is_none_is_listed_as_advice(
     health = examine(small_store(), WHOLE)
     check = outcome(health, "left out")
     assert (check.passed, health.is_well) == (False, True)
-    assert (
-        check.found
-        == f"1 not\n    {path}: its only line is not a record of Claude Code, Codex or pi"
-    )
+    assert check.found == f"1 not\n    {path}: its only line is not a record of {HARNESS_NAMES}"
 
 
 def test_a_proposal_whose_memory_got_another_id_or_none_is_told_as_advice():

@@ -116,18 +116,18 @@ def test_files_of_a_harness_without_a_reader_count_everywhere(
 
 
 def test_beside_the_sample_the_machine_s_own_files_are_counted():
-    chats = Path.home() / ".gemini" / "tmp" / "shop" / "chats"
-    chats.mkdir(parents=True)
-    (chats / "session-2026-09-01T09-00-918f2c88.jsonl").write_bytes(lines(*WRITTEN["Gemini CLI"]))
+    sessions = Path.home() / ".factory" / "sessions"
+    sessions.mkdir(parents=True)
+    (sessions / "918f2c88.jsonl").write_bytes(lines({"type": "session_start", "id": "918f2c88"}))
     choice = transcripts.store_to_fill(read_settings())
     assert (
         choice.reason
-        == "1 file of Gemini CLI: not read yet. Until then: the bundled sample, in a store of its own"
+        == "1 file of Droid: not read yet. Until then: the bundled sample, in a store of its own"
     )
-    with pytest.raises(StoreError, match="1 file of Gemini CLI: not read yet"):
+    with pytest.raises(StoreError, match="1 file of Droid: not read yet"):
         choose()
     assert transcripts.find_unread(open_store(choice.settings)) == [
-        "1 file of Gemini CLI: not read yet"
+        "1 file of Droid: not read yet"
     ]
 
 
@@ -157,6 +157,12 @@ def test_a_folder_of_the_settings_that_is_missing_is_listed(
 def test_this_machine_is_its_home_folder_and_its_harnesses_folders(projects: Path):
     machine = transcripts.this_machine()
     assert (machine.home, machine.harness_folders) == (Path.home(), (projects.parent,))
-    assert machine.facts_of(str(projects / "a.jsonl"), b'{"cwd":"/home/vscode/x"}\n')["is_own"]
-    assert machine.facts_of("/mnt/a.jsonl", lines({"cwd": str(Path.home() / "x")}))["is_own"]
-    assert not machine.facts_of("/mnt/a.jsonl", b'{"cwd":"/home/vscode/x"}\n')["is_own"]
+    assert machine.facts_of(
+        "claude_code", str(projects / "a.jsonl"), b'{"cwd":"/home/vscode/x"}\n'
+    )["is_own"]
+    assert machine.facts_of("claude_code", "/mnt/a.jsonl", lines({"cwd": str(Path.home() / "x")}))[
+        "is_own"
+    ]
+    assert not machine.facts_of("claude_code", "/mnt/a.jsonl", b'{"cwd":"/home/vscode/x"}\n')[
+        "is_own"
+    ]

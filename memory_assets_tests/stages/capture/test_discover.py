@@ -14,6 +14,7 @@ import pytest
 from memory_assets.errors import TranscriptError
 from memory_assets.harnesses.homes import usual_places
 from memory_assets.harnesses.readers import HEADER_LINES, open_reader, session_id_of
+from memory_assets.schema.vocabulary import HARNESS_NAMES
 from memory_assets.stages.capture.discover import (
     find_files,
     find_transcripts,
@@ -99,7 +100,7 @@ def test_what_looks_like_a_transcript_and_is_not_taken_in_is_named_with_the_reas
         "ID.jsonl.xz": "it is compressed with xz; unpack it",
         "ID-gone.jsonl": "it links to a file that does not exist",
         "ID-fifo.jsonl": "it is not a regular file",
-        "agent-0a1b2c3d.jsonl": "none of its first 50 lines is a record of Claude Code, Codex or pi",
+        "agent-0a1b2c3d.jsonl": f"none of its first 50 lines is a record of {HARNESS_NAMES}",
         "old-ID.jsonl": "its first line is not complete yet",
     }
 
@@ -135,7 +136,7 @@ def test_a_file_that_is_named_itself_and_is_no_transcript_is_named_with_the_reas
         database.execute("CREATE TABLE people (name TEXT)")
     found = find_files([tmp_path / "notes.txt", tmp_path / "contacts.db", Path(os.devnull)])
     assert {Path(file.path).name: file.reason for file in found.left_out} == {
-        "notes.txt": "its only line is not a record of Claude Code, Codex or pi",
+        "notes.txt": f"its only line is not a record of {HARNESS_NAMES}",
         "contacts.db": "it is an SQLite file without the tables of a harness",
         "null": "it is not a regular file",
     }

@@ -59,7 +59,7 @@ TOML = {
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     made = tmp_path / "home of mira"
-    for folder in (".claude", ".codex", ".pi/agent"):
+    for folder in (".claude", ".codex", ".pi/agent", ".gemini"):
         (made / folder).mkdir(parents=True)
     return made
 
@@ -90,7 +90,8 @@ def tree(home: Path) -> dict[str, bytes]:
 
 
 def states(changes: list[install.HookChange]) -> dict[str, str]:
-    return {change.path.name: change.state for change in changes}
+    """By the name of the file; of several files of a name the first counts."""
+    return {change.path.name: change.state for change in reversed(changes)}
 
 
 def commands(path: Path) -> dict[str, list[str]]:
@@ -112,15 +113,20 @@ def ours(path: Path) -> dict[str, list[str]]:
 
 @pytest.mark.parametrize("text", SETTINGS.values(), ids=SETTINGS)
 @pytest.mark.parametrize(
-    ("folder", "name"), [(".claude", "settings.json"), (".codex", "hooks.json")]
+    ("folder", "name", "events"),
+    [
+        (".claude", "settings.json", {"SessionStart", "PreCompact", "SessionEnd"}),
+        (".codex", "hooks.json", {"SessionStart", "PreCompact", "SessionEnd"}),
+        (".gemini", "settings.json", {"BeforeAgent", "SessionEnd"}),
+    ],
 )
 def test_settings_become_what_they_were_byte_for_byte(
-    home: Path, store: Path, folder: str, name: str, text: str
+    home: Path, store: Path, folder: str, name: str, events: set[str], text: str
 ):
     (home / folder / name).write_bytes(text.encode())
     before = tree(home)
     put_in(home, store)
-    assert set(ours(home / folder / name)) == {"SessionStart", "PreCompact", "SessionEnd"}
+    assert set(ours(home / folder / name)) == events
     put_in(home, store)
     take_out(home, store)
     assert tree(home) == before
@@ -164,6 +170,7 @@ SERVERS = {
     [
         (".claude.json", {"type": "stdio", "env": {}}),
         (".pi/agent/mcp.json", {"exposure": "direct"}),
+        (".gemini/settings.json", {"trust": True}),
     ],
 )
 def test_the_server_of_tools_is_registered_for_the_store(
