@@ -183,9 +183,11 @@ def _start(
 
 def _is_later_prompt(root: str, session: str, source: "Any") -> bool:
     """Returns whether a prompt is not the first of its session, which had the briefing."""
+    if source != hook_events.AT_PROMPT or not session:
+        return False
     from memory_assets.stages.deliver.shown_context import was_briefed
 
-    return source == hook_events.AT_PROMPT and bool(session) and was_briefed(root, session)
+    return was_briefed(root, session)
 
 
 def _forget(root: str, session: str, source: "Any") -> None:
