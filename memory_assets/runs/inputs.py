@@ -23,11 +23,13 @@ from memory_assets.schema.tables import TABLES, WHOLE, Table, version_of
 from memory_assets.services.health.visible_rules import rules_in
 from memory_assets.services.review.written_lines import read_lines
 from memory_assets.services.search import brief_inputs
+from memory_assets.services.search.corpus import until_published
 from memory_assets.services.sources.harness_files import (
     documented_parts,
     find_memory_files,
     memory_file_inputs,
 )
+from memory_assets.services.sources.transcripts import distilled_since
 from memory_assets.services.sources.worktrees import read_worktrees
 from memory_assets.stages.brief.briefing import due_lines
 from memory_assets.stages.brief.lessons import render_lessons
@@ -42,6 +44,7 @@ from memory_assets.stages.friction.week import DAYS as FRICTION_DAYS
 from memory_assets.stages.maintain.states import MOVES
 from memory_assets.stages.reflect.subjects import SPANS, WEEK, Span
 from memory_assets.store.ledger import FEEDBACK, NOTES
+from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.store.settings import RULES, Settings
 from memory_assets.store.store import Store
 from memory_assets.text.moments import event_time
@@ -51,6 +54,12 @@ FLUSHED = "sessions.flushed"
 
 UNTIL = "~"
 """Separates the version and the moment in the result of `version_until`."""
+
+OF_ALL_SESSIONS = ("messages", "sessions", "passages")
+"""Tables that are built of sessions from before `--since`, too, which are searched by words."""
+
+READ_OF_SESSIONS = frozenset({"windows", *OF_ALL_SESSIONS})
+"""Tables whose readers leave out days with such sessions alone."""
 
 REFOLDING = NOTES | MOVES | {FEEDBACK}
 """Kinds of events after which memories are stale. Recalls and uses make no memory stale."""
@@ -68,7 +77,18 @@ def input_versions(store: Store, table: Table) -> dict[str, str]:
     that it was written with until then (`version_until`).
     """
     versions = _current_versions(store, table)
+    if table.grain == "day" and table.name not in OF_ALL_SESSIONS:
+        older_days = _older_days(store.tables) if READ_OF_SESSIONS & {*table.made_from} else ()
+        versions = {day: version for day, version in versions.items() if day not in older_days}
     return versions | _waiting(store, table, versions) if table.record else versions
+
+
+@until_published("windows")
+def _older_days(tables: ParquetTables) -> frozenset[str]:
+    """Returns the days of which all windows are from before `--since`."""
+    windows = tables.read("windows", columns=["day", "status"]).drop_nulls("day")
+    days = windows.group_by("day").agg(is_older=(pl.col("status") == "older").all())
+    return frozenset(map(str, days.filter("is_older")["day"]))
 
 
 def _current_versions(store: Store, table: Table) -> dict[str, str]:
@@ -141,7 +161,8 @@ def windows(store: Store, table: Table) -> dict[str, str]:
             for source, session in pairs
             if source in sources
         }
-    rules = version_from(store, table)
+    since = distilled_since(store.settings)
+    rules = version_from(store, table, *filter(None, [since]))
     state = {"rules": rules, "flushes": moments, "sources": sources}
     return {WHOLE: json.dumps(state, sort_keys=True, separators=(",", ":"))}
 

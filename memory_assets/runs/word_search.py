@@ -14,8 +14,8 @@ from memory_assets.schema.progress import works
 from memory_assets.schema.tables import TABLES, WHOLE, tables_in, with_sources
 from memory_assets.store.store import Store
 
-SEARCHED = ("messages_open", "passages")
-"""The tables with the messages that are searched."""
+SEARCHED = ("messages_open", "passages", "sessions")
+"""The tables with the messages that are searched, and the sessions that results name."""
 
 
 def index_words(store: Store) -> None:

@@ -78,6 +78,8 @@ class Range(Resource):
     restated_because: str | None = None
     pushed: Sender | None = None
     """Who pushed it; None for a range that was captured on this machine."""
+    changed_at: datetime | None = None
+    """When its file last changed; None for a range that was pushed, or by an earlier release."""
 
 
 @dataclass(frozen=True)
@@ -136,6 +138,14 @@ class Archive:
             for source, ranges in self._load().items()
             if ranges[0].pushed
         }
+
+    def sources_before(self, moment: datetime) -> frozenset[str]:
+        """Returns the sources of this machine whose files had last changed before the moment."""
+        return frozenset(
+            source
+            for source, ranges in self._load().items()
+            if all(entry.changed_at and entry.changed_at < moment for entry in ranges)
+        )
 
     def ranges(self, source_id: str) -> list[Range]:
         """Returns the ranges of the source, in order of generation and byte."""

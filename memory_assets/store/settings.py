@@ -308,7 +308,7 @@ class CoreSettings(BaseSettings):
         "Category → days with queries, without a recall, after which a memory is stale; 0: never.",
         default_factory=lambda: dict(TTL_DAYS),
     )
-    since_days: int = setting("Days of this machine's transcripts to read at first.", 14, ge=1)
+    since_days: int = setting("Days of this machine's transcripts to distil at first.", 14, ge=1)
     idle_minutes: int = setting("A session without a message for this long has ended.", 60, ge=1)
     short_turns: int = setting(
         "Of sessions with fewer user turns only corrections and rules are kept.", 5, ge=0

@@ -1,5 +1,6 @@
 """Words first: what was said is found by its words before anything is distilled; the jobs then build the same tables."""
 
+import os
 from datetime import timedelta
 from pathlib import Path
 
@@ -13,10 +14,11 @@ from memory_assets.runs.launch import Runner, update
 from memory_assets.runs.word_search import index_words
 from memory_assets.runs.worker import AT_ONCE
 from memory_assets.services.search.corpus import open_texts
+from memory_assets.services.sources.transcripts import widen_since
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets.text.files import make_folder
-from memory_assets_tests.stages.capture.sessions import START, dialogue, lines, transcript
+from memory_assets_tests.stages.capture.sessions import START, dialogue, lines, transcript, user
 
 EARLY, LATE = "0a000001-1111-4222-8333-444455556666", "0a000002-1111-4222-8333-444455556666"
 
@@ -96,6 +98,37 @@ def test_an_open_session_is_found_by_its_words(
     later = open_store(read_settings())
     index_words(later)
     assert "growing" in sessions_that_answer(later, "growing: please look at point 0")
+
+
+@pytest.mark.slow
+def test_older_sessions_are_only_found_by_their_words_until_since_is_moved_back(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    usual = Path.home() / ".claude" / "projects"
+    (tmp_path / "sources" / "projects").rename(make_folder(usual.parent) / "projects")
+    monkeypatch.delenv("MEMORY_SOURCES")
+    store = open_store(read_settings())
+    now = (START + timedelta(days=20)).timestamp()
+    for session, days in ((EARLY, 19), (LATE, 2)):
+        path = next(usual.rglob(f"{session}.jsonl"))
+        rule = user(
+            session, 9, "Always use uv, never pip.", 3 if session == EARLY else 5 * 1_440 + 4
+        )
+        path.write_bytes(path.read_bytes() + lines(rule))
+        os.utime(path, (now - days * 86_400, now - days * 86_400))
+
+    def distilled_sessions() -> set[str]:
+        with Runner(store) as runner:
+            update(runner, AT_ONCE)
+        assert next_runs(store) == []
+        return {*store.tables.read("observations")["session_id"]}
+
+    assert distilled_sessions() == {LATE}
+    assert EARLY in sessions_that_answer(store, f"{EARLY}: please look at point 2")
+    assert list(store.tables.parts("observations")) == ["2026-08-08"]
+    assert len(store.tables.parts("messages")) == 2
+    widen_since(store.settings, "all")
+    assert distilled_sessions() == {EARLY, LATE}
 
 
 def test_the_jobs_after_it_begin_with_the_rest_of_the_capture(store: Store):

@@ -98,6 +98,7 @@ def windows(store: Store, _: str) -> pl.DataFrame:
 def window_rules_of(store: Store) -> WindowRules:
     """Returns the rules by which windows are cut."""
     settings = store.settings
+    since = transcripts.distilled_since(settings)
     return WindowRules(
         now=settings.clock(),
         zone=settings.zone,
@@ -108,6 +109,7 @@ def window_rules_of(store: Store) -> WindowRules:
         owner=settings.owner,
         own_sources=store.archive.own_sources(),
         pushers=store.archive.pushers(),
+        older_sources=store.archive.sources_before(since) if since else frozenset(),
         flushes=flushes(store),
         signals=hook_signals_of(store),
     )

@@ -273,7 +273,10 @@ def mentions(store: Store, _: str) -> Rows:
     again.
     """
     written = store.tables.read("mentions")
-    sessions = session_names.sessions_of(store.tables.read("sessions"))
+    is_distilled = pl.col("status") != "older"
+    windows = store.tables.read("windows", columns=["session_id", "status"]).filter(is_distilled)
+    distilled = store.tables.read("sessions").join(windows, on="session_id", how="semi")
+    sessions = session_names.sessions_of(distilled)
     is_read = pl.col("kind").is_in(session_names.READ_KINDS)
     is_read &= pl.col("author").is_in(session_names.READ_AUTHORS)
     messages = store.tables.scan("messages").filter(is_read).sort("event_at", "line")

@@ -9,7 +9,7 @@ from memory_assets.schema.records.base import Count, Record, column
 from memory_assets.schema.vocabulary import Author, Harness, Trigger
 
 MessageKind = Literal["text", "tool_call", "tool_result", "summary"]
-WindowStatus = Literal["observed", "short", "open"]
+WindowStatus = Literal["observed", "short", "older", "open"]
 READ_STATUSES: tuple[WindowStatus, ...] = ("observed", "short")
 """Windows that facts are extracted from."""
 
@@ -107,8 +107,8 @@ class Window(Record):
     trigger: Trigger = column("What closed it.")
     status: WindowStatus = column(
         "`observed`; `short` (its session ended with fewer user turns than `short_turns`, without "
-        "a compaction: searchable, and read for the owner's corrections and rules alone); `open` "
-        "(still growing)."
+        "a compaction: searchable, and read for the owner's corrections and rules alone); `older` "
+        "(from before `--since`: only searchable); `open` (still growing)."
     )
     first_message_id: str = column("First message.")
     last_message_id: str = column("Last message.")

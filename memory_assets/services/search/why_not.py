@@ -464,6 +464,9 @@ def _by_window(
         turns = f"its session ended after {window['user_turn_count']} turns"
         because = "of so few, only the owner's corrections and rules become memories"
         return "short session", f"{turns}: {because}"
+    if window["status"] == "older":
+        because = "its session is older than what is distilled; `memory up --since all` distils it"
+        return "not distilled", because
     has_message = pl.col("message_ids").list.contains(message["message_id"])
     segments = store.tables.scan("segments").filter(has_message)
     segments = segments.filter(window_id=message["window_id"])

@@ -2,11 +2,13 @@
 harnesses' usual places.
 
 For `memory up`, `ingest`, `status` and `doctor` it also finds files that look like transcripts and
-are not taken in, transcripts that are ignored on purpose, and files that cannot be read yet or are
-too old. The main store is filled as soon as it exists or there are transcripts to read.
+are not taken in, transcripts that are ignored on purpose, files that cannot be read yet, and how
+many sessions are too old to be distilled. The main store is filled as soon as it exists or there
+are transcripts to read.
 
-The first run reads the usual places back to `since_days` ago. `since.json` keeps that moment, so
-that later runs skip no transcript, and `--since` moves it further back.
+Transcripts in the usual places that last changed before `since_days` ago are captured and searched
+by words, but not distilled. `since.json` keeps that moment of the first run, and `--since` moves it
+further back.
 """
 
 import json
@@ -41,10 +43,18 @@ SINCE_FILE = "since.json"
 
 
 def find_sources(settings: Settings) -> list[TranscriptFile]:
-    """Returns the transcripts to read; raises `TranscriptError` where a folder of the settings
-    cannot be read.
+    """Returns the transcripts to read, also those that are too old to be distilled; raises
+    `TranscriptError` where a folder of the settings cannot be read.
     """
-    return find_all(settings).transcripts
+    files = find_all(settings)
+    return sorted([*files.transcripts, *files.older], key=lambda file: file.path)
+
+
+def distilled_since(settings: Settings) -> datetime | None:
+    """Returns the moment since when a transcript must have changed to be distilled; None where the
+    settings name folders, of which all are.
+    """
+    return None if settings.source_folders() else read_since(settings)
 
 
 def find_left_out(store: Store) -> list[LeftOutFile]:
@@ -120,7 +130,7 @@ def find_all(settings: Settings) -> FoundFiles:
     `TranscriptError` where a folder of the settings cannot be read.
     """
     folders = settings.source_folders()
-    since = None if folders else read_since(settings)
+    since = distilled_since(settings)
     files = find_files(folders or places(), since=since)
     rules = read_ignore_rules(settings)
     reasons = rules.reasons_for((*files.transcripts, *files.older))
@@ -134,13 +144,16 @@ def find_all(settings: Settings) -> FoundFiles:
 
 
 def _older_sessions(files: FoundFiles, store: Store) -> int:
-    """Returns the number of sessions of older transcripts that were not taken in before; sub-agents
-    count as part of their session.
+    """Returns the number of sessions of older transcripts that are not distilled; sub-agents count
+    as part of their session.
     """
     if not files.older:
         return 0
-    ranges = chain.from_iterable(store.archive.sources().values())
-    sessions = {entry.conversation_id for entry in ranges}
+    older_sources = store.archive.sources_before(read_since(store.settings))
+    distilled = (
+        ranges for source, ranges in store.archive.sources().items() if source not in older_sources
+    )
+    sessions = {entry.conversation_id for entry in chain.from_iterable(distilled)}
     sessions.update(map(_session_of, files.transcripts))
     # The id of a sub-agent is that of its session, `/`, and its own.
     read_sessions = {session.partition("/")[0] for session in sessions}

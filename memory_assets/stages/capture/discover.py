@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import lru_cache, partial
 from itertools import chain, islice
 from pathlib import Path
@@ -104,6 +104,11 @@ class TranscriptFile:
     inode: int
     compression: str = ""
     """`zstd`, `gzip` or empty."""
+
+    @property
+    def changed_at(self) -> datetime:
+        """When it last changed."""
+        return datetime.fromtimestamp(self.mtime_ns / 1e9, UTC)
 
     def open(self) -> BinaryIO:
         """Opens the file for reading its decompressed bytes."""

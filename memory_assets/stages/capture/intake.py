@@ -17,7 +17,7 @@ import hmac
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -217,7 +217,7 @@ def _state_of(file: TranscriptFile) -> list[int]:
 
 
 def _is_quiet(file: TranscriptFile, now: datetime) -> bool:
-    return now - datetime.fromtimestamp(file.mtime_ns / 1e9, UTC) > QUIET
+    return now - file.changed_at > QUIET
 
 
 def _ingest_file(file: TranscriptFile, intake: _Intake) -> list[int]:
@@ -340,6 +340,7 @@ def _queue_range(
         masked_count=0,
         masking_version=version_of("resources"),
         starts_with_newline=closes_a_line,
+        changed_at=file.changed_at,
     )
     if sum(len(queued_raw) for _, queued_raw in intake.queue) + len(raw) > CHUNK_BYTES:
         _archive_queue(intake)

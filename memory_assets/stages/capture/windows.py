@@ -9,8 +9,9 @@ before the transcript shows it. Sub-agents end with their session.
 A session is short while it has fewer than `short_turns` user turns and no window of it was closed
 by a compaction or its size. When a short session ends, its window has the status `short`: it is
 searchable, but only the owner's corrections and rules are read from it. If the session resumes, the
-same messages become part of a longer window. All other closed windows are `observed`. The turns
-that a fork repeats count for its length. A session without a user turn, such as a sub-agent's or an
+same messages become part of a longer window. Closed windows of files that did not change since the
+moment of `--since` are `older`: only searchable. All others are `observed`. The turns that a fork
+repeats count for its length. A session without a user turn, such as a sub-agent's or an
 automated one, always counts as short.
 
 The key of a window is a hash of its session, trigger and first message, so later messages never
@@ -75,6 +76,8 @@ class WindowRules:
     """Sources that were written on this machine."""
     pushers: Mapping[str, str] = field(default_factory=dict)
     """Sources that other machines pushed, each with the person who did and owns its sessions."""
+    older_sources: frozenset[str] = frozenset()
+    """Sources that changed too long ago to be distilled."""
     flushes: tuple[datetime, ...] = ()
     """Moments at which a person ended every open session (`memory data flush`)."""
     signals: Mapping[str, HookSignals] = field(default_factory=dict)
@@ -357,7 +360,7 @@ def _window(
         "session_id": session,
         "day": None if window.status == "open" else ended_at.astimezone(rules.zone).date(),
         "trigger": window.trigger,
-        "status": window.status,
+        "status": _status_of(window, origin["source_id"], rules),
         "first_message_id": ids[0],
         "last_message_id": ids[-1],
         "line_from": rows[0].line,
@@ -389,6 +392,11 @@ def _place_of(facts: SessionFacts, home: SessionFacts, last: Place) -> tuple[str
         return facts.first("cwd") or "", facts.first("repository", last)
     # What the spawner states later must not change the windows of its sub-agents.
     return spawner_folder, home.first("repository", home.begins("cwd"))
+
+
+def _status_of(window: _CutWindow, source: str, rules: WindowRules) -> str:
+    is_older = window.status != "open" and source in rules.older_sources
+    return "older" if is_older else window.status
 
 
 def _person(source: str, folder: str, rules: WindowRules) -> str:

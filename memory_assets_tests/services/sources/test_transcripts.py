@@ -45,7 +45,10 @@ def test_sessions_from_before_the_first_run_are_counted_in_one_line(projects: Pa
     store = open_store(read_settings())
     for number, days in ((1, 3), (2, 30), (3, 40)):
         aged(written(projects, number), store, days)
-    assert [file.path.stem[:8] for file in transcripts.find_sources(store.settings)] == ["0a000001"]
+    found = transcripts.find_all(store.settings)
+    assert [file.path.stem[:8] for file in found.transcripts] == ["0a000001"]
+    assert [file.path.stem[:8] for file in found.older] == ["0a000002", "0a000003"]
+    assert len(transcripts.find_sources(store.settings)) == 3
     assert transcripts.find_unread(store) == [
         f"2 sessions older than 14 days are not distilled: {TAKE_ALL}"
     ]
