@@ -319,8 +319,7 @@ def _queue_range(
     """Queues the bytes at the position as a range, and advances the position."""
     closes_a_line = position.is_mid_line and raw.startswith(b"\n")
     lines = raw[1:] if closes_a_line else raw
-    changed_at = datetime.fromtimestamp(file.mtime_ns / 1e9, UTC)
-    first, last = (moment or changed_at for moment in times_of(lines))
+    first, last = (moment or file.changed_at for moment in times_of(lines))
     entry = Range(
         id=range_id(position.source, position.generation, position.byte),
         source_id=position.source,
