@@ -148,7 +148,7 @@ def brief(root: str, session: str = "", *, is_full: bool = False) -> int:
     """Prints the prepared briefing."""
     text = prepared.read_briefing(root, session, is_full=is_full)
     if not text:
-        print(prepared.NOTHING_YET, file=sys.stderr)
+        print(prepared.nothing_yet(root), file=sys.stderr)
         return 0
     _print(visible(text.rstrip("\n")))
     return 0

@@ -9,7 +9,7 @@ import time
 from memory_assets.adapters.parquet_footer import read_facts
 from memory_assets.stages.deliver.silence import alarm
 from memory_assets.store import ready
-from memory_assets.store.ready import BRIEFING, NOTHING_YET, REVIEW
+from memory_assets.store.ready import BRIEFING, REVIEW, nothing_yet
 
 TYPE_CHECKING = False
 
@@ -39,7 +39,7 @@ def describe_briefing(root: str) -> "tuple[dict[str, Any], list[str]]":
     """Returns the briefing with its path and the time of writing, and the warnings about it."""
     path = ready.briefing_path(root, ready.here())
     text = ready.read_text(path)
-    warnings = [] if text else [NOTHING_YET]
+    warnings = [] if text else [nothing_yet(root)]
     warnings += filter(None, [alarm(root)])
     return {"text": text, "path": path, "written_at": _written_at(path)}, warnings
 

@@ -24,6 +24,11 @@ NOTHING_YET = (
     "There is no briefing yet. Run `memory up` to take in transcripts and build the memory."
 )
 
+BEING_BUILT = (
+    "There is no briefing yet: the memory is being built (`memory up`). Recall finds what was said "
+    "by its words."
+)
+
 STATUS = "status.txt"
 """File with the stamp of the status (`stamp`), an empty line, and the text of the status."""
 
@@ -42,6 +47,12 @@ def stamp(root: str) -> str:
     """
     folders = {table: os.path.join(root, "tables", table) for table in COUNTED}
     return "\n".join([root, *(f"{table} {changed_at(path)}" for table, path in folders.items())])
+
+
+def nothing_yet(root: str) -> str:
+    """Returns why there is no briefing."""
+    is_begun = os.path.exists(os.path.join(root, "resources", "catalog.jsonl"))
+    return BEING_BUILT if is_begun else NOTHING_YET
 
 
 def file_name(name: str) -> str:

@@ -15,6 +15,7 @@ from typing import get_args
 import polars as pl
 
 from memory_assets.english.languages import language_of
+from memory_assets.services.health.built_share import built_share
 from memory_assets.services.health.helping import rules_kept
 from memory_assets.services.models.model_questions import CAME_TO_NOTHING
 from memory_assets.services.models.open_models import projects_of, waiting_projects
@@ -103,6 +104,8 @@ class Status:
     """
     rules: str = ""
     """Whether memory helps: rules kept, corrections that returned; empty before one is judged."""
+    building: str = ""
+    """How many sessions are distilled so far; empty once all of them are."""
     alarm: str | None = None
     """That events or other input wait for too long, if so, and what to do."""
 
@@ -149,6 +152,7 @@ def status_of(store: Store, *, is_sample: bool = False) -> Status:
         damaged_lines=len(store.ledger.damaged()) + len(store.archive.damaged_lines()),
         objects=store.shared.address if store.shared else "",
         rules=help_line(rules_kept(store), store.settings.today()),
+        building=built_share(store),
         alarm=alarm(str(store.root)),
     )
 
@@ -175,6 +179,7 @@ def render_status(status: Status) -> str:
     lines = {
         "store": f"{status.store}{sample}",
         "kept in": f"{status.objects}; the folder is a copy" if status.objects else "",
+        "building": status.building,
         "days": _days(status),
         "messages": f"{status.rows['messages']:,}",
         "facts": facts,

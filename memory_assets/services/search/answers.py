@@ -16,6 +16,7 @@ from memory_assets.adapters.anthropic_model import load_sdk
 from memory_assets.errors import IndexFailedError
 from memory_assets.schema.protocols import Model, Row, TextReader
 from memory_assets.schema.requests import AnswerRequest, RecallRequest
+from memory_assets.services.health.built_share import built_share
 from memory_assets.services.models.open_models import masked, open_model, withheld_lines
 from memory_assets.services.models.prices import cost_of, prices_of
 from memory_assets.services.search.corpus import open_corpus
@@ -57,6 +58,7 @@ def everything_of(store: Store) -> Readable:
     """Returns everything that the store holds."""
     corpus, missing = open_corpus(store)
     read_summaries = partial(store.tables.read, "category_summaries")
+    missing = (*missing, *filter(None, [built_share(store)]))
     return Readable(corpus, missing, read_summaries, store.memory_md)
 
 

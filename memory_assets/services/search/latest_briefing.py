@@ -31,5 +31,5 @@ def latest_briefing(data: Path, request: BriefRequest) -> Briefing:
     if path.is_file():
         written_at = datetime.fromtimestamp(int(path.stat().st_mtime), UTC)
         text = ready.read_briefing(root, folder, request.session or "", is_full=request.full)
-    warnings = (None if text else ready.NOTHING_YET, alarm(root))
+    warnings = (None if text else ready.nothing_yet(root), alarm(root))
     return Briefing(text, path, written_at, tuple(filter(None, warnings)))

@@ -110,4 +110,7 @@ def test_people_are_told_what_would_change(home: Path, capsys: pytest.CaptureFix
 
 def test_an_unknown_harness_is_named(home: Path, capsys: pytest.CaptureFixture[str]):
     reply = said(capsys, "install", "emacs", code=2)
-    assert "harness must be one of claude_code, codex, gemini, pi, not 'emacs'" in reply["error"]["message"]
+    assert (
+        "harness must be one of claude_code, codex, gemini, pi, not 'emacs'"
+        in reply["error"]["message"]
+    )

@@ -129,9 +129,7 @@ def test_beside_the_sample_the_machine_s_own_files_are_counted():
     )
     with pytest.raises(StoreError, match="1 file of Droid: not read yet"):
         choose()
-    assert transcripts.find_unread(open_store(choice.settings)) == [
-        "1 file of Droid: not read yet"
-    ]
+    assert transcripts.find_unread(open_store(choice.settings)) == ["1 file of Droid: not read yet"]
 
 
 def test_a_file_that_intake_could_not_read_is_listed_until_it_can(
