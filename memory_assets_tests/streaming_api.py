@@ -1,5 +1,5 @@
 """A local server that streams answers to the clients of harnesses: the Messages API to Claude Code and OpenCode, the
-Responses API to Codex, Gemini's API to its client.
+Responses API to Codex, the Chat Completions API to Qwen Code and Copilot CLI, Gemini's API to its client.
 
 What it answers is a function of the request's body, as in `messages_api`, whose answers and faults it shares; it logs every request.
 """
@@ -133,9 +133,27 @@ def gemini_events(body: dict[str, Any], said: Said | Called) -> Iterator[Event]:
     yield {"candidates": [candidate], "usageMetadata": tokens}
 
 
+def chat_events(body: dict[str, Any], said: Said | Called) -> Iterator[Event]:
+    """The events of an answer of the Chat Completions API."""
+    chunk = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1}
+    chunk["model"] = body["model"]
+    delta: Event = {"role": "assistant", "content": said.text or None}
+    reason = "stop"
+    if isinstance(said, Called):
+        function = {"name": said.name, "arguments": json.dumps(said.arguments)}
+        call = {"index": 0, "id": f"call_{uuid4().hex}", "type": "function", "function": function}
+        delta["tool_calls"] = [call]
+        reason = "tool_calls"
+    yield {**chunk, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
+    ended = {"index": 0, "delta": {}, "finish_reason": reason}
+    usage = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
+    yield {**chunk, "choices": [ended], "usage": usage}
+
+
 EVENTS: dict[str, Callable[[dict[str, Any], Said | Called], Iterator[Event]]] = {
     "/messages": messages_events,
     "/responses": responses_events,
+    "/chat/completions": chat_events,
     ":streamGenerateContent": gemini_events,
     ":generateContent": gemini_events,
 }
@@ -168,6 +186,8 @@ class _Handler(BaseHTTPRequestHandler):
             whole = json.dumps(events[0]).encode()
             return self._send(200, whole, {"content-type": "application/json"})
         stream = "".join(f"{_name_of(event)}data: {json.dumps(event)}\n\n" for event in events)
+        if path.endswith("/chat/completions"):
+            stream += "data: [DONE]\n\n"
         return self._send(200, stream.encode(), {"content-type": "text/event-stream"})
 
     def do_GET(self) -> None:

@@ -11,8 +11,8 @@ from typing import Any
 
 import orjson
 
-ASKING = frozenset({"AskUserQuestion", "request_user_input"})
-"""The tools of Claude Code and of Codex."""
+ASKING = frozenset({"AskUserQuestion", "request_user_input", "ask_user_question"})
+"""The tools of Claude Code, Codex and Qwen Code."""
 
 _TEXT = r'("(?:[^"\\]|\\.)*")'
 _OPTION = re.compile(rf'"label":\s?{_TEXT}(?:,\s?"description":\s?{_TEXT})?')

@@ -2,10 +2,12 @@
 
 from memory_assets.harnesses.claude_code.declaration import HARNESS as CLAUDE_CODE
 from memory_assets.harnesses.codex.declaration import HARNESS as CODEX
+from memory_assets.harnesses.copilot.declaration import HARNESS as COPILOT
 from memory_assets.harnesses.declaration import HarnessDeclaration, ReadHarness
 from memory_assets.harnesses.gemini.declaration import HARNESS as GEMINI
 from memory_assets.harnesses.not_read import NOT_READ
 from memory_assets.harnesses.pi.declaration import HARNESS as PI
+from memory_assets.harnesses.qwen.declaration import HARNESS as QWEN
 from memory_assets.schema.vocabulary import Harness
 
 READ: tuple[ReadHarness, ...] = (
@@ -13,6 +15,8 @@ READ: tuple[ReadHarness, ...] = (
     CODEX,
     GEMINI,
     PI,
+    QWEN,
+    COPILOT,
 )
 """Those whose transcripts are read, as people see them listed."""
 

@@ -118,14 +118,15 @@ class JsonHooks(HookPart):
     """Our name of an event → the harness's, where they differ."""
     timeout: int = HOOK_SECONDS
     """In the unit of the harness."""
+    line_name: str = "command"
+    """Name of the member of a hook that has its command."""
     matchers: Mapping[str, str] = field(default_factory=dict)
     """Event → the occasions that its hook is for; other hooks are for every occasion."""
 
     def store_in(self, text: str) -> str | None:
         """Returns the store of the first hook of ours."""
         hooks = self.find(root_of(text, self.path))
-        command = next((hook["command"] for *_, hook, _ in hooks), "")
-        return bound_to(_words(command))
+        return bound_to(_words(next((self.line_of(hook) for *_, hook, _ in hooks), "")))
 
     def is_current(self, text: str) -> bool | None:
         """Returns whether our hooks and rules are exactly those that would be added now.
@@ -136,7 +137,7 @@ class JsonHooks(HookPart):
         hooks = list(self.find(root))
         if not hooks:
             return None
-        present = {(event, hook["command"], matcher) for event, _, _, hook, matcher in hooks}
+        present = {(event, self.line_of(hook), matcher) for event, _, _, hook, matcher in hooks}
         lines = {event: shell_line(words) for event, words in self.commands.items()}
         expected = {
             (self._name_of(event), line, self.matchers.get(event)) for event, line in lines.items()
@@ -146,14 +147,14 @@ class JsonHooks(HookPart):
     def optional_events(self, text: str) -> Collection[str]:
         """Returns the optional events of our hooks."""
         hooks = self.find(root_of(text, self.path))
-        words = {word for *_, hook, _ in hooks for word in hook["command"].split()}
+        words = {word for *_, hook, _ in hooks for word in self.line_of(hook).split()}
         return [event for event in NOTES if event in words]
 
     def add(self, text: str) -> list[Insertion]:
         """Returns the insertions that add a hook to each event, and the rules."""
         groups: dict[str, list[Any]] = {}
         for event in self.commands:
-            groups.setdefault(self._name_of(event), []).append(self._group(event))
+            groups.setdefault(self._name_of(event), []).append(self.group(event))
         root = root_of(text, self.path)
         missing = self._missing_rules(root)
         hooks = root.child("hooks")
@@ -177,9 +178,8 @@ class JsonHooks(HookPart):
             hooks = root.children[root.index("hooks")]
             groups = hooks.children[hooks.index(event)]
             group = groups.children[place]
-            hook_list = group.children[group.index("hooks")]
-            if len(hook_list.children) > 1:
-                text = cut(text, hook_list, index)
+            if len(self.members_of(group)) > 1:
+                text = cut(text, group.children[group.index("hooks")], index)
             elif len(groups.children) > 1 or event in earlier_containers:
                 text = cut(text, groups, place)
             else:
@@ -205,7 +205,8 @@ class JsonHooks(HookPart):
     def _name_of(self, event: str) -> str:
         return self.events.get(event, event)
 
-    def _group(self, event: str) -> dict[str, Any]:
+    def group(self, event: str) -> dict[str, Any]:
+        """Returns the group with the hook of an event."""
         command = shell_line(self.commands[event])
         hook = {"type": "command", "command": command, "timeout": self.timeout}
         matcher = {"matcher": self.matchers[event]} if event in self.matchers else {}
@@ -268,14 +269,22 @@ class JsonHooks(HookPart):
             for place, group in enumerate(groups if isinstance(groups, list) else ()):
                 members = group.get("hooks") if isinstance(group, dict) else None
                 for index, hook in enumerate(members if isinstance(members, list) else ()):
-                    if self._is_ours(hook):
+                    if self.is_ours(hook):
                         yield event, place, index, hook, group.get("matcher")
 
-    def _is_ours(self, hook: Any) -> bool:
-        command = hook.get("command") if isinstance(hook, dict) else None
-        if not isinstance(command, str):
-            return False
-        return f"hooks run {self.harness} " in command and "memory" in command
+    def members_of(self, group: Node) -> tuple[Node, ...]:
+        """Returns the hooks of a group."""
+        return group.children[group.index("hooks")].children
+
+    def line_of(self, hook: Any) -> str:
+        """Returns the line for the shell that a hook runs; empty where it runs none."""
+        line = hook.get(self.line_name) if isinstance(hook, dict) else None
+        return line if isinstance(line, str) else ""
+
+    def is_ours(self, hook: Any) -> bool:
+        """Returns whether a hook runs our command."""
+        line = self.line_of(hook)
+        return f"hooks run {self.harness} " in line and "memory" in line
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -201,6 +201,19 @@ class TranscriptReader(ABC):
     def parse(self, record: dict[str, Any]) -> Parsed:
         """Returns the record in normal form; may raise where a field has an unexpected shape."""
 
+    def add_envelope(self, parsed: Parsed, record: Mapping[str, Any]) -> None:
+        """Adds what Claude Code and Qwen Code say in each record: its ids, time, folder, branch."""
+        parsed.event_at = event_time(record.get("timestamp")) or parsed.event_at
+        parsed.native_id = text_or_none(record.get("uuid"))
+        parsed.parent_id = parent_in(record, "parentUuid")
+        parsed.cwd = text_or_none(record.get("cwd"))
+        parsed.version = text_or_none(record.get("version"))
+        branch = text_or_none(record.get("gitBranch"))
+        parsed.branch = None if branch == "HEAD" else branch
+        # A sub-agent's records name their parent's session.
+        session_id = text_or_none(record.get("sessionId"))
+        parsed.parent_session_id = None if session_id == self.session_id else session_id
+
     def remember_call(self, call_id: str | None, tool: str, arguments: Any) -> CallEffect:
         """Remembers the tool and the author of its result, and returns what the call does."""
         call = describe_call(tool, arguments)

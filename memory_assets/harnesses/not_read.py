@@ -11,18 +11,6 @@ from memory_assets.harnesses.declaration import (
 DATA = Location(".local/share", "XDG_DATA_HOME")
 
 
-def _is_qwen(record: Record) -> bool:
-    if not isinstance(record.get("sessionId"), str):
-        return False
-    is_marked = "provenance" in record or "systemPayload" in record
-    return is_marked or isinstance(message_of(record).get("parts"), list)
-
-
-def _is_copilot(record: Record) -> bool:
-    is_event = "." in type_of(record) and isinstance(record.get("data"), dict)
-    return is_event and "id" in record and "timestamp" in record
-
-
 def _is_cursor(record: Record) -> bool:
     has_content = isinstance(message_of(record).get("content"), list)
     return has_content and "role" in record and "type" not in record
@@ -33,14 +21,6 @@ def _is_droid(record: Record) -> bool:
 
 
 NOT_READ = (
-    HarnessDeclaration(
-        title="Qwen Code", transcripts=(Location(".qwen/projects"),), is_record=_is_qwen
-    ),
-    HarnessDeclaration(
-        title="Copilot CLI",
-        transcripts=(Location(".copilot/session-state"),),
-        is_record=_is_copilot,
-    ),
     HarnessDeclaration(
         title="Gemini CLI's old format", file_names=("session-????-??-??T??-??-*.json",)
     ),

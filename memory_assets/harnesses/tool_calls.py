@@ -19,11 +19,13 @@ ARGUMENT_CHARS = 1_500
 """Length at which a call's arguments are cut, as the observer sees them (DUET's literal form)."""
 
 _FILE_TOOLS = word_set(
-    "Read Grep Glob LS NotebookRead read grep find ls read_file view_image glob list_directory"
+    "Read Grep Glob LS NotebookRead read grep find ls read_file view_image view glob list_directory"
     " grep_search search_file_content read_many_files"
 )
-_READ_TOOLS = word_set("Read NotebookRead read read_file")
-_WRITE_TOOLS = word_set("Edit Write MultiEdit NotebookEdit edit write write_file edit_file replace")
+_READ_TOOLS = word_set("Read NotebookRead read read_file view")
+_WRITE_TOOLS = word_set(
+    "Edit Write MultiEdit NotebookEdit edit write write_file edit_file replace create"
+)
 _SHELL_TOOLS = word_set(
     "Bash bash shell exec_command exec local_shell container.exec shell_command run_shell_command"
 )

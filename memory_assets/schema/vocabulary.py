@@ -4,12 +4,14 @@ module at every start.
 
 from typing import Literal, get_args
 
-Harness = Literal["claude_code", "codex", "gemini", "pi"]
+Harness = Literal["claude_code", "codex", "gemini", "pi", "qwen", "copilot"]
 HARNESS_TITLES = {
     "claude_code": "Claude Code",
     "codex": "Codex",
     "gemini": "Gemini CLI",
     "pi": "pi",
+    "qwen": "Qwen Code",
+    "copilot": "Copilot CLI",
 }
 """Harness → its name for people."""
 *_OTHERS, _LAST = HARNESS_TITLES.values()

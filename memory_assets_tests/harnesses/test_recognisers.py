@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from memory_assets.harnesses.readers import open_reader
 from memory_assets.harnesses.recognisers import recognise
 from memory_assets.schema.vocabulary import HARNESS_TITLES
 from memory_assets.stages.capture.discover import find_files, harness_of
@@ -68,3 +69,12 @@ def test_files_whose_names_one_harness_alone_gives_are_counted_as_its(tmp_path: 
     found = find_files([tmp_path])
     counts = {"Cline": 2, "Kimi Code": 1, "Gemini CLI's old format": 1}
     assert (found.unread, found.transcripts) == (counts, [])
+
+
+@pytest.mark.parametrize("title", WRITTEN)
+def test_no_other_reader_finds_a_message_in_a_harness_s_records(title: str):
+    """A file is read by its own harness's reader alone, and would be empty in any other."""
+    for name in set(HARNESS_TITLES) - {READ.get(title)}:
+        reader = open_reader(name, "events.jsonl", session_id="s-1")
+        told = [reader.read(line) for line in lines(*WRITTEN[title]).splitlines()]
+        assert [p.text for p in told if p.status == "message" and p.author == "owner"] == []

@@ -24,10 +24,8 @@ from memory_assets.harnesses.normal_form import (
     TranscriptReader,
     as_blocks,
     join_blocks,
-    parent_in,
     text_or_none,
 )
-from memory_assets.text.moments import event_time
 from memory_assets.text.patterns import words_beside
 
 _KNOWN = words_beside(__file__)
@@ -92,17 +90,8 @@ class ClaudeCodeReader(TranscriptReader):
             "queue-operation": self._queue_operation,
         }
         parsed = parsers.get(str(record.get("type")), self._other)(record)
-        parsed.event_at = event_time(record.get("timestamp")) or parsed.event_at
-        parsed.native_id = text_or_none(record.get("uuid"))
-        parsed.parent_id = parent_in(record, "parentUuid")
-        parsed.cwd = text_or_none(record.get("cwd"))
-        parsed.version = text_or_none(record.get("version"))
-        branch = text_or_none(record.get("gitBranch"))
-        parsed.branch = None if branch == "HEAD" else branch
+        self.add_envelope(parsed, record)
         self.state["has_branch"] |= parsed.branch is not None
-        # A sub-agent's records name their parent's session.
-        session_id = text_or_none(record.get("sessionId"))
-        parsed.parent_session_id = None if session_id == self.session_id else session_id
         is_subagent = self._is_subagent or record.get("isSidechain")
         if parsed.status == "message" and is_subagent:
             parsed.to_subagent()

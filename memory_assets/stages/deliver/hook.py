@@ -66,6 +66,7 @@ LONGEST_VALUE = 500
 FIELDS = (
     ("sessionId", "thread-id"),
     ("sessionId", "session_id"),
+    ("sessionId", "sessionId"),
     ("trigger", "trigger"),
     ("reason", "reason"),
 )
@@ -133,7 +134,7 @@ def _run(words: "Sequence[str]", brief: "Callable[[str, str], str]") -> None:
     agent = payload.get("agent_id")
     if agent and payload.get("session_id"):
         payload["session_id"] = f"{payload['session_id']}/agent-{agent}"
-    session = options.get("session") or payload.get("session_id")
+    session = options.get("session") or payload.get("session_id") or payload.get("sessionId")
     source = options.get("source") or payload.get("source")
     if event == hook_events.START:
         _start(harness, root, session, source, brief, payload)
@@ -173,7 +174,8 @@ def _start(
     is_sample = present_root(root) != root
     text = "" if is_sample else brief(root, session_id)
     is_repeat = bool(text and session_id) and _note(root, session_id, source, text, payload)
-    if not (is_repeat and source in (RESUMED, FORKED)):
+    has_briefing = is_repeat and source in (RESUMED, FORKED)
+    if not has_briefing or _fact_of(harness, "LOSES_BRIEFING"):
         _print_context(harness, hook_events.START, text)
     if session_id and source == COMPACTED and _fact_of(harness, "STARTS_AFTER_COMPACTION"):
         # The transcript shows the compaction itself, which may have had no hook before it.
@@ -229,8 +231,8 @@ def _recall(harness: str, root: str, session: "Any", payload: "Mapping[str, Any]
 
     The server is told that they were shown, so that it counts them as recalled.
     """
-    prompt = payload.get("prompt")
-    if not isinstance(prompt, str) or not isinstance(session, str):
+    prompt = payload.get("submitted_prompt") or payload.get("prompt")
+    if not prompt or not isinstance(prompt, str) or not isinstance(session, str):
         return
     if present_root(root) != root or os.name != "posix":
         return

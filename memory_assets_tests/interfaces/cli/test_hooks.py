@@ -7,6 +7,7 @@ import pytest
 
 from memory_assets.interfaces.cli.app import main
 from memory_assets.interfaces.mcp.protocol import Protocol
+from memory_assets.schema.vocabulary import HARNESS_TITLES
 
 
 @pytest.fixture
@@ -111,6 +112,6 @@ def test_people_are_told_what_would_change(home: Path, capsys: pytest.CaptureFix
 def test_an_unknown_harness_is_named(home: Path, capsys: pytest.CaptureFixture[str]):
     reply = said(capsys, "install", "emacs", code=2)
     assert (
-        "harness must be one of claude_code, codex, gemini, pi, not 'emacs'"
+        f"harness must be one of {', '.join(HARNESS_TITLES)}, not 'emacs'"
         in reply["error"]["message"]
     )

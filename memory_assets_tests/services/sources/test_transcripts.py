@@ -14,7 +14,6 @@ from memory_assets.services.health.status import render_status, status_of
 from memory_assets.services.sources import transcripts
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
-from memory_assets_tests.harnesses.harness_records import WRITTEN
 from memory_assets_tests.stages.capture.pipeline import intake
 from memory_assets_tests.stages.capture.sessions import dialogue, lines
 
@@ -101,20 +100,19 @@ def test_copies_and_sub_agents_are_one_session_and_ignored_or_archived_ones_are_
 def test_files_of_a_harness_without_a_reader_count_everywhere(
     projects: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    qwen = Path.home() / ".qwen" / "projects" / "-home-mira-shop" / "chats"
-    qwen.mkdir(parents=True)
+    cline = Path.home() / ".cline" / "data" / "sessions"
     for number in range(14):
-        (qwen / f"0b0000{number:02d}-1111-4222-8333-444455556666.jsonl").write_bytes(
-            lines(*WRITTEN["Qwen Code"])
-        )
+        task = cline / f"17723500{number:02d}"
+        task.mkdir(parents=True)
+        (task / f"{task.name}.messages.json").write_text("[]")
     store = open_store(read_settings())
-    assert transcripts.find_unread(store) == ["14 files of Qwen Code: not read yet"]
+    assert transcripts.find_unread(store) == ["14 files of Cline: not read yet"]
     assert (transcripts.find_sources(store.settings), transcripts.find_left_out(store)) == ([], [])
     monkeypatch.setenv(
-        "MEMORY_SOURCES", os.pathsep.join([str(next(qwen.iterdir())), str(written(tmp_path, 1))])
+        "MEMORY_SOURCES", os.pathsep.join([str(next(cline.iterdir())), str(written(tmp_path, 1))])
     )
     named = open_store(read_settings())
-    assert transcripts.find_unread(named) == ["1 file of Qwen Code: not read yet"]
+    assert transcripts.find_unread(named) == ["1 file of Cline: not read yet"]
     assert [file.harness for file in transcripts.find_sources(named.settings)] == ["claude_code"]
 
 

@@ -29,7 +29,7 @@ SILENT = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
 def home(tmp_path: Path) -> Path:
     """A home in which hooks are installed for the store of the test."""
     made = tmp_path / "home"
-    for folder in (".claude", ".codex", ".pi/agent"):
+    for folder in (".claude", ".codex", ".pi/agent", ".qwen", ".copilot"):
         (made / folder).mkdir(parents=True)
     store = tmp_path / "store"
     carry_out(plan_install(harnesses(str(store), made, {}), store), store)
@@ -39,9 +39,10 @@ def home(tmp_path: Path) -> Path:
 
 
 def command(home: Path, harness: str, event: str) -> str:
-    path = home / {"claude_code": ".claude/settings.json", "codex": ".codex/hooks.json"}[harness]
+    files = {"claude_code": ".claude/settings.json", "codex": ".codex/hooks.json"}
+    path = home / files.get(harness, f".{harness}/settings.json")
     (group,) = json.loads(path.read_text())["hooks"][event]
-    return group["hooks"][0]["command"]
+    return group["hooks"][0]["command"] if "hooks" in group else group["bash"]
 
 
 def environment(**changes: str | None) -> dict[str, str]:
@@ -86,6 +87,40 @@ def test_a_session_of_claude_code_starts_with_the_briefing(home: Path):
     small_store()
     done = run(command(home, "claude_code", "SessionStart"), payloads.START)
     assert (done.returncode, done.stdout, done.stderr) == (0, BRIEFING, "")
+
+
+@pytest.mark.parametrize(
+    ("harness", "event", "payload", "told"),
+    [
+        ("qwen", "SessionStart", {"session_id": SESSION}, BRIEFING),
+        (
+            "copilot",
+            "sessionStart",
+            {"sessionId": SESSION},
+            json.dumps({"additionalContext": BRIEFING}) + "\n",
+        ),
+    ],
+)
+def test_a_briefing_that_no_transcript_keeps_is_told_at_a_resume_too(
+    home: Path, harness: str, event: str, payload: dict, told: str
+):
+    small_store()
+    line = command(home, harness, event)
+    for source in ("startup", "new", "resume"):
+        done = run(line, json.dumps({**payload, "source": source}))
+        assert (done.returncode, done.stdout, done.stderr) == (0, told, "")
+
+
+def test_the_end_of_a_session_of_copilot_is_spooled_with_its_id(home: Path):
+    store = small_store()
+    done = run(
+        command(home, "copilot", "sessionEnd"),
+        json.dumps({"sessionId": SESSION, "reason": "complete"}),
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    (event,) = spooled(store.root)
+    assert event["name"] == "memory/session.ended"
+    assert event["data"] == {"harness": "copilot", "sessionId": SESSION, "reason": "complete"}
 
 
 OWN = "## This session so far\n- 🔴 Use uv. [mem_0f3a5c1e0000]\n"

@@ -59,7 +59,7 @@ TOML = {
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     made = tmp_path / "home of mira"
-    for folder in (".claude", ".codex", ".pi/agent", ".gemini"):
+    for folder in (".claude", ".codex", ".pi/agent", ".gemini", ".qwen", ".copilot"):
         (made / folder).mkdir(parents=True)
     return made
 
@@ -95,10 +95,14 @@ def states(changes: list[install.HookChange]) -> dict[str, str]:
 
 
 def commands(path: Path) -> dict[str, list[str]]:
-    """The commands of each event."""
+    """The commands of each event; Copilot CLI has no groups of hooks."""
     hooks = json.loads(path.read_text("utf-8-sig"))["hooks"]
     return {
-        event: [hook["command"] for group in groups for hook in group["hooks"]]
+        event: [
+            hook.get("command") or hook["bash"]
+            for group in groups
+            for hook in group.get("hooks", [group])
+        ]
         for event, groups in hooks.items()
     }
 
@@ -118,6 +122,8 @@ def ours(path: Path) -> dict[str, list[str]]:
         (".claude", "settings.json", {"SessionStart", "PreCompact", "SessionEnd"}),
         (".codex", "hooks.json", {"SessionStart", "PreCompact", "SessionEnd"}),
         (".gemini", "settings.json", {"BeforeAgent", "SessionEnd"}),
+        (".qwen", "settings.json", {"SessionStart", "PreCompact", "SessionEnd"}),
+        (".copilot", "settings.json", {"sessionStart", "preCompact", "sessionEnd"}),
     ],
 )
 def test_settings_become_what_they_were_byte_for_byte(
@@ -171,6 +177,8 @@ SERVERS = {
         (".claude.json", {"type": "stdio", "env": {}}),
         (".pi/agent/mcp.json", {"exposure": "direct"}),
         (".gemini/settings.json", {"trust": True}),
+        (".copilot/mcp-config.json", {"type": "local", "tools": ["*"]}),
+        (".qwen/settings.json", {"trust": True}),
     ],
 )
 def test_the_server_of_tools_is_registered_for_the_store(
@@ -199,7 +207,7 @@ def test_the_server_of_tools_is_registered_for_the_store(
 
 def test_another_server_of_the_same_name_stays(home: Path, store: Path):
     theirs = '{"mcpServers": {"memory": {"command": "npx", "args": ["-y", "server-memory"]}}}'
-    for name in (".claude.json", ".pi/agent/mcp.json"):
+    for name in (".claude.json", ".pi/agent/mcp.json", ".qwen/settings.json"):
         (home / name).write_text(theirs)
     (home / ".codex/config.toml").write_text('[mcp_servers.memory]\ncommand = "npx"\n')
     changes = put_in(home, store)
@@ -211,12 +219,14 @@ def test_another_server_of_the_same_name_stays(home: Path, store: Path):
     assert "another server and stays" in next(
         change.note for change in changes if change.path.name == "config.toml"
     )
-    put_in(home, store)
+    qwen = next(change for change in changes if change.path == home / ".qwen/settings.json")
+    assert "another server and stays" in qwen.note
+    assert told(qwen.path)["mcpServers"] == json.loads(theirs)["mcpServers"]
+    again = put_in(home, store)
+    assert CURRENT in [change.state for change in again if change.path == qwen.path]
     take_out(home, store)
-    assert [(home / name).read_text() for name in (".claude.json", ".pi/agent/mcp.json")] == [
-        theirs,
-        theirs,
-    ]
+    names = (".claude.json", ".pi/agent/mcp.json", ".qwen/settings.json")
+    assert [(home / name).read_text() for name in names] == [theirs, theirs, theirs]
     assert (home / ".codex/config.toml").read_text() == '[mcp_servers.memory]\ncommand = "npx"\n'
 
 

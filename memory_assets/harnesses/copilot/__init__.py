@@ -1,0 +1,11 @@
+"""Copilot CLI. Hooks import this package, with the standard library only."""
+
+import json
+
+LOSES_BRIEFING = True
+"""Whether a resumed session has lost its briefing, which is no event of its transcript."""
+
+
+def render_context(event: str, text: str) -> str:
+    """Returns the text for the model's context as Copilot CLI reads it from a hook."""
+    return json.dumps({"additionalContext": text})
