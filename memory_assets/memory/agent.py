@@ -352,7 +352,16 @@ class MemoryAgent(ReviewVerbs, HealthVerbs):
 
         For a continued session, the facts of that session itself are added.
         """
-        return latest_briefing(self.settings.data, requests.BriefRequest.of(session, **options))
+        request = requests.BriefRequest.of(session, **options)
+        if request.project:
+            self.check_project(request.project)
+        return latest_briefing(self.settings.data, request)
+
+    def check_project(self, name: str) -> None:
+        """Raises `QuestionError`, with the nearest names, where no session is of that project."""
+        from memory_assets.services.search.projects import check_project
+
+        check_project(self.store, name)
 
     @despite_damage
     def explain(
@@ -429,6 +438,8 @@ class MemoryAgent(ReviewVerbs, HealthVerbs):
         return everything_of(self.store)
 
     def _resolved(self, request: Asking) -> Asking:
+        if request.only_project:
+            self.check_project(request.only_project)
         return request.at(self.settings.clock(), self.settings.zone)
 
     def _log_recall(

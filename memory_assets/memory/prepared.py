@@ -6,10 +6,11 @@ Imports only the standard library. A missing file is no error: its text is empty
 import os
 import time
 
-from memory_assets.adapters.parquet_footer import read_facts
 from memory_assets.stages.deliver.silence import alarm
 from memory_assets.store import ready
-from memory_assets.store.ready import BRIEFING, REVIEW, nothing_yet
+from memory_assets.store.ready import BRIEFING as BRIEFING
+from memory_assets.store.ready import REVIEW as REVIEW
+from memory_assets.store.ready import nothing_yet
 
 TYPE_CHECKING = False
 
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 MEMORIES = os.path.join("tables", "memories", "data.parquet")
-
-PENDING = "- [ ] `p-"
-"""The start of a pending proposal's line in REVIEW.md."""
 
 AGE_UNITS = (("d", 86_400), ("h", 3_600), ("min", 60))
 
@@ -70,34 +68,30 @@ def render_nothing_new(root: str) -> str:
 
 
 def render_status_line(root: str) -> str:
-    """Returns one line for a status bar: memories, pending proposals, age of the last update."""
-    table = os.path.join(root, MEMORIES)
-    memory_count = read_row_count(table)
-    if memory_count is None:
+    """Returns one line for a status bar, from the prepared status: active memories, pending
+    proposals, age of the last update.
+    """
+    status = ready.read_text(os.path.join(root, ready.STATUS)).partition("\n\n")[2]
+    if not status:
         return "memory: empty"
-    parts = [f"{memory_count} memories"]
-    pending_count = count_pending(ready.read_text(os.path.join(root, REVIEW)))
-    if pending_count:
-        parts.append(f"{pending_count} to review")
-    parts.append(f"{_age(table)} old")
+    states = _value(status, "memories").split(", ")
+    active = [state for state in states if state.endswith(" active")]
+    parts = [active[0] if active else "0 active"]
+    pending = _value(status, "to review").partition(" ")[0]
+    if pending not in ("", "0"):
+        parts.append(f"{pending} to review")
+    table = os.path.join(root, MEMORIES)
+    if os.path.isfile(table):
+        parts.append(f"{_age(table)} old")
     if alarm(root):
         parts.append("⚠ input waits")
     return "memory: " + " · ".join(parts)
 
 
-def read_row_count(path: str) -> int | None:
-    """Returns the number of rows of a Parquet file from its footer; None if it does not exist."""
-    try:
-        facts = read_facts(path)
-    except OSError:
-        return None
-    count = facts.partition('"rows":')[2].partition(",")[0].strip()
-    return int(count) if count.isdigit() else None
-
-
-def count_pending(review: str) -> int:
-    """Returns the number of pending proposals in REVIEW.md."""
-    return sum(line.startswith(PENDING) for line in review.splitlines())
+def _value(status: str, name: str) -> str:
+    """Returns what the line of that name says in the status."""
+    lines = (line for line in status.splitlines() if line.startswith(f"{name}  "))
+    return next(lines, name).removeprefix(name).strip()
 
 
 def _written_at(path: str) -> str | None:

@@ -280,7 +280,7 @@ class RecallRequest(AnswerRequest):
     @model_validator(mode="after")
     def _one_subject(self) -> Self:
         subjects = [name for name in _SUBJECTS if name in self.model_fields_set]
-        if not (self.is_lookup or "question" in subjects):
+        if not (self.is_lookup or self.question.strip()):
             raise ValueError("question is missing: What you want to know, in plain words")
         if len(subjects) > 1:
             raise ValueError(f"{subjects[1]} cannot be combined with {subjects[0]}")
@@ -342,6 +342,9 @@ class BriefRequest(Request):
 
     session: str | None = parameter(
         "Id of a resumed session: adds what that session established.", None
+    )
+    project: str | None = parameter(
+        "The project whose briefing it is; by default that of the present folder.", None
     )
     full: bool = parameter(
         "The full briefing: up to 7.5 % of the context, instead of 2,000 tokens.", False

@@ -369,6 +369,7 @@ def _scan(table: str, files: list[str], *, is_hive: bool) -> pl.LazyFrame:
         hive_partitioning=is_hive,
         hive_schema={key: schema[key] for key in keys} if is_hive else None,
         missing_columns="insert",  # a column added later is empty until the partition is rewritten
+        extra_columns="ignore",  # an earlier release had it
     )
     return scanned.select(schema.names()) if is_hive else scanned
 
@@ -440,6 +441,8 @@ def _is_as_written(table: str, path: Path) -> bool:
     file = pq.ParquetFile(path)
     names = set(file.schema_arrow.names)
     schema = _stored(schemas.empty(table), table).to_arrow().schema
+    if not names.issubset(schema.names):
+        return True
     columns = pa.schema([field for field in schema if field.name in names])
     hashed = hashlib.sha256(str(columns).encode())
     with path.open("rb") as content:

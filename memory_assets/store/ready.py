@@ -72,11 +72,13 @@ def changed_at(path: str) -> int:
         return 0
 
 
-def read_briefing(root: str, folder: str, session: str = "", *, is_full: bool = False) -> str:
-    """Returns the folder's briefing and, after it, the session's summary; short and new sessions
-    have none.
+def read_briefing(
+    root: str, folder: str, session: str = "", project: str = "", *, is_full: bool = False
+) -> str:
+    """Returns the briefing of the project, by default the folder's, and, after it, the session's
+    summary; short and new sessions have none.
     """
-    paths = [briefing_path(root, folder)]
+    paths = [briefing_path(root, folder, project)]
     if session:
         paths.append(os.path.join(root, SESSIONS, f"{file_name(session)}.md"))
     if is_full:
@@ -97,16 +99,16 @@ def here() -> str:
         return ""
 
 
-def briefing_path(root: str, folder: str) -> str:
-    """Returns the briefing of the folder's project, or of one named by a folder above it, else the
-    general one.
+def briefing_path(root: str, folder: str, project: str = "") -> str:
+    """Returns the briefing of the project, by default the folder's or of one named by a folder
+    above it, else the general one.
 
     A folder of a repository belongs to that repository alone, whatever the folders above are
     called.
     """
     briefings = os.path.join(root, BRIEFINGS)
     files = os.listdir(briefings) if os.path.isdir(briefings) else []
-    names = _projects_of(folder) if files else ()
+    names = (project,) if project else _projects_of(folder) if files else ()
     for name in names:
         file = f"{file_name(name)}.md"
         if file in files:

@@ -73,9 +73,9 @@ def test_the_full_briefing_is_printed_as_fast_and_with_the_full_summary_of_a_ses
 
 
 def test_the_status_line_tells_memories_and_what_waits(capsys: pytest.CaptureFixture[str]):
-    small_store()
+    keep_status(small_store())
     assert fast.main(["status", "--line"]) == 0
-    assert capsys.readouterr().out.startswith("memory: 1 memories · 1 to review · ")
+    assert capsys.readouterr().out.startswith("memory: 1 active · 1 to review · ")
 
 
 @pytest.mark.parametrize("words", [["status"], ["status", "--line"]])

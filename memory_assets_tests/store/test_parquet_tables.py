@@ -179,6 +179,17 @@ def test_a_column_that_was_added_since_is_empty(tables: ParquetTables):
     assert tables.read(TABLE).equals(rows(0))
 
 
+def test_a_column_that_an_earlier_release_had_is_no_damage(tables: ParquetTables):
+    tables.write(TABLE, DAY, rows(0))
+    path = file_of(tables)
+    facts = pq.read_metadata(path).metadata[b"memory_assets"]
+    now = pq.read_table(path, partitioning=None)
+    former = now.append_column("mood", [["calm"] * now.num_rows])
+    pq.write_table(former.replace_schema_metadata({"memory_assets": facts}), path)
+    assert tables.read(TABLE).equals(rows(0))
+    assert list(tables.damaged([TABLE])) == []
+
+
 def test_tables_below_a_folder_that_is_named_like_a_partition_are_read(tmp_path: Path):
     tables = ParquetTables(tmp_path / "text=other" / "tables")
     tables.write(TABLE, DAY, rows(0))

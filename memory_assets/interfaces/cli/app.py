@@ -35,6 +35,8 @@ SCHEMA_OPTION = "--json-schema"
 PANELS = (everyday, setup, config, uninstall)
 CORE_GROUPS = {"data": data, "serve": serve}
 INTERRUPTED = 130
+TAKING_WORDS = ("memory recall", "memory remember", "memory explain", "memory forget")
+"""Commands whose argument is free text."""
 
 
 def make_app(*, is_terminal: bool = False) -> commands.Commands:
@@ -186,12 +188,15 @@ def fail(error: BaseException, *, as_json: bool) -> int:
     if isinstance(error, typer.TyperException):
         if type(error).__name__ == "NoArgsIsHelpError":  # typer does not export the class
             typer.echo(str(error).rstrip())  # empty where boxes were printed
-            return MISUSED
+            return DONE
         usage = error.format_message() if hasattr(error, "format_message") else str(error)
         path = getattr(getattr(error, "ctx", None), "command_path", "memory")
         sentence = usage.replace(": Value error, ", ": ")
         stop = "" if sentence.endswith((".", "?")) else "."
-        print_error(error, f"{sentence}{stop} Try `{path} --help`.", as_json=as_json)
+        hint = f" Words that begin with a dash stand behind `--`: `{path} -- WORDS`."
+        is_word = sentence.startswith("No such option") and path in TAKING_WORDS
+        told = f"{sentence}{stop}{hint if is_word else ''} Try `{path} --help`."
+        print_error(error, told, as_json=as_json)
         return MISUSED
     print_error(error, message_of(error), as_json=as_json)
     return MISUSED if isinstance(error, QuestionError | UnknownTableError) else FAILED

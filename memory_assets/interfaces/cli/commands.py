@@ -27,6 +27,7 @@ from memory_assets.interfaces.views.registry import view_of
 from memory_assets.interfaces.views.terminal import Reply
 from memory_assets.memory import MemoryAgent
 from memory_assets.schema.requests import Request
+from memory_assets.schema.tables import TABLES
 
 EVERY_DAY = "Every day"
 SET_UP = "Set up"
@@ -81,6 +82,15 @@ class Group(TyperGroup):
             command.short_help = command.short_help or (command.help or "").partition("\n\n")[0]
             _set_placeholders([*command.params, command.get_help_option(ctx)])
         return command
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Returns the command that the words name; of a table, the error names what shows it."""
+        try:
+            return super().resolve_command(ctx, args)
+        except typer.TyperException as error:
+            if args[0] in TABLES:
+                error.message += f" Did you mean `memory data show {args[0]}`?"
+            raise
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Returns the options of the group itself."""

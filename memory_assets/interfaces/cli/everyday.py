@@ -123,6 +123,8 @@ def recall(
     ] = False,
 ) -> Reply:
     """Returns the memories, the lines for a prompt, or an answer with sources."""
+    if request.project:
+        MemoryAgent().check_project(request.project)
     if cited:
         given = {name: getattr(request, name) for name in request.model_fields_set}
         unused = [name for name in given if name not in AnswerRequest.model_fields]
@@ -215,9 +217,11 @@ def status(
     request: StatusRequest,
     line: Annotated[bool, typer.Option("--line", help="Print one line, for a status bar.")] = False,
 ) -> Reply:
-    """Returns the state of the store."""
+    """Returns the state of the store; the exit code is 1 where there is no memory yet."""
     reply = commands.reply_to(verbs.STATUS, request)
-    return replace(reply, parts=[render_status_line(find_store())]) if line else reply
+    if line:
+        return replace(reply, parts=[render_status_line(find_store())])
+    return replace(reply, exit_code=int(reply.data.is_empty))
 
 
 commands.add(app, verbs.BRIEF, commands.EVERY_DAY)

@@ -60,13 +60,14 @@ def briefing(store: Store, run: Run) -> Report:
         # Documents are recalled on demand, and what names only what is gone, but not shown here.
         is_gone = pl.col("id").is_in(names_only_gone(store.tables))
         memories = store.tables.read("memories").filter(IS_SAID, ~is_gone)
-        decisions = store.tables.read("decisions", columns=["state"])
+        asked = pl.col("expires_at").is_not_null()
+        decisions = store.tables.read("decisions", columns=["state", "expires_at"])
         lines = [*read_lines(store)]
         render = partial(
             render_briefing,
             _masked_memory(store, MEMORY_MD, lines),
             memories,
-            pending=decisions.filter(state="pending").height,
+            pending=decisions.filter(asked, state="pending").height,
             undistilled=_undistilled(store),
             expiring=brief_inputs.expiring_on(store),
             owner=store.settings.owner,

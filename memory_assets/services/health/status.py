@@ -66,6 +66,8 @@ class Status:
     noted: int
     """Notes in the ledger, which are recalled before they are memories."""
     pending: int
+    asked: int
+    """Pending proposals that the page of REVIEW.md shows; the others follow."""
     open_windows: int
     first_day: str | None
     last_day: str | None
@@ -124,6 +126,8 @@ def status_of(store: Store, *, is_sample: bool = False) -> Status:
     """Returns the state of the store."""
     tables = store.tables
     days = [day for day, info in tables.parts("segments").items() if info.rows]
+    states = _count(tables, "decisions", "state")
+    is_asked = pl.col("expires_at").is_not_null()
     written = [info.written_at for info in tables.parts("memories").values()]
     return Status(
         store=store.root,
@@ -131,7 +135,8 @@ def status_of(store: Store, *, is_sample: bool = False) -> Status:
         rows={name: _rows(tables, name) for name in COUNTED},
         memories=_count(tables, "memories", "state", pl.col("kind") == "fact"),
         noted=len(store.ledger.events([NOTED])),
-        pending=_count(tables, "decisions", "state").get("pending", 0),
+        pending=states.get("pending", 0),
+        asked=_count(tables, "decisions", "state", is_asked).get("pending", 0),
         open_windows=_count(tables, "windows", "status").get("open", 0),
         first_day=min(days, default=None),
         last_day=max(days, default=None),
@@ -190,7 +195,7 @@ def render_status(status: Status) -> str:
         "damaged": damage if status.damaged_lines else "",
         "memories": _memories(status),
         "rules": status.rules,
-        "to review": f"{status.pending:,} of {status.rows['proposals']:,} proposals",
+        "to review": _to_review(status),
         "updated": f"{status.updated_at:%Y-%m-%d %H:%M} UTC" if status.updated_at else "never",
         "model": _model_use(status),
         "not sent": unsent if status.waiting_projects else "",
@@ -222,6 +227,12 @@ def _days(status: Status) -> str:
 def _memories(status: Status) -> str:
     counts = ", ".join(f"{count:,} {state}" for state, count in status.memories.items())
     return counts or f"none built yet; notes: {status.noted:,}"
+
+
+def _to_review(status: Status) -> str:
+    later = status.pending - status.asked
+    now = f"{status.asked:,} now, {later:,} later" if later else f"{status.pending:,}"
+    return f"{now} of {status.rows['proposals']:,} proposals"
 
 
 def _model_use(status: Status) -> str:

@@ -24,12 +24,14 @@ def latest_briefing(data: Path, request: BriefRequest) -> Briefing:
     """Returns the briefing in the data folder; its text is empty where there is none yet."""
     root = str(data)
     folder = ready.here()
-    lean_path = ready.briefing_path(root, folder)
+    project = request.project or ""
+    lean_path = ready.briefing_path(root, folder, project)
     path = Path(ready.full_path(root, lean_path) if request.full else lean_path)
     written_at = None
     text = ""
     if path.is_file():
         written_at = datetime.fromtimestamp(int(path.stat().st_mtime), UTC)
-        text = ready.read_briefing(root, folder, request.session or "", is_full=request.full)
+        session = request.session or ""
+        text = ready.read_briefing(root, folder, session, project, is_full=request.full)
     warnings = (None if text else ready.nothing_yet(root), alarm(root))
     return Briefing(text, path, written_at, tuple(filter(None, warnings)))

@@ -55,7 +55,7 @@ def test_each_command_has_help_with_an_example_and_takes_json(command: tuple[str
 @pytest.mark.parametrize("words", [(), ("data",), ("hooks",)])
 def test_without_a_command_the_help_is_printed_and_no_error(words: tuple[str, ...], run: Run):
     code, out, errors = run(*words)
-    assert code == 2
+    assert code == 0
     assert "Usage: memory" in out
     assert errors == ""
 
@@ -100,6 +100,12 @@ def test_without_a_memory_the_way_to_one_is_told_and_none_is_made(
     ("words", "told"),
     [
         (("remembr",), "No such command 'remembr'. Did you mean 'remember'? Try `memory --help`."),
+        (("memories",), "No such command 'memories'. Did you mean `memory data show memories`? Try `memory --help`."),
+        (("recall", "--flag"), "No such option: --flag (Possible options: --file, --page, --tag). Words that begin with a dash stand behind `--`: `memory recall -- WORDS`. Try `memory recall --help`."),
+        (("recall", " "), "question is missing: What you want to know, in plain words."),
+        (("recall", "q", "--project", "xs"), "No session is of the project “xs”. Did you mean x?"),
+        (("recall", "q", "--only-project", "shop"), "No session is of the project “shop”. The store has x."),
+        (("brief", "--project", "xs"), "No session is of the project “xs”. Did you mean x?"),
         (("explain",), "Missing argument 'TARGET'. Try `memory explain --help`."),
         (("recall",), "question is missing: What you want to know, in plain words."),
         (("status", "--bad"), "No such option: --bad. Try `memory status --help`."),
@@ -109,7 +115,7 @@ def test_without_a_memory_the_way_to_one_is_told_and_none_is_made(
             "Invalid value for '--format': 'xml' is not one of 'jsonl', 'csv', 'parquet'. Try `memory data export --help`.",
         ),
     ],
-)
+)  # fmt: skip
 def test_a_command_that_is_not_understood_exits_with_two_and_names_its_help(
     words: tuple[str, ...], told: str, run: Run
 ):
@@ -118,6 +124,21 @@ def test_a_command_that_is_not_understood_exits_with_two_and_names_its_help(
     assert (code, out, err) == (2, "", f"✗ {told}\n")
     code, out, _ = run(*words, "--json")
     assert (code, json.loads(out)["ok"]) == (2, False)
+
+
+def test_a_status_without_a_memory_says_so_with_its_exit_code(run: Run):
+    code, out, _ = run("status")
+    assert (code, out.partition(" in ")[0]) == (1, "There is no memory")
+    small_store()
+    assert run("status")[0] == 0
+
+
+def test_a_briefing_is_that_of_the_named_project(run: Run):
+    folder = small_store().workspace / "briefings"
+    folder.mkdir()
+    (folder / "x.md").write_text("# Shop\n")
+    assert run("brief", "--project", "x")[1] == "# Shop\n"
+    assert run("brief")[1] != "# Shop\n"
 
 
 def test_the_doctor_fails_where_a_promise_is_broken(run: Run):
