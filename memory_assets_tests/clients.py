@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -18,13 +18,20 @@ from uuid import uuid4
 import pytest
 from platformdirs import user_cache_dir
 
+from memory_assets_tests.once import sampled
+
 PACKAGES = {
     "claude": ("@anthropic-ai/claude-code@2.1.330",),
     "codex": ("@openai/codex@0.169.0",),
     "gemini": ("@google/gemini-cli@0.61.0",),
     "pi": ("@earendil-works/pi-coding-agent@0.87.1", "node@22.23.3"),
+    "qwen": ("@qwen-code/qwen-code@0.24.4", "node@22.23.3"),
+    "copilot": ("@github/copilot@1.0.102",),
 }
-"""pi needs a newer Node than most machines have; the others bring a program of their own."""
+"""pi and Qwen Code need a newer Node than most machines have; others bring a program of their own."""
+
+DRAWN = sampled(list(PACKAGES), 1)
+"""The clients that a run drives: one, or all under `make test-all`."""
 
 CACHE = Path(user_cache_dir("memory_assets_tests"), "clients")
 """As it is before a test sets a home of its own."""
@@ -32,6 +39,11 @@ CACHE = Path(user_cache_dir("memory_assets_tests"), "clients")
 INSTALL_SECONDS = 300
 ANSWER_SECONDS = 60
 """After that, a client that does not answer is killed, and its test fails."""
+
+
+def drawn(programs: Iterable[str]) -> list[str]:
+    """Those of the clients that this run drives."""
+    return [program for program in programs if program in DRAWN]
 
 
 def client(program: str) -> Path:
@@ -227,8 +239,11 @@ class Pi(Driven):
         return self._send({"id": command, "type": command}, lambda one: one.get("id") == command)
 
 
-class Gemini:
-    """Gemini CLI, headless: a process for each prompt."""
+class Headless:
+    """A client that answers one prompt and ends: a process for each."""
+
+    words: tuple[str, ...]
+    seconds = ANSWER_SECONDS
 
     def __init__(
         self, environ: Mapping[str, str], cwd: Path, session: str, *, how: str = "new"
@@ -239,17 +254,35 @@ class Gemini:
 
     def ask(self, prompt: str) -> None:
         """Asks the prompt, and returns when it is answered."""
-        words = ["gemini", "-y", "-m", "gemini-2.5-flash", self._option, self.session, "-p", prompt]
         subprocess.run(
-            words,
+            [*self.words, f"{self._option}={self.session}", "-p", prompt],
             env=self._environ,
             cwd=self._cwd,
             check=True,
             capture_output=True,
             stdin=subprocess.DEVNULL,
-            timeout=ANSWER_SECONDS,
+            timeout=self.seconds,
         )
         self._option = "--resume"
+
+
+class Gemini(Headless):
+    """Gemini CLI."""
+
+    words = ("gemini", "-y", "-m", "gemini-2.5-flash")
+
+
+class Qwen(Headless):
+    """Qwen Code."""
+
+    words = ("qwen", "--auth-type", "openai", "-y")
+
+
+class Copilot(Headless):
+    """Copilot CLI; after a compaction it waits a minute for itself."""
+
+    words = ("copilot", "--allow-all-tools")
+    seconds = 2 * ANSWER_SECONDS
 
 
 CLIENTS: dict[str, type[Claude] | type[Codex] | type[Pi]] = {

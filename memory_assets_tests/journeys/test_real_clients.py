@@ -21,7 +21,7 @@ from memory_assets.memory import MemoryAgent
 from memory_assets.services.search.shown_at_prompts import HEADING
 from memory_assets.stages.deliver.prompts import ask_server
 from memory_assets.store.store import Store
-from memory_assets_tests.clients import CLIENTS, Codex, client, hold_session
+from memory_assets_tests.clients import CLIENTS, Codex, client, drawn, hold_session
 from memory_assets_tests.journeys.test_harness_models import ANSWER, PROMPTS, REPLY
 from memory_assets_tests.journeys.test_harness_models import FACT as ANSWERED
 from memory_assets_tests.messages_api import Said
@@ -156,7 +156,7 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(inner)
 
 
-@pytest.mark.parametrize("program", sampled(list(CLIENTS), 1))
+@pytest.mark.parametrize("program", drawn(CLIENTS))
 def test_a_person_is_at_home_in_the_real_client(program: str, tmp_path: Path):
     clients, answer = client(program), {}
     with stream(lambda body: answer["model"](body)) as api:

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from memory_assets.memory import MemoryAgent
-from memory_assets_tests.clients import Gemini, client
+from memory_assets_tests.clients import Gemini, client, drawn
 from memory_assets_tests.journeys.test_real_clients import (
     AFTER,
     BRIEFING,
@@ -41,6 +41,7 @@ def answer(body: dict[str, Any]) -> str | Called:
     return "Understood."
 
 
+@pytest.mark.skipif(not drawn(["gemini"]), reason="this run drives another client")
 def test_a_person_is_at_home_in_the_real_gemini(tmp_path: Path):
     with stream(answer) as api:
         person = Person(tmp_path, client("gemini"), api)
