@@ -359,7 +359,7 @@ class MemoryAgent(ReviewVerbs, HealthVerbs):
 
     def check_project(self, name: str) -> None:
         """Raises `QuestionError`, with the nearest names, where no session is of that project."""
-        from memory_assets.services.search.projects import check_project
+        from memory_assets.services.search.known_projects import check_project
 
         check_project(self.store, name)
 

@@ -129,12 +129,12 @@ class VisibleRule:
         """Returns the rule without the words that may be no commands, as none of the programs has
         their name; None if nothing is left that can be kept or broken.
         """
-        parts = {
-            name: tuple(each for each in part if each.is_sure or each.words[0] in programs)
-            for name, part in vars(self).items()
-            if name in _COMMANDS
-        }
-        rule = replace(self, **parts)
+
+        def understood(commands: Commands) -> Commands:
+            """Returns those that surely are commands, or that run."""
+            return tuple(each for each in commands if each.is_sure or each.words[0] in programs)
+
+        rule = replace(self, **{name: understood(getattr(self, name)) for name in _COMMANDS})
         is_order = rule.then and (rule.first or rule.first_files or rule.required)
         return rule if rule.files or rule.forbidden or is_order else None
 
@@ -178,8 +178,8 @@ def _file_rule(text: str) -> VisibleRule | None:
 
 def _forbids_edits(clause: str) -> bool:
     """Returns whether a denial stands near a word for an edit."""
-    places = [[word.start() for word in _PATTERNS[name].finditer(clause)] for name in _EDIT_WORDS]
-    return any(abs(denial - edit) <= NEAR for denial, edit in product(*places))
+    pairs = product(*(_PATTERNS[name].finditer(clause) for name in _EDIT_WORDS))
+    return any(abs(denial.start() - edit.start()) <= NEAR for denial, edit in pairs)
 
 
 def _paths(clause: str) -> Iterator[str]:

@@ -53,16 +53,23 @@ def _is_version_of(named: re.Match[str], version: re.Match[str]) -> bool:
     the first is not.
     """
     between = named[2].split()
+    if between[-1:] == ["from"] or not _is_dependency(named, version.string):
+        return False
     dots = version[1].count(".")
     is_address = dots == 3 and version[1].replace(".", "").isdigit()
     is_known = named[1].lower() in known_names()
-    is_marked = re.search(r"\w[_-]\w", named[1]) or version.string[named.end(1)] == "`"
-    is_pinned = between[:2] in (["is", "pinned"], ["stays", "pinned"])
-    if between[-1:] == ["from"] or is_address or not (is_known or is_marked or is_pinned):
-        return False
     next_word = re.match(r"\s+(\w+)", version.string[version.end() :])
     is_last = not next_word or next_word[1] in STOP
+    if is_address:
+        return False
     return (is_last or not between) if dots else (is_known and is_last and not between)
+
+
+def _is_dependency(named: re.Match[str], text: str) -> bool:
+    """Returns whether the name is known, has the form of one, or is said to be pinned."""
+    has_form = re.search(r"\w[_-]\w", named[1]) or text[named.end(1)] == "`"
+    is_pinned = named[2].split()[:2] in (["is", "pinned"], ["stays", "pinned"])
+    return bool(has_form or is_pinned or named[1].lower() in known_names())
 
 
 def settings_in(text: str) -> Iterator[tuple[Span, Named]]:
