@@ -13,6 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
+from urllib.request import Request, urlopen
 from uuid import uuid4
 
 import pytest
@@ -24,6 +25,7 @@ PACKAGES = {
     "claude": ("@anthropic-ai/claude-code@2.1.330",),
     "codex": ("@openai/codex@0.169.0",),
     "gemini": ("@google/gemini-cli@0.61.0",),
+    "opencode": ("opencode-ai@1.18.33",),
     "pi": ("@earendil-works/pi-coding-agent@0.87.1", "node@22.23.3"),
     "qwen": ("@qwen-code/qwen-code@0.24.4", "node@22.23.3"),
     "copilot": ("@github/copilot@1.0.102",),
@@ -283,6 +285,56 @@ class Copilot(Headless):
 
     words = ("copilot", "--allow-all-tools")
     seconds = 2 * ANSWER_SECONDS
+
+
+class OpenCode:
+    """OpenCode's server, which its terminal and its editor extensions talk to."""
+
+    def __init__(
+        self, environ: Mapping[str, str], cwd: Path, session: str = "", *, how: str = "new"
+    ) -> None:
+        self.process = subprocess.Popen(
+            ["opencode", "serve", "--port", "0"],
+            env={**environ, "PWD": str(cwd)},
+            cwd=cwd,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        assert self.process.stdout is not None
+        watch = threading.Timer(ANSWER_SECONDS, self.process.kill)
+        watch.start()
+        line = next(line for line in self.process.stdout if "listening on " in line)
+        watch.cancel()
+        self._url = line.rsplit(" ", 1)[1].strip()
+        self.session = session if how == "resume" else self._post("/session", {})["id"]
+
+    def ask(self, prompt: str) -> None:
+        """Asks the prompt, and returns when it is answered."""
+        parts = [{"type": "text", "text": prompt}]
+        model = {"providerID": "ours", "modelID": "ours-1"}
+        self._post(f"/session/{self.session}/message", {"model": model, "parts": parts})
+
+    def compact(self) -> None:
+        """Has the client compact the session."""
+        model = {"providerID": "ours", "modelID": "ours-1"}
+        self._post(f"/session/{self.session}/summarize", model)
+
+    def fork(self) -> str:
+        """Returns the id of a copy of the session."""
+        return self._post(f"/session/{self.session}/fork", {})["id"]
+
+    def end(self) -> None:
+        """Ends the server."""
+        self.process.terminate()
+        self.process.wait(ANSWER_SECONDS)
+
+    def _post(self, path: str, body: Mapping[str, Any]) -> Any:
+        headers = {"content-type": "application/json"}
+        request = Request(self._url + path, json.dumps(body).encode(), headers)
+        with urlopen(request, timeout=ANSWER_SECONDS) as reply:
+            return json.loads(reply.read() or b"null")
 
 
 CLIENTS: dict[str, type[Claude] | type[Codex] | type[Pi]] = {

@@ -3,10 +3,12 @@ reads them, and our parts of its settings.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from memory_assets.harnesses.hook_commands import HookTarget
 from memory_assets.harnesses.hook_parts import HookPart
@@ -39,6 +41,32 @@ class Location:
         """Returns the names of the variables that may move it."""
         above = self.parent.variables() if self.parent else []
         return [*above, self.variable] if self.variable else above
+
+
+DATA = Location(".local/share", "XDG_DATA_HOME")
+CONFIG = Location(".config", "XDG_CONFIG_HOME")
+
+
+@dataclass(frozen=True)
+class ArchivedLines:
+    """The lines of a session in a database that were archived before."""
+
+    until: datetime
+    """Their latest time stamp."""
+    read: Callable[[], list[Record]]
+
+
+class ReadNewLines(Protocol):
+    """Reads a database of sessions."""
+
+    def __call__(
+        self,
+        path: Path,
+        archived: Callable[[str], ArchivedLines],
+        is_ignored: Callable[[str], bool],
+    ) -> Iterator[tuple[str, bytes]]:
+        """Yields sessions with their new lines, without those in ignored folders."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -98,6 +126,8 @@ class ReadHarness(HarnessDeclaration):
     settings: Location
     """The folder of its settings."""
     reader: type[TranscriptReader]
+    read_new_lines: ReadNewLines | None = None
+    """Reads the new lines of a database; None where transcripts are files of lines."""
     program: str = ""
     """The command of its client."""
     hook_parts: Callable[[HookTarget], tuple[HookPart, ...]] | None = None
@@ -107,6 +137,13 @@ class ReadHarness(HarnessDeclaration):
     """Whether the record that names the session's folder marks it as not for memory."""
     enforce: Callable[[EnforcedRule], Enforcement] | None = None
     """Returns what makes the harness enforce a rule; without, AGENTS.md repeats it."""
+
+
+def open_database(path: Path) -> sqlite3.Connection:
+    """Returns an SQLite file opened for reading; neither it nor its folder is changed."""
+    # Without a write-ahead log, `mode=ro` would create one.
+    mode = "mode=ro" if Path(f"{path}-wal").exists() else "immutable=1"
+    return sqlite3.connect(f"{path.as_uri()}?{mode}", uri=True)
 
 
 def quoted(value: object) -> str:

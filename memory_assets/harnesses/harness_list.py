@@ -6,6 +6,7 @@ from memory_assets.harnesses.copilot.declaration import HARNESS as COPILOT
 from memory_assets.harnesses.declaration import HarnessDeclaration, ReadHarness
 from memory_assets.harnesses.gemini.declaration import HARNESS as GEMINI
 from memory_assets.harnesses.not_read import NOT_READ
+from memory_assets.harnesses.opencode.declaration import HARNESS as OPENCODE
 from memory_assets.harnesses.pi.declaration import HARNESS as PI
 from memory_assets.harnesses.qwen.declaration import HARNESS as QWEN
 from memory_assets.schema.vocabulary import Harness
@@ -14,6 +15,7 @@ READ: tuple[ReadHarness, ...] = (
     CLAUDE_CODE,
     CODEX,
     GEMINI,
+    OPENCODE,
     PI,
     QWEN,
     COPILOT,

@@ -16,14 +16,14 @@ def harness_homes(home: Path, environ: Mapping[str, str] = os.environ) -> dict[H
 
 
 def transcript_places(home: Path, environ: Mapping[str, str]) -> list[Path]:
-    """Returns the folders in which the harnesses keep transcripts, whether or not they exist."""
+    """Returns where the harnesses keep transcripts, whether or not the places exist."""
     locations = chain.from_iterable(harness.transcripts for harness in READ)
     return [location.find(home, environ) for location in locations]
 
 
 def usual_places(home: Path, environ: Mapping[str, str]) -> list[Path]:
-    """Returns the existing folders in which the harnesses keep transcripts."""
-    return [place for place in transcript_places(home, environ) if place.is_dir()]
+    """Returns the existing folders and databases in which the harnesses keep transcripts."""
+    return [place for place in transcript_places(home, environ) if place.exists()]
 
 
 def unread_places(home: Path, environ: Mapping[str, str]) -> list[Path]:

@@ -1,13 +1,18 @@
-"""The commands that start our hooks and our server of tools in a harness."""
+"""The commands that start our hooks and our server of tools in a harness, and scripts with them."""
 
+import json
 import os
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 
 from memory_assets.harnesses.hook_events import EVENTS, PROMPT
-from memory_assets.harnesses.hook_parts import PROMPTS
+from memory_assets.harnesses.hook_parts import PROMPTS, RECALLING
+
+MARK = "// by `memory hooks install`"
+"""The line that marks a script as ours."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,15 @@ class HookTarget:
         """Returns the server of tools as JSON settings have it."""
         program, *arguments = self.server_command(is_recalling=is_recalling)
         return {"command": program, "args": arguments}
+
+
+def render_script(target: HookTarget, package: str, name: str) -> str:
+    """Returns the source of a script of the package, with our command and the store in it."""
+    source = files(package).joinpath(name).read_text("utf-8")
+    source = source.replace('"COMMAND"', json.dumps(command(), ensure_ascii=False))
+    source = source.replace('"STORE"', json.dumps(target.store)).replace("// MARK", MARK)
+    not_recalling = RECALLING.replace("true", "false")
+    return source.replace(not_recalling, RECALLING) if target.is_recalling else source
 
 
 def command() -> list[str]:

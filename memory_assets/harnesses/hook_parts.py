@@ -295,11 +295,13 @@ class JsonServer(HookPart):
     """
 
     entry: Mapping[str, Any]
+    servers: str = "mcpServers"
+    """The name of the object that has the servers."""
 
     def store_in(self, text: str) -> str | None:
         """Returns the store that our server answers from."""
         entry = self._entry(text)
-        return bound_to(entry["args"]) if _is_ours(entry) else None
+        return bound_to(_words_of(entry)) if _is_ours(entry) else None
 
     def is_current(self, text: str) -> bool | None:
         """Returns whether our server is there with its current command; None if it is not there."""
@@ -308,39 +310,39 @@ class JsonServer(HookPart):
 
     def add(self, text: str) -> list[Insertion]:
         """Returns the insertion of the server; raises `NotOursError` if another has its name."""
-        members = {"mcpServers": {SERVER: self.entry}}
+        members = {self.servers: {SERVER: self.entry}}
         if not text.removeprefix(BOM).strip():
             return [Insertion(len(text), _rendered(members))]
         root = root_of(text, self.path)
-        if root.child("mcpServers") is None:
+        if root.child(self.servers) is None:
             return [insert_members(text, root, members)]
         servers = self._servers(root)
         if servers is None:
-            raise self.broken("mcpServers", "an object")
+            raise self.broken(self.servers, "an object")
         if SERVER in servers.keys:
             raise NotOursError(
-                f"`mcpServers.{SERVER}` in {self.path} is another server and stays; add "
+                f"`{self.servers}.{SERVER}` in {self.path} is another server and stays; add "
                 "ours under another name."
             )
-        return [insert_members(text, servers, members["mcpServers"])]
+        return [insert_members(text, servers, members[self.servers])]
 
     def remove(self, text: str, earlier_containers: Sequence[str] = ()) -> str:
         """Returns the text without our server."""
         if not _is_ours(self._entry(text)):
             return text
         root = root_of(text, self.path)
-        return _cut_member(text, root, "mcpServers", SERVER, earlier_containers)
+        return _cut_member(text, root, self.servers, SERVER, earlier_containers)
 
     def kept(self, text: str) -> list[str]:
-        """Returns `mcpServers` if it is there already."""
-        return ["mcpServers"] if root_of(text, self.path).child("mcpServers") else []
+        """Returns the name of the object of servers if it is there already."""
+        return [self.servers] if root_of(text, self.path).child("mcpServers") else []
 
     def _entry(self, text: str) -> Any:
         servers = self._servers(root_of(text, self.path))
         return servers.value.get(SERVER) if servers else None
 
     def _servers(self, root: Node) -> Node | None:
-        servers = root.child("mcpServers")
+        servers = root.child(self.servers)
         return servers if servers and isinstance(servers.value, dict) else None
 
 
@@ -399,12 +401,16 @@ def bound_to(words: Sequence[str]) -> str | None:
 
 
 def _is_ours(entry: Any) -> bool:
-    """Returns whether an entry of `mcpServers` starts our server with `--store`, as installed."""
-    arguments = entry.get("args") if isinstance(entry, dict) else None
-    if not isinstance(arguments, list):
-        return False
-    words = [word for word in arguments if word != PROMPTS]
+    """Returns whether an entry of a server starts ours with `--store`, as installed."""
+    words = [word for word in _words_of(entry) if word != PROMPTS]
     return words[-4:-1] == ["serve", "mcp", "--store"]
+
+
+def _words_of(entry: Any) -> list[Any]:
+    """Returns the arguments of a server's entry, in some harnesses with its command before them."""
+    fields = entry if isinstance(entry, dict) else {}
+    words = fields.get("args", fields.get("command"))
+    return words if isinstance(words, list) else []
 
 
 def _rendered(value: Any) -> str:

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _DECODER = json.JSONDecoder()
+_COMMENT = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*[\s\S]*?\*/')
+"""A text, which may look as if it had a comment, or a comment."""
 _INDENT = re.compile(r"\n([ \t]+)\S")
 BOM = "\ufeff"
 
@@ -45,10 +47,16 @@ class Insertion(NamedTuple):
 
 
 def parse(text: str) -> Node:
-    """Returns the root of the text; raises `ValueError` where it is not JSON."""
+    """Returns the root; raises `ValueError` where the text is not JSON, maybe with comments."""
+    text = _COMMENT.sub(_blanks, text)
     json.loads(text.removeprefix(BOM))
     start = len(text) - len(text.removeprefix(BOM))
     return _parse(text, start, start)
+
+
+def _blanks(match: re.Match[str]) -> str:
+    """Returns blanks for a comment, so that places stay; a text as it is."""
+    return match[0] if match[0][0] == '"' else re.sub(r"[^\r\n]", " ", match[0])
 
 
 def insert_members(text: str, node: Node, members: Mapping[str, Any]) -> Insertion:

@@ -214,6 +214,20 @@ class TranscriptReader(ABC):
         session_id = text_or_none(record.get("sessionId"))
         parsed.parent_session_id = None if session_id == self.session_id else session_id
 
+    def remember_turn(self, parsed: Parsed, id: str) -> None:
+        """Remembers the id of a message if it is a turn of the owner, for `undo_from`."""
+        turns = self.state.setdefault("turns", [])
+        if parsed.is_user_turn and id not in turns:
+            turns.append(id)
+
+    def undo_from(self, ids: Sequence[str]) -> int:
+        """Forgets the turns from the first one with one of the ids on; returns their number."""
+        turns = self.state.setdefault("turns", [])
+        first = next((index for index, id in enumerate(turns) if id in ids), len(turns))
+        count = len(turns) - first
+        del turns[first:]
+        return count
+
     def remember_call(self, call_id: str | None, tool: str, arguments: Any) -> CallEffect:
         """Remembers the tool and the author of its result, and returns what the call does."""
         call = describe_call(tool, arguments)

@@ -1,14 +1,13 @@
 """Harnesses whose transcripts are recognised and cannot be read yet."""
 
 from memory_assets.harnesses.declaration import (
+    DATA,
     HarnessDeclaration,
     Location,
     Record,
     message_of,
     type_of,
 )
-
-DATA = Location(".local/share", "XDG_DATA_HOME")
 
 
 def _is_cursor(record: Record) -> bool:
@@ -29,11 +28,6 @@ NOT_READ = (
         transcripts=(Location(".cursor/projects"),),
         is_record=_is_cursor,
         tables=frozenset({"cursorDiskKV"}),
-    ),
-    HarnessDeclaration(
-        title="OpenCode",
-        transcripts=(Location("opencode/opencode.db", parent=DATA),),
-        tables=frozenset({"session", "message", "part"}),
     ),
     HarnessDeclaration(
         title="Cline",

@@ -68,7 +68,8 @@ def _watched(store: Store) -> Iterator[Path]:
     home = Path(home_folder())
     yield from (Path(user_settings_file()), Path(data_settings_file()), *ignore_paths())
     everywhere = transcript_places(home, os.environ) + unread_places(home, os.environ)
-    yield from settings.source_folders() or everywhere
+    for place in settings.source_folders() or everywhere:
+        yield from (place, Path(f"{place}-wal"))  # where a database has what is new
     if settings.harness_memories:
         yield from harness_files.searched_folders(settings)
     for worktree in read_worktrees(store).by_root.values():

@@ -4,11 +4,12 @@ module at every start.
 
 from typing import Literal, get_args
 
-Harness = Literal["claude_code", "codex", "gemini", "pi", "qwen", "copilot"]
+Harness = Literal["claude_code", "codex", "gemini", "opencode", "pi", "qwen", "copilot"]
 HARNESS_TITLES = {
     "claude_code": "Claude Code",
     "codex": "Codex",
     "gemini": "Gemini CLI",
+    "opencode": "OpenCode",
     "pi": "pi",
     "qwen": "Qwen Code",
     "copilot": "Copilot CLI",

@@ -41,8 +41,8 @@ class GeminiReader(TranscriptReader):
     def __init__(
         self, session_id: str, state: Mapping[str, Any] | None = None, *, parent: str | None = None
     ) -> None:
-        # `texts` and `called` are ids whose text or calls were read, `turns` those of prompts.
-        initial = {"texts": [], "called": [], "turns": [], "snapshots": []}
+        # Ids of messages whose text was read, of calls that were read, and of summaries.
+        initial = {"texts": [], "called": [], "snapshots": []}
         super().__init__(session_id, {**initial, **(state or {})})
         self._parent = parent
 
@@ -89,7 +89,7 @@ class GeminiReader(TranscriptReader):
         if "$set" in record:
             return self._change(record["$set"])
         if "$rewindTo" in record:
-            return Parsed("$rewindTo", "known", undone_turns=self._rewind_to(record["$rewindTo"]))
+            return Parsed("$rewindTo", "known", undone_turns=self.undo_from([record["$rewindTo"]]))
         if "projectHash" in record:
             return Parsed("header", "known", parent_session_id=self._parent)
         return Parsed.not_a_message(str(record_type), record_type in KNOWN["records"])
@@ -103,8 +103,7 @@ class GeminiReader(TranscriptReader):
         typed = _parts_of(record.get("displayContent")) or parts
         images = sum("inlineData" in part for part in parts)
         parsed = Parsed.user_message("user", _text_of(typed), images, f"gemini:{record['id']}")
-        if parsed.is_user_turn and record["id"] not in self.state["turns"]:
-            self.state["turns"].append(record["id"])
+        self.remember_turn(parsed, record["id"])
         return parsed
 
     def _results(self, results: Sequence[Mapping[str, Any]]) -> Parsed:
@@ -153,16 +152,6 @@ class GeminiReader(TranscriptReader):
 
     def _remember(self, name: str, ids: Sequence[str]) -> None:
         self.state[name] = [*self.state[name], *ids][-REMEMBERED_CALLS:]
-
-    def _rewind_to(self, id: Any) -> int:
-        """Returns the number of turns from the message with the id on, which it takes back."""
-        turns = self.state["turns"]
-        if id not in turns:
-            return 0
-        kept = turns.index(id)
-        count = len(turns) - kept
-        del turns[kept:]
-        return count
 
 
 def _parent_session(path: str) -> str | None:

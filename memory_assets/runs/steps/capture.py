@@ -42,7 +42,8 @@ def resources(store: Store, _: str) -> Rows:
     files = transcripts.find_sources(store.settings)
     mask = masking(tombstones_of(store))
     now = store.settings.clock()
-    intake = ingest_files(files, store, now=now, mask=mask, machine=transcripts.this_machine())
+    machine = transcripts.this_machine(store.settings)
+    intake = ingest_files(files, store, now=now, mask=mask, machine=machine)
     frame = store.archive.resources()
     left_out = transcripts.find_left_out(store)
     figures = {

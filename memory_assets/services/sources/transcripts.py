@@ -180,9 +180,12 @@ def _age(settings: Settings) -> str:
     return "1 day" if days == 1 else f"{days:,} days"
 
 
-def this_machine() -> Machine:
-    """Returns the folders of this machine, by which the owner's transcripts are recognised."""
-    return Machine(Path(home_folder()), tuple(places()))
+def this_machine(settings: Settings) -> Machine:
+    """Returns the folders of this machine, by which the owner's transcripts are recognised, and
+    those that are left out.
+    """
+    ignores_folder = read_ignore_rules(settings).ignores_folder
+    return Machine(Path(home_folder()), tuple(places()), ignores_folder)
 
 
 def places() -> list[Path]:

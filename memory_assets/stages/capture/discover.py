@@ -29,7 +29,7 @@ import zstandard
 
 from memory_assets.errors import TranscriptError
 from memory_assets.harnesses.damaged_lines import records_in
-from memory_assets.harnesses.declaration import HarnessDeclaration, ReadHarness
+from memory_assets.harnesses.declaration import HarnessDeclaration, ReadHarness, open_database
 from memory_assets.harnesses.recognisers import recognise, recognise_name, recognise_tables
 from memory_assets.schema.vocabulary import HARNESS_NAMES, Harness
 
@@ -307,7 +307,7 @@ def _inspect(path: Path, *, is_configured: bool = False) -> TranscriptFile | Non
     try:
         if not S_ISREG(status.st_mode):
             raise _NotTakenInError("it is not a regular file")
-        state = (status.st_size, status.st_mtime_ns, status.st_ino)
+        state = _state_of(path, status)
         harness, compression = _recognise_file(str(path), *state)
     except _NotTakenInError:
         # Nobody expects the other files to be taken in, so no reason is shown for them.
@@ -318,6 +318,18 @@ def _inspect(path: Path, *, is_configured: bool = False) -> TranscriptFile | Non
     if not isinstance(harness, ReadHarness):
         raise _NoReaderError(harness.title)
     return TranscriptFile(path, harness.name, *state, compression)
+
+
+def _state_of(path: Path, status: os.stat_result) -> tuple[int, int, int]:
+    """Returns size, time of change and inode; of a database with those of its write-ahead log."""
+    size = status.st_size
+    changed_ns = status.st_mtime_ns
+    log = Path(f"{path}-wal")
+    if path.suffix in _DATABASES and log.exists():
+        log_status = log.stat()
+        size += log_status.st_size
+        changed_ns = max(changed_ns, log_status.st_mtime_ns)
+    return size, changed_ns, status.st_ino
 
 
 @lru_cache(maxsize=100_000)
@@ -360,10 +372,8 @@ def _recognise_database(path: Path) -> HarnessDeclaration:
 
     The file and its folder are not changed.
     """
-    # Without a write-ahead log, `mode=ro` would create one.
-    mode = "mode=ro" if Path(f"{path}-wal").exists() else "immutable=1"
     try:
-        with closing(sqlite3.connect(f"{path.as_uri()}?{mode}", uri=True)) as database:
+        with closing(open_database(path)) as database:
             query = "SELECT name FROM sqlite_schema WHERE type = 'table'"
             names = [name for (name,) in database.execute(query)]
     except sqlite3.Error as error:

@@ -16,8 +16,10 @@ import hashlib
 import hmac
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from io import BytesIO
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +27,9 @@ import orjson
 import zstandard
 
 from memory_assets.errors import TranscriptError
-from memory_assets.harnesses.damaged_lines import split_damaged, whole_part
+from memory_assets.harnesses.damaged_lines import records_in, split_damaged, whole_part
+from memory_assets.harnesses.declaration import ArchivedLines, ReadNewLines
+from memory_assets.harnesses.harness_list import HARNESSES
 from memory_assets.harnesses.readers import HEADER_LINES, folder_of, session_id_of
 from memory_assets.schema.progress import track
 from memory_assets.schema.tables import version_of
@@ -61,6 +65,8 @@ class Machine:
 
     home: Path
     harness_folders: tuple[Path, ...] = ()
+    ignores_folder: Callable[[str], bool] = lambda _: False
+    """Whether sessions of a database in the working folder are left out."""
 
     def facts_of(self, harness: Harness, path: str, lines: bytes) -> dict[str, Any]:
         """Returns whether the transcript is the owner's (`is_own`), its working `folder` where only
@@ -222,6 +228,9 @@ def _is_quiet(file: TranscriptFile, now: datetime) -> bool:
 
 def _ingest_file(file: TranscriptFile, intake: _Intake) -> list[int]:
     """Archives the new bytes of the file and returns its state, to be recorded."""
+    read_new_lines = HARNESSES[file.harness].read_new_lines
+    if read_new_lines:
+        return _ingest_database(file, read_new_lines, intake)
     session = session_id_of(file.harness, str(file.path), file.first_lines(HEADER_LINES))
     position = _find_position(file, session, intake)
     if position is None:
@@ -244,6 +253,40 @@ def _ingest_file(file: TranscriptFile, intake: _Intake) -> list[int]:
         whole = b""
     intake.report.waiting += bool(last_line)
     return [*_state_of(file), WAITS_FOR_QUIET] if whole else _state_of(file)
+
+
+def _ingest_database(
+    file: TranscriptFile, read_new_lines: ReadNewLines, intake: _Intake
+) -> list[int]:
+    """Archives what the sessions of a database have new, each as a source of its own."""
+    archive = intake.store.archive
+    _archive_queue(intake)  # what is queued may be of the same sessions
+
+    def archived(session: str) -> ArchivedLines:
+        return _archived_lines(archive, source_id_of(file, session))
+
+    for session, lines in read_new_lines(file.path, archived, intake.machine.ignores_folder):
+        source = source_id_of(file, session)
+        ranges = archive.ranges(source)
+        position = _end_of(ranges, archive) if ranges else _Position(source)
+        _, changed_at = times_of(lines)
+        changed_ns = int(changed_at.timestamp() * 1e9) if changed_at else file.mtime_ns
+        as_of_session = replace(file, mtime_ns=changed_ns)
+        for chunk in line_chunks(BytesIO(lines)):
+            _queue_lines(chunk, as_of_session, session, position, intake)
+    return _state_of(file)
+
+
+def _archived_lines(archive: Archive, source: str) -> ArchivedLines:
+    ranges = archive.ranges(source)
+    times = (entry.content_until for entry in ranges)
+    until = max(filter(None, times), default=datetime.min.replace(tzinfo=UTC))
+
+    def read() -> list[Mapping[str, Any]]:
+        lines = archive.lines(source, ranges[-1].generation) if ranges else ()
+        return list(chain.from_iterable(records_in(line.content) for line in lines))
+
+    return ArchivedLines(until, read)
 
 
 def _find_position(file: TranscriptFile, session: str, intake: _Intake) -> _Position | None:

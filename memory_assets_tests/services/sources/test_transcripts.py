@@ -154,7 +154,7 @@ def test_a_folder_of_the_settings_that_is_missing_is_listed(
 
 
 def test_this_machine_is_its_home_folder_and_its_harnesses_folders(projects: Path):
-    machine = transcripts.this_machine()
+    machine = transcripts.this_machine(read_settings())
     assert (machine.home, machine.harness_folders) == (Path.home(), (projects.parent,))
     assert machine.facts_of(
         "claude_code", str(projects / "a.jsonl"), b'{"cwd":"/home/vscode/x"}\n'

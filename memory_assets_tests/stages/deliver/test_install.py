@@ -59,7 +59,15 @@ TOML = {
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     made = tmp_path / "home of mira"
-    for folder in (".claude", ".codex", ".pi/agent", ".gemini", ".qwen", ".copilot"):
+    for folder in (
+        ".claude",
+        ".codex",
+        ".pi/agent",
+        ".gemini",
+        ".qwen",
+        ".copilot",
+        ".config/opencode",
+    ):
         (made / folder).mkdir(parents=True)
     return made
 

@@ -1,0 +1,1 @@
+"""OpenCode. Hooks import this package, with the standard library only."""

@@ -1,0 +1,178 @@
+"""Reads OpenCode's SQLite database, and returns what its sessions have new as lines of JSON.
+
+The lines are archived like those of a transcript that grows, so that every memory leads to bytes.
+Each part of a message is returned once, when it is complete: a tool's part as two lines, its call
+and its result. Messages that were taken back are named in a line `revert`. Only the tables
+`session`, `message` and `part` are read; others hold credentials.
+"""
+
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from memory_assets.errors import TranscriptError
+from memory_assets.harnesses.declaration import ArchivedLines, open_database
+from memory_assets.text.patterns import words_beside
+
+_SESSIONS = """
+SELECT id, parent_id, directory, title, version, time_created, time_updated, revert,
+(SELECT max(time_updated) FROM part WHERE session_id = session.id) AS part_updated
+FROM session ORDER BY id
+"""
+_PARTS = """
+SELECT message.id AS message_id, message.data AS message, part.id, part.data AS part,
+part.time_updated FROM message JOIN part ON part.message_id = message.id
+WHERE message.session_id = ? ORDER BY message.id, part.id
+"""
+_LEFT_OUT = words_beside(str(Path(__file__).with_name("reader.py")))["parts"]
+
+Row = Mapping[str, Any]
+
+
+def read_new_lines(
+    path: Path, archived: Callable[[str], ArchivedLines], is_ignored: Callable[[str], bool]
+) -> Iterator[tuple[str, bytes]]:
+    """Yields the id of each session that changed, with its new lines; the file is not changed.
+
+    Sessions in ignored folders are skipped.
+    """
+    try:
+        with closing(open_database(path)) as database:
+            database.row_factory = sqlite3.Row
+            database.execute("BEGIN")  # all of it as it is at one moment
+            sessions = {row["id"]: dict(row) for row in database.execute(_SESSIONS)}
+            for session in sessions.values():
+                name = _name_of(session, sessions)
+                lines = archived(name)
+                is_changed = _changed_at(session) > lines.until
+                if is_changed and not is_ignored(session["directory"]):
+                    parts = [dict(row) for row in database.execute(_PARTS, (session["id"],))]
+                    yield name, b"".join(_lines_of(session, name, parts, lines.read()))
+    except sqlite3.Error as error:
+        raise TranscriptError(
+            f"Cannot read the database {path}: {error}. It is read again at the next run."
+        ) from error
+
+
+def _name_of(session: Row, sessions: Mapping[str, Row]) -> str:
+    """Returns the session's id; that of a sub-agent begins with the id of the session above it."""
+    top = session
+    while top["parent_id"] in sessions:
+        top = sessions[top["parent_id"]]
+    return session["id"] if top is session else f"{top['id']}/{session['id']}"
+
+
+def _changed_at(session: Row) -> datetime:
+    return _moment(max(session["time_updated"], session["part_updated"] or 0))
+
+
+def _lines_of(
+    session: Row, name: str, parts: Iterable[Row], archived: Iterable[Mapping[str, Any]]
+) -> Iterator[bytes]:
+    """Yields the lines that the archived ones lack."""
+    records = list(archived)
+    part_ids = {record.get("id") for record in records}
+    header = _header(session, name)
+    if not records:
+        yield _line(header, session["time_created"])
+    revert = orjson.loads(session["revert"]) if session["revert"] else {}
+    reverted_from = revert.get("messageID") or "~"  # after every id
+    standing = [part for part in parts if part["message_id"] < reverted_from]
+    undone = _undone(records, {part["message_id"] for part in standing})
+    if undone:
+        yield _line({"type": "revert", "messages": undone}, session["time_updated"])
+    is_complete = True
+    for row in standing:
+        if row["id"] in part_ids:
+            continue
+        part = orjson.loads(row["part"])
+        message = orjson.loads(row["message"])
+        if not _is_complete(part, message):
+            is_complete = False
+        elif part.get("type") not in _LEFT_OUT:
+            yield from _lines_of_part(row, part, message, is_subagent="/" in name)
+    if is_complete:
+        # Until the last line with the time of the session, the session counts as changed.
+        updated = max(session["time_updated"], session["part_updated"] or 0)
+        yield _line(header, updated)
+
+
+def _header(session: Row, name: str) -> dict[str, Any]:
+    parent = {"parentID": name.partition("/")[0]} if "/" in name else {}
+    return {
+        "type": "session",
+        "sessionID": name,
+        **parent,
+        "cwd": session["directory"],
+        "title": session["title"],
+        "version": session["version"],
+    }
+
+
+def _undone(archived: Iterable[Mapping[str, Any]], standing: set[str]) -> list[str]:
+    """Returns the archived messages that do not stand any more and were not named before."""
+    messages: dict[str, None] = {}
+    for record in archived:
+        if record["type"] == "revert":
+            for message in record["messages"]:
+                messages.pop(message, None)
+        elif "messageID" in record:
+            messages[record["messageID"]] = None
+    return [message for message in messages if message not in standing]
+
+
+def _is_complete(part: Mapping[str, Any], message: Mapping[str, Any]) -> bool:
+    """Returns whether the part will not change any more."""
+    if message.get("role") == "user" or "completed" in message["time"]:
+        return True
+    if part.get("type") == "tool":
+        return part["state"]["status"] in ("completed", "error")
+    return "end" in (part.get("time") or {})
+
+
+def _lines_of_part(
+    row: Row, part: Mapping[str, Any], message: Mapping[str, Any], *, is_subagent: bool
+) -> Iterator[bytes]:
+    created = message["time"]["created"]
+    about = {
+        "id": row["id"],
+        "messageID": row["message_id"],
+        "created": created,
+        "role": message.get("role"),
+        "model": message.get("modelID"),
+        "isSummary": message.get("summary") is True,
+        "isSubagent": is_subagent,
+    }
+    updated = row["time_updated"]
+    state = part.get("state") or {}
+    times = part.get("time") or state.get("time") or {}
+    at = times.get("start", created)
+    if part.get("type") != "tool":
+        yield _line({"type": part.get("type"), **about, "at": _iso(at), "part": part}, updated)
+        return
+    call = {name: part.get(name) for name in ("callID", "tool")}
+    result = {name: value for name, value in state.items() if name not in ("input", "metadata")}
+    result["exit"] = (state.get("metadata") or {}).get("exit")
+    ended = times.get("end", at)
+    call_part = {**call, "input": state.get("input")}
+    yield _line({"type": "call", **about, "at": _iso(at), "part": call_part}, updated)
+    yield _line({"type": "result", **about, "at": _iso(ended), "part": {**call, **result}}, updated)
+
+
+def _line(record: Mapping[str, Any], updated_ms: int) -> bytes:
+    """Returns the record as a line; `timestamp` is when its row changed."""
+    return orjson.dumps({**record, "timestamp": _iso(updated_ms)}) + b"\n"
+
+
+def _moment(milliseconds: int) -> datetime:
+    return datetime.fromtimestamp(milliseconds / 1000, UTC)
+
+
+def _iso(milliseconds: int) -> str:
+    text = _moment(milliseconds).isoformat(timespec="milliseconds")
+    return text.replace("+00:00", "Z")

@@ -1,0 +1,206 @@
+"""OpenCode: each complete part of its database is archived once, as a line that memories lead to."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from memory_assets.stages.capture.discover import find_files, find_transcripts
+from memory_assets.stages.capture.index import index_sources
+from memory_assets.stages.capture.intake import Machine, changed_files
+from memory_assets.store.store import Store
+from memory_assets_tests.harnesses.opencode.database import TOKEN, Written
+from memory_assets_tests.stages.capture.pipeline import intake
+
+RULE = "Always use metres."
+MAIN = "ses_1"
+
+
+@pytest.fixture
+def database(sources: Path) -> Written:
+    written = Written(sources / "opencode" / "opencode.db")
+    written.session(MAIN)
+    return written
+
+
+def read(store: Store, sources: Path, machine: Machine | None = None) -> pl.DataFrame:
+    """What is in the records after an intake of what is new."""
+    intake(store, sources, machine=machine)
+    index_sources(store.archive, store.tables)
+    return store.tables.read("records").sort("session_id", "line")
+
+
+def said(records: pl.DataFrame, store: Store) -> list[tuple[str, str]]:
+    """Who said what, in the archived bytes that the records name."""
+    messages = records.filter(pl.col("message_id").is_not_null())
+    rows = messages.select("author", "source_id", "byte_from", "byte_to").iter_rows()
+    return [
+        (author, store.archive.read(source, 0, start, end).decode())
+        for author, source, start, end in rows
+    ]
+
+
+def authors(records: pl.DataFrame) -> list[str]:
+    return records["author"].drop_nulls().to_list()
+
+
+def test_a_session_that_grows_is_archived_once_and_leads_to_its_bytes(
+    store: Store, sources: Path, database: Written
+):
+    database.turn(1, MAIN, RULE, "Yes.")
+    first = read(store, sources)
+    assert authors(first) == ["owner", "assistant"]
+    assert first["cwd"].drop_nulls().unique().to_list() == ["/home/mira/tides"]
+    database.turn(2, MAIN, "Go on.", "Done.")
+    second = read(store, sources)
+    assert (
+        second["message_id"].drop_nulls().to_list()[:2]
+        == first["message_id"].drop_nulls().to_list()
+    )
+    assert [RULE in line for _, line in said(second, store)] == [True, False, False, False]
+    (store.archive.root / "seen.json").unlink()
+    assert read(store, sources).equals(second)
+
+
+def test_only_a_changed_database_is_opened_also_if_the_change_is_in_its_log(
+    store: Store, sources: Path, database: Written
+):
+    database.turn(1, MAIN, RULE, "Yes.")
+    read(store, sources)
+    assert changed_files(find_transcripts([sources]), store.archive) == []
+    database.turn(2, MAIN, "Go on.", "Done.")
+    (changed,) = changed_files(find_transcripts([database.path]), store.archive)
+    assert (changed.path, changed.harness) == (database.path, "opencode")
+
+
+def test_credentials_are_never_read(store: Store, sources: Path, database: Written):
+    database.turn(1, MAIN, RULE, "Yes.")
+    assert TOKEN not in " ".join(line for _, line in said(read(store, sources), store))
+    assert not any(
+        TOKEN.encode() in path.read_bytes() for path in store.root.rglob("*") if path.is_file()
+    )
+
+
+def test_a_part_waits_until_it_is_complete_and_a_call_and_its_result_are_two_messages(
+    store: Store, sources: Path, database: Written
+):
+    database.message("msg_1", MAIN, "assistant", time={"created": database.later()})
+    call = {"type": "tool", "tool": "bash", "callID": "call_1"}
+    running = {"status": "running", "input": {"command": "ls"}, "time": {"start": database.later()}}
+    database.part("prt_1", "msg_1", type="text", text="I lo", time={"start": database.later()})
+    database.part("prt_2", "msg_1", **call, state=running)
+    assert authors(read(store, sources)) == []
+    times = {"start": database.later(), "end": database.later()}
+    database.part("prt_1", "msg_1", type="text", text="I look.", time=times)
+    done = {
+        **running,
+        "status": "completed",
+        "output": "a\n",
+        "metadata": {"exit": 1},
+        "time": times,
+    }
+    database.part("prt_2", "msg_1", **call, state=done)
+    records = read(store, sources)
+    assert authors(records) == ["assistant", "assistant", "tool"]
+    assert records["status"].unique().sort().to_list() == ["known", "message"]
+    assert read(store, sources).equals(records)
+
+
+def test_a_fork_repeats_no_message(store: Store, sources: Path, database: Written):
+    database.turn(1, MAIN, RULE, "Yes.")
+    database.fork(MAIN, "ses_2")
+    records = read(store, sources)
+    ids = {
+        session: records.filter(session_id=session)["message_id"].drop_nulls().to_list()
+        for session in (MAIN, "ses_2")
+    }
+    assert ids[MAIN] == ids["ses_2"]
+    assert len(set(ids[MAIN])) == 2
+
+
+def test_what_was_taken_back_is_rewound_before_and_after_it_is_deleted(
+    store: Store, sources: Path, database: Written
+):
+    database.turn(1, MAIN, RULE, "Yes.")
+    database.turn(2, MAIN, "Use feet.", "Feet.")
+    read(store, sources)
+    database.touch(MAIN, revert={"messageID": "msg_002a"})
+    rewound = read(store, sources).filter(status="rewound")
+    assert rewound.height == 2
+    for table, column in (("message", "id"), ("part", "message_id")):
+        database.connection.execute(f"DELETE FROM {table} WHERE {column} LIKE 'msg_002%'")
+    database.turn(3, MAIN, "Go on.", "Done.")
+    records = read(store, sources)
+    assert authors(records) == ["owner", "assistant", "owner", "assistant"]
+    assert records.filter(status="rewound").height == 2
+    assert records.filter(record_type="revert").height == 1
+
+
+def test_only_typed_words_are_the_owner_s_without_the_quotes_of_run(
+    store: Store, sources: Path, database: Written
+):
+    database.message("msg_1", MAIN, "user")
+    database.part("prt_1", "msg_1", type="text", text=f'"{RULE}"')
+    database.part("prt_2", "msg_1", type="text", text="Always use feet.", synthetic=True)
+    database.part("prt_3", "msg_1", type="text", text="Always use miles.", ignored=True)
+    records = read(store, sources)
+    assert authors(records) == ["owner", "injected", "injected"]
+    assert records.filter(author="owner")["chars"].to_list() == [len(RULE)]
+
+
+def test_a_compaction_is_a_boundary_with_its_summary(
+    store: Store, sources: Path, database: Written
+):
+    database.turn(1, MAIN, RULE, "Yes.")
+    database.message("msg_2", MAIN, "user")
+    database.part("prt_2", "msg_2", type="compaction", auto=False)
+    database.message("msg_3", MAIN, "assistant", summary=True, mode="compaction")
+    database.part("prt_3", "msg_3", type="text", text="Metres.", time={"start": 1, "end": 2})
+    records = read(store, sources)
+    boundary = records.filter(pl.col("boundary").is_not_null())
+    assert boundary.select("boundary", "author", "kind").rows() == [
+        ("compaction", "injected", "summary")
+    ]
+    assert records.filter(status="unknown").is_empty()
+
+
+def test_a_sub_agent_belongs_to_its_session_and_its_prompt_is_not_the_owner_s(
+    store: Store, sources: Path, database: Written
+):
+    database.session("ses_2", parent=MAIN)
+    database.turn(1, "ses_2", "Look for tides.", "Found.")
+    records = read(store, sources).filter(session_id=f"{MAIN}/ses_2")
+    assert authors(records) == ["subagent", "subagent"]
+    assert records["parent_session_id"].drop_nulls().unique().to_list() == [MAIN]
+
+
+def test_sessions_in_ignored_folders_are_not_archived(
+    store: Store, sources: Path, database: Written
+):
+    database.session("ses_2", folder="/home/mira/clients/acme")
+    database.turn(1, "ses_2", "A secret plan.", "Yes.")
+    database.turn(2, MAIN, RULE, "Yes.")
+    machine = Machine(Path("/home/mira"), (), lambda folder: "clients" in folder)
+    assert set(read(store, sources, machine)["session_id"]) == {MAIN}
+
+
+def test_a_database_that_cannot_be_read_is_reported_and_read_when_it_can(
+    store: Store, sources: Path, database: Written
+):
+    database.turn(1, MAIN, RULE, "Yes.")
+    database.connection.execute("ALTER TABLE part RENAME COLUMN data TO content")
+    report = intake(store, sources)
+    ((path, reason),) = report.unreadable
+    assert (path, "no such column" in reason) == (str(database.path), True)
+    database.connection.execute("ALTER TABLE part RENAME COLUMN content TO data")
+    assert authors(read(store, sources)) == ["owner", "assistant"]
+
+
+def test_a_database_that_is_closed_is_left_as_it_is(store: Store, sources: Path, database: Written):
+    database.turn(1, MAIN, RULE, "Yes.")
+    database.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    database.connection.close()
+    before = {path.name: path.read_bytes() for path in database.path.parent.iterdir()}
+    assert authors(read(store, sources)) == ["owner", "assistant"]
+    assert {path.name: path.read_bytes() for path in database.path.parent.iterdir()} == before
+    assert find_files([sources]).left_out == []
