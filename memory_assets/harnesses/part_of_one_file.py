@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 
 from memory_assets.errors import NotOursError
 from memory_assets.harnesses.hook_parts import HookPart
@@ -27,7 +28,7 @@ class JoinedParts(HookPart):
 
     def optional_events(self, text: str) -> Collection[str]:
         """Returns the optional events of all parts."""
-        return [event for part in self.parts for event in part.optional_events(text)]
+        return list(chain.from_iterable(part.optional_events(text) for part in self.parts))
 
     def is_current(self, text: str) -> bool | None:
         """Returns whether all parts are as they would be added now; None if no part is there."""
@@ -53,7 +54,7 @@ class JoinedParts(HookPart):
 
     def kept(self, text: str) -> list[str]:
         """Returns the names of objects and lists that are there already."""
-        return [name for part in self.parts for name in part.kept(text)]
+        return list(chain.from_iterable(part.kept(text) for part in self.parts))
 
 
 def _obstacle_to(part: HookPart, text: str) -> str:

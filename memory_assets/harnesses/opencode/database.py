@@ -7,7 +7,7 @@ and its result. Messages that were taken back are named in a line `revert`. Only
 """
 
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -49,7 +49,7 @@ def read_new_lines(
             for session in sessions.values():
                 name = _name_of(session, sessions)
                 lines = archived(name)
-                is_changed = _changed_at(session) > lines.until
+                is_changed = _moment(_changed_ms(session)) > lines.until
                 if is_changed and not is_ignored(session["directory"]):
                     parts = [dict(row) for row in database.execute(_PARTS, (session["id"],))]
                     yield name, b"".join(_lines_of(session, name, parts, lines.read()))
@@ -67,39 +67,41 @@ def _name_of(session: Row, sessions: Mapping[str, Row]) -> str:
     return session["id"] if top is session else f"{top['id']}/{session['id']}"
 
 
-def _changed_at(session: Row) -> datetime:
-    return _moment(max(session["time_updated"], session["part_updated"] or 0))
+def _changed_ms(session: Row) -> int:
+    return max(session["time_updated"], session["part_updated"] or 0)
 
 
 def _lines_of(
-    session: Row, name: str, parts: Iterable[Row], archived: Iterable[Mapping[str, Any]]
+    session: Row, name: str, parts: Iterable[Row], archived: Sequence[Mapping[str, Any]]
 ) -> Iterator[bytes]:
     """Yields the lines that the archived ones lack."""
-    records = list(archived)
-    part_ids = {record.get("id") for record in records}
     header = _header(session, name)
-    if not records:
+    if not archived:
         yield _line(header, session["time_created"])
-    revert = orjson.loads(session["revert"]) if session["revert"] else {}
-    reverted_from = revert.get("messageID") or "~"  # after every id
-    standing = [part for part in parts if part["message_id"] < reverted_from]
-    undone = _undone(records, {part["message_id"] for part in standing})
+    standing = _standing(session, parts)
+    undone = _undone(archived, {part["message_id"] for part in standing})
     if undone:
         yield _line({"type": "revert", "messages": undone}, session["time_updated"])
-    is_complete = True
-    for row in standing:
-        if row["id"] in part_ids:
-            continue
-        part = orjson.loads(row["part"])
-        message = orjson.loads(row["message"])
-        if not _is_complete(part, message):
-            is_complete = False
-        elif part.get("type") not in _LEFT_OUT:
-            yield from _lines_of_part(row, part, message, is_subagent="/" in name)
-    if is_complete:
+    part_ids = {record.get("id") for record in archived}
+    new_parts = [_loaded(row) for row in standing if row["id"] not in part_ids]
+    complete_parts = list(filter(_is_complete, new_parts))
+    for row in complete_parts:
+        yield from _lines_of_part(row, is_subagent="/" in name)
+    if complete_parts == new_parts:
         # Until the last line with the time of the session, the session counts as changed.
-        updated = max(session["time_updated"], session["part_updated"] or 0)
-        yield _line(header, updated)
+        yield _line(header, _changed_ms(session))
+
+
+def _standing(session: Row, parts: Iterable[Row]) -> list[Row]:
+    """Returns the parts of messages that are not taken back."""
+    revert = orjson.loads(session["revert"] or "{}")
+    first_undone = revert.get("messageID") or "~"  # after every id
+    return [part for part in parts if part["message_id"] < first_undone]
+
+
+def _loaded(row: Row) -> Row:
+    part = orjson.loads(row["part"])
+    return {**row, "part": part, "message": orjson.loads(row["message"])}
 
 
 def _header(session: Row, name: str) -> dict[str, Any]:
@@ -126,8 +128,10 @@ def _undone(archived: Iterable[Mapping[str, Any]], standing: set[str]) -> list[s
     return [message for message in messages if message not in standing]
 
 
-def _is_complete(part: Mapping[str, Any], message: Mapping[str, Any]) -> bool:
+def _is_complete(row: Row) -> bool:
     """Returns whether the part will not change any more."""
+    part = row["part"]
+    message = row["message"]
     if message.get("role") == "user" or "completed" in message["time"]:
         return True
     if part.get("type") == "tool":
@@ -135,9 +139,11 @@ def _is_complete(part: Mapping[str, Any], message: Mapping[str, Any]) -> bool:
     return "end" in (part.get("time") or {})
 
 
-def _lines_of_part(
-    row: Row, part: Mapping[str, Any], message: Mapping[str, Any], *, is_subagent: bool
-) -> Iterator[bytes]:
+def _lines_of_part(row: Row, *, is_subagent: bool) -> Iterator[bytes]:
+    part = row["part"]
+    message = row["message"]
+    if part.get("type") in _LEFT_OUT:
+        return
     created = message["time"]["created"]
     about = {
         "id": row["id"],

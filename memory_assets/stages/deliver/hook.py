@@ -174,13 +174,17 @@ def _start(
     is_sample = present_root(root) != root
     text = "" if is_sample else brief(root, session_id)
     is_repeat = bool(text and session_id) and _note(root, session_id, source, text, payload)
-    has_briefing = is_repeat and source in (RESUMED, FORKED)
-    if not has_briefing or _fact_of(harness, "LOSES_BRIEFING"):
+    if not (is_repeat and _keeps_briefing(harness, source)):
         _print_context(harness, hook_events.START, text)
     if session_id and source == COMPACTED and _fact_of(harness, "STARTS_AFTER_COMPACTION"):
         # The transcript shows the compaction itself, which may have had no hook before it.
         spool_event(root, events.TURN_COMPLETED, {"harness": harness, "sessionId": session_id})
     silence.ask_for_run(root)
+
+
+def _keeps_briefing(harness: str, source: "Any") -> bool:
+    """Returns whether a session that starts so has the briefing that it was shown before."""
+    return source in (RESUMED, FORKED) and not _fact_of(harness, "LOSES_BRIEFING")
 
 
 def _is_later_prompt(root: str, session: str, source: "Any") -> bool:
