@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from memory_assets.memory import MemoryAgent
-from memory_assets_tests.clients import OpenCode, client
+from memory_assets_tests.clients import OpenCode, client, drawn
 from memory_assets_tests.journeys.test_real_clients import (
     AFTER,
     BRIEFING,
@@ -34,6 +34,7 @@ def settings_for(url: str) -> str:
     return "// mine\n" + json.dumps(settings, indent=2) + "\n"
 
 
+@pytest.mark.skipif(not drawn(["opencode"]), reason="this run drives another client")
 def test_a_person_is_at_home_in_the_real_opencode(tmp_path: Path):
     called = []
 
