@@ -16,6 +16,7 @@ import signal
 import socket
 import sys
 from collections.abc import Awaitable, Callable, Collection, MutableMapping, Sequence
+from itertools import chain
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -87,24 +88,36 @@ def limited_protocol(most_connections: int = MOST_CONNECTIONS) -> "type[asyncio.
     from uvicorn.protocols.http.h11_impl import H11Protocol
 
     class LimitedProtocol(H11Protocol):
-        """Closes connections beyond the limit, and those whose first request is late.
+        """Closes connections beyond the limit, and those with a request whose headers are late."""
 
-        A request has begun when its headers are complete.
-        """
+        _arrival: asyncio.TimerHandle | None = None
+        """Closes the connection; runs while the headers of a request are awaited."""
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
             super().connection_made(transport)
             if len(self.connections) > most_connections:
                 transport.abort()
-            self._arrival = self.loop.call_later(ARRIVAL_SECONDS, self._close_if_silent)
+            self._await_headers()
 
-        def _close_if_silent(self) -> None:
-            if self.cycle is None:
-                self.transport.close()
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            if self.cycle is None or self.cycle.response_complete:
+                self._await_headers()
+            else:
+                self._stop_waiting()
 
         def connection_lost(self, exc: Exception | None) -> None:
-            self._arrival.cancel()
+            self._stop_waiting()
             super().connection_lost(exc)
+
+        def _await_headers(self) -> None:
+            if self._arrival is None:
+                self._arrival = self.loop.call_later(ARRIVAL_SECONDS, self.transport.close)
+
+        def _stop_waiting(self) -> None:
+            if self._arrival is not None:
+                self._arrival.cancel()
+            self._arrival = None
 
     return LimitedProtocol
 
@@ -141,7 +154,7 @@ class Guard:
         self._turns: asyncio.Semaphore | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Passes the request on, or answers it with 400, 403, 414 or 503."""
+        """Passes the request on, or answers it with 400, 403, 414, 431 or 503."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -196,6 +209,8 @@ class Guard:
         if len(scope.get("raw_path", b"")) + len(scope.get("query_string", b"")) > LONGEST_ADDRESS:
             limit = f"The address is longer than {LONGEST_ADDRESS:,} bytes"
             return 414, f"{limit}; send a long question with POST."
+        if sum(map(len, chain.from_iterable(scope["headers"]))) > LONGEST_HEADERS:
+            return 431, f"The headers are longer than {LONGEST_HEADERS:,} bytes."
         try:
             name = urlsplit(f"//{host}").hostname
         except ValueError:

@@ -9,6 +9,7 @@ with Retry-After. Requests whose client has gone are cancelled, and silent conne
 import asyncio
 import json
 import socket
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -233,6 +234,29 @@ def test_a_browser_opens_the_pages_for_people_and_nothing_else(address: str) -> 
     )
 
 
+def test_a_later_request_of_a_connection_has_the_same_time_and_size(address: str) -> None:
+    host, port = address.removeprefix("http://").split(":")
+    whole = f"GET /recall?question=deploy HTTP/1.1\r\nHost: {host}\r\n\r\n".encode()
+    large = whole.replace(b"\r\n\r\n", b"\r\nX-Large: " + b"x" * 16_384 + b"\r\n\r\n")
+    with socket.create_connection((host, int(port)), timeout=5) as kept:
+        for _ in range(3):
+            kept.sendall(whole)
+            assert kept.recv(4_096).startswith(b"HTTP/1.1 200")
+        for byte in b"GET /recall HTTP/1.1\r\nHost: 127.0.0.1":
+            time.sleep(0.05)
+            try:
+                kept.sendall(bytes([byte]))
+            except OSError:
+                break
+        else:
+            pytest.fail("headers may arrive as slowly as a client likes")
+    with socket.create_connection((host, int(port)), timeout=5) as kept:
+        kept.sendall(whole)
+        assert kept.recv(4_096).startswith(b"HTTP/1.1 200")
+        kept.sendall(large)
+        assert kept.recv(4_096)[:12] in (b"HTTP/1.1 431", b"HTTP/1.1 400")
+
+
 def test_half_open_connections_end_and_long_questions_are_refused_clearly(address: str) -> None:
     host, port = address.removeprefix("http://").split(":")
     for begun in (b"", b"GET /recall HTTP/1.1\r\nHost: 127"):
@@ -240,6 +264,8 @@ def test_half_open_connections_end_and_long_questions_are_refused_clearly(addres
             silent.sendall(begun)
             assert silent.recv(100) == b"" or begun
     assert httpx.get(f"{address}/recall", params={"question": "deploy"}).status_code == 200
+    large = httpx.get(f"{address}/recall", headers={"x-large": "x" * 16_384})
+    assert large.status_code in (431, 400)  # h11's own limit, if they come in pieces
     long = httpx.post(f"{address}/recall", json={"question": "x" * (LONGEST_QUESTION + 1)})
     assert (long.status_code, "limit is 16,384" in long.json()["error"]["message"]) == (413, True)
     assert httpx.get(f"{address}/recall", params={"question": "x" * 9_000}).status_code == 414
