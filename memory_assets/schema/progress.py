@@ -34,6 +34,9 @@ class Reporter(Protocol):
     def works(self, what: str) -> None:
         """Says what a person can use from now on."""
 
+    def waits(self, what: str) -> None:
+        """Says for whom the work waits."""
+
 
 _reporter: Reporter | None = None
 
@@ -94,3 +97,9 @@ def works(what: str) -> None:
     """Reports what a person can use from now on."""
     if _reporter is not None:
         _reporter.works(what)
+
+
+def waits(what: str) -> None:
+    """Reports for whom the work waits."""
+    if _reporter is not None:
+        _reporter.waits(what)

@@ -8,14 +8,17 @@ system must support locks, as NFS 4 does. Where the system has no shared locks (
 day also takes the lock of the whole store.
 """
 
+import os
+import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory_assets.errors import StoreBusyError
+from memory_assets.schema.progress import waits
 from memory_assets.text.files import make_folder
 
 if TYPE_CHECKING:
@@ -25,6 +28,9 @@ try:
     import fcntl
 except ImportError:  # Windows
     fcntl = None
+
+NOTICE_SECONDS = 2.0
+"""After this time a waiting command says for whom it waits."""
 
 POLL_SECONDS = 0.01
 """Pause between attempts to take `days.lock`: `flock` cannot wait for a limited time."""
@@ -74,17 +80,52 @@ class WriteLocks:
         import filelock  # readers do not need it
 
         try:
-            lock = self._file.acquire(timeout=wait_seconds)
+            lock = self._acquire(wait_seconds)
         except filelock.Timeout:
             raise self._busy(wait_seconds) from None
         with lock:
-            yield self._file.lock_counter == 1
+            is_outermost = self._file.lock_counter == 1
+            if is_outermost:
+                self._note_writer()
+            yield is_outermost
+
+    def _acquire(self, wait_seconds: float) -> "filelock.AcquireReturnProxy":
+        """Takes the file `lock`; tells a person after a while for whom it waits."""
+        import filelock
+
+        with suppress(filelock.Timeout):
+            return self._file.acquire(timeout=min(wait_seconds, NOTICE_SECONDS))
+        rest = wait_seconds - NOTICE_SECONDS
+        if rest > 0:
+            self._tell()
+        return self._file.acquire(timeout=max(rest, 0))
+
+    def _tell(self) -> None:
+        waits(f"Waiting for {self._writer()}, which writes {self._root} ...")
+
+    def _note_writer(self) -> None:
+        """Notes the process and the command that hold the lock, without their arguments."""
+        words = [Path(sys.argv[0]).name, *filter(str.isalpha, sys.argv[1:2])]
+        with suppress(OSError):
+            make_folder(self._writer_file.parent)
+            self._writer_file.write_text(f"process {os.getpid()} (`{' '.join(words)}`)")
+
+    def _writer(self) -> str:
+        try:
+            return self._writer_file.read_text() or "another process"
+        except (OSError, UnicodeDecodeError):
+            return "another process"
+
+    @property
+    def _writer_file(self) -> Path:
+        return self._root / "built" / "locks" / "writer"
 
     @contextmanager
     def _days(self, kind: int, wait_seconds: float) -> Iterator[None]:
         """Holds `days.lock`, shared or exclusively (`kind`, as for `flock`)."""
         assert fcntl is not None
         until = time.monotonic() + wait_seconds
+        told_at = time.monotonic() + NOTICE_SECONDS
         with self._days_lock.open("rb+") as file:
             while True:
                 try:
@@ -93,14 +134,16 @@ class WriteLocks:
                 except BlockingIOError:
                     if time.monotonic() > until:
                         raise self._busy(wait_seconds) from None
+                    if time.monotonic() > told_at:
+                        self._tell()
+                        told_at = until
                     time.sleep(POLL_SECONDS)
             yield
 
     def _busy(self, wait_seconds: float) -> StoreBusyError:
         return StoreBusyError(
-            f"Another process has been writing {self._root} for more than {wait_seconds:.0f} s. "
-            "Wait until it ends (a run in the Dagster UI, another `memory` command), then "
-            "try again."
+            f"Another process has been writing {self._root} for more than {wait_seconds:.0f} s: "
+            f"{self._writer()}. Wait until it ends, then try again."
         )
 
     @property

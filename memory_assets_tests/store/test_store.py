@@ -1,12 +1,17 @@
 """Opening a store: versions are checked, the zone is frozen, folders are private, one writer at a time."""
 
+import io
 import json
+import os
 import stat
 import threading
 
 import pytest
+from rich.console import Console
 
 from memory_assets.errors import SettingsError, StoreBusyError, StoreError, StoreVersionError
+from memory_assets.interfaces.views.progress import Bars
+from memory_assets.schema.progress import report_to
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import open_store, remove_derived
 
@@ -91,6 +96,27 @@ def test_a_second_writer_waits_and_then_is_told_who_is_in_the_way():
     thread.join()
     with other.lock(wait_seconds=5):
         pass
+
+
+def test_a_command_that_waits_says_for_whom(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("memory_assets.store.write_locks.NOTICE_SECONDS", 0.05)
+    monkeypatch.setattr("sys.argv", ["/bin/memory", "remember", "the safe is at 1234"])
+    store, other = open_store(read_settings()), open_store(read_settings())
+    told = io.StringIO()
+    bars = Bars(Console(file=told, width=200))
+    expected = (
+        f"Waiting for process {os.getpid()} (`memory remember`), which writes {store.root} ...\n"
+    )
+    for held in (store.lock, store.lock_day):
+        with (
+            held(),
+            report_to(bars),
+            pytest.raises(StoreBusyError, match="`memory remember`"),
+            other.lock(wait_seconds=0.2),
+        ):
+            pass
+        assert told.getvalue() == expected
+        told.truncate(told.seek(0))
 
 
 def test_days_are_written_at_once_and_not_while_one_has_the_whole_store(

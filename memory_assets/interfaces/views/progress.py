@@ -114,6 +114,10 @@ class Bars:
             self._console.print(f"{what[:1].upper()}{what[1:]} after {seconds:.0f} s.")
             self._show()
 
+    def waits(self, what: str) -> None:
+        """Prints for whom the work waits."""
+        self._console.print(what, markup=False)
+
     def close(self) -> None:
         """Releases the terminal for good, also while another thread still works."""
         self._is_closed = True
