@@ -3,6 +3,7 @@
 from memory_assets.harnesses.claude_code.declaration import HARNESS as CLAUDE_CODE
 from memory_assets.harnesses.codex.declaration import HARNESS as CODEX
 from memory_assets.harnesses.copilot.declaration import HARNESS as COPILOT
+from memory_assets.harnesses.cursor.declaration import HARNESS as CURSOR
 from memory_assets.harnesses.declaration import HarnessDeclaration, ReadHarness
 from memory_assets.harnesses.gemini.declaration import HARNESS as GEMINI
 from memory_assets.harnesses.not_read import NOT_READ
@@ -19,6 +20,7 @@ READ: tuple[ReadHarness, ...] = (
     PI,
     QWEN,
     COPILOT,
+    CURSOR,
 )
 """Those whose transcripts are read, as people see them listed."""
 

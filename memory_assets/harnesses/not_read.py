@@ -1,18 +1,13 @@
 """Harnesses whose transcripts are recognised and cannot be read yet."""
 
 from memory_assets.harnesses.declaration import (
+    CONFIG,
     DATA,
     HarnessDeclaration,
     Location,
     Record,
-    message_of,
     type_of,
 )
-
-
-def _is_cursor(record: Record) -> bool:
-    has_content = isinstance(message_of(record).get("content"), list)
-    return has_content and "role" in record and "type" not in record
 
 
 def _is_droid(record: Record) -> bool:
@@ -24,9 +19,8 @@ NOT_READ = (
         title="Gemini CLI's old format", file_names=("session-????-??-??T??-??-*.json",)
     ),
     HarnessDeclaration(
-        title="Cursor",
-        transcripts=(Location(".cursor/projects"),),
-        is_record=_is_cursor,
+        title="Cursor's editor",
+        transcripts=(Location("Cursor/User/globalStorage/state.vscdb", parent=CONFIG),),
         tables=frozenset({"cursorDiskKV"}),
     ),
     HarnessDeclaration(

@@ -4,10 +4,11 @@ module at every start.
 
 from typing import Literal, get_args
 
-Harness = Literal["claude_code", "codex", "gemini", "opencode", "pi", "qwen", "copilot"]
+Harness = Literal["claude_code", "codex", "cursor", "gemini", "opencode", "pi", "qwen", "copilot"]
 HARNESS_TITLES = {
     "claude_code": "Claude Code",
     "codex": "Codex",
+    "cursor": "Cursor",
     "gemini": "Gemini CLI",
     "opencode": "OpenCode",
     "pi": "pi",

@@ -186,6 +186,6 @@ WRITTEN: dict[str, list[dict[str, Any]]] = {
 
 TABLES = {
     "OpenCode": ("project", "session", "message", "part", "todo"),
-    "Cursor": ("ItemTable", "cursorDiskKV"),
+    "Cursor's editor": ("ItemTable", "cursorDiskKV"),
     "Goose": ("schema_version", "sessions", "messages"),
 }

@@ -67,6 +67,7 @@ def home(tmp_path: Path) -> Path:
         ".qwen",
         ".copilot",
         ".config/opencode",
+        ".cursor",
     ):
         (made / folder).mkdir(parents=True)
     return made

@@ -1,0 +1,1 @@
+"""Cursor's agent. Hooks import this package, with the standard library only."""
