@@ -362,7 +362,7 @@ def test_a_hook_imports_the_standard_library_only(home: Path):
         loaded = set(done.stdout.splitlines()[-1].split())
         ours = {name for name in loaded if name.startswith("memory_assets")}
         assert ours - more == {
-            "memory_assets", "memory_assets.adapters", "memory_assets.adapters.parquet_footer", "memory_assets.interfaces",
+            "memory_assets", "memory_assets.interfaces",
             "memory_assets.harnesses", "memory_assets.harnesses.hook_events", "memory_assets.interfaces.words",
             "memory_assets.memory", "memory_assets.memory.hooks", "memory_assets.memory.places", "memory_assets.memory.prepared",
             "memory_assets.stages", "memory_assets.store", "memory_assets.stages.deliver", "memory_assets.stages.deliver.events", "memory_assets.stages.deliver.hook",
