@@ -140,5 +140,5 @@ def _describe_command(command: str) -> CallEffect:
 def _paths(arguments: Any) -> tuple[str, ...]:
     if not isinstance(arguments, Mapping):
         return ()
-    values = [arguments.get(key) for key in ("file_path", "path", "notebook_path")]
+    values = [arguments.get(key) for key in ("file_path", "filePath", "path", "notebook_path")]
     return tuple(path for path in values if isinstance(path, str) and path)[:1]

@@ -25,8 +25,8 @@ SELECT id, parent_id, directory, title, version, time_created, time_updated, rev
 FROM session ORDER BY id
 """
 _PARTS = """
-SELECT message.id AS message_id, message.data AS message, part.id, part.data AS part,
-part.time_updated FROM message JOIN part ON part.message_id = message.id
+SELECT message.id AS message_id, message.time_created AS created, message.data AS message,
+part.id, part.data AS part, part.time_updated FROM message JOIN part ON part.message_id = message.id
 WHERE message.session_id = ? ORDER BY message.id, part.id
 """
 _LEFT_OUT = words_beside(str(Path(__file__).with_name("reader.py")))["parts"]
@@ -53,7 +53,7 @@ def read_new_lines(
                 if is_changed and not is_ignored(session["directory"]):
                     parts = [dict(row) for row in database.execute(_PARTS, (session["id"],))]
                     yield name, b"".join(_lines_of(session, name, parts, lines.read()))
-    except sqlite3.Error as error:
+    except (sqlite3.Error, AttributeError, KeyError, TypeError, ValueError) as error:
         raise TranscriptError(
             f"Cannot read the database {path}: {error}. It is read again at the next run."
         ) from error
@@ -100,8 +100,16 @@ def _standing(session: Row, parts: Iterable[Row]) -> list[Row]:
 
 
 def _loaded(row: Row) -> Row:
-    part = orjson.loads(row["part"])
-    return {**row, "part": part, "message": orjson.loads(row["message"])}
+    """Returns the row with its two objects, which are empty where they are no JSON objects."""
+    return {**row, **{name: _object_in(row[name]) for name in ("part", "message")}}
+
+
+def _object_in(text: str | bytes) -> dict[str, Any]:
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
 def _header(session: Row, name: str) -> dict[str, Any]:
@@ -132,10 +140,10 @@ def _is_complete(row: Row) -> bool:
     """Returns whether the part will not change any more."""
     part = row["part"]
     message = row["message"]
-    if message.get("role") == "user" or "completed" in message["time"]:
+    if message.get("role") == "user" or "completed" in (message.get("time") or {}):
         return True
     if part.get("type") == "tool":
-        return part["state"]["status"] in ("completed", "error")
+        return (part.get("state") or {}).get("status") in ("completed", "error")
     return "end" in (part.get("time") or {})
 
 
@@ -144,7 +152,7 @@ def _lines_of_part(row: Row, *, is_subagent: bool) -> Iterator[bytes]:
     message = row["message"]
     if part.get("type") in _LEFT_OUT:
         return
-    created = message["time"]["created"]
+    created = (message.get("time") or {}).get("created") or row["created"]
     about = {
         "id": row["id"],
         "messageID": row["message_id"],

@@ -196,6 +196,18 @@ def test_a_database_that_cannot_be_read_is_reported_and_read_when_it_can(
     assert authors(read(store, sources)) == ["owner", "assistant"]
 
 
+def test_a_part_that_is_no_object_is_counted_and_costs_nothing_else(
+    store: Store, sources: Path, database: Written
+):
+    database.turn(1, MAIN, RULE, "Yes.")
+    for data in ("not JSON", "[]", '{"type": "text"}'):
+        row = (f"prt_0{data}", "msg_001a", MAIN, 1, database.later(), data)
+        database.connection.execute("INSERT INTO part VALUES (?, ?, ?, ?, ?, ?)", row)
+    records = read(store, sources)
+    assert authors(records) == ["owner", "assistant"]
+    assert records.filter(status="unknown").height == 3
+
+
 def test_a_database_that_is_closed_is_left_as_it_is(store: Store, sources: Path, database: Written):
     database.turn(1, MAIN, RULE, "Yes.")
     database.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -9,10 +9,18 @@ from memory_assets.errors import SettingsError
 from memory_assets.services.health.status import render_status, status_of
 from memory_assets.services.sources.harness_files import find_memory_files
 from memory_assets.services.sources.ignoring import FILE, MARKED
-from memory_assets.services.sources.transcripts import find_ignored, find_left_out, find_sources
+from memory_assets.services.sources.transcripts import (
+    find_ignored,
+    find_left_out,
+    find_sources,
+    this_machine,
+)
+from memory_assets.stages.capture.intake import ingest_files
 from memory_assets.store.places import user_settings_file
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import open_store
+from memory_assets.text.masking.redact import mask_all
+from memory_assets_tests.harnesses.opencode.database import Written
 from memory_assets_tests.stages.capture.sessions import dialogue, lines
 
 
@@ -130,6 +138,34 @@ def test_a_transcript_without_a_folder_is_compared_by_its_path():
     claude(2, "", slug="-home-mira-acme")
     ignore("*-acme/")
     assert read() == {"0a000001"}
+
+
+def test_the_folder_of_gemini_s_sessions_is_that_of_the_file_beside_them():
+    chats = Path.home() / ".gemini" / "tmp" / "acme" / "chats"
+    chats.mkdir(parents=True)
+    (chats.parent / ".project_root").write_text(str(Path.home() / "clients" / "acme"))
+    header = {"sessionId": "0f000001", "projectHash": "0c1d", "kind": "main"}
+    (chats / "session-2026-09-01T09-00-0f000001.jsonl").write_bytes(lines(header))
+    assert len(find_sources(read_settings())) == 1
+    ignore("clients/")
+    assert find_sources(read_settings()) == []
+
+
+def test_of_opencode_s_database_only_sessions_in_other_folders_are_archived():
+    data = Path.home() / ".local" / "share" / "opencode"
+    database = Written(data / "opencode.db", str(Path.home() / "tides"))
+    database.session("ses_1")
+    database.session("ses_2", folder=str(Path.home() / "clients" / "acme"))
+    for number, session in enumerate(("ses_1", "ses_2")):
+        database.turn(number, session, "Go on.", "Done.")
+    ignore("clients/")
+    store = open_store(read_settings())
+    files = find_sources(store.settings)
+    now = store.settings.clock()
+    machine = this_machine(store.settings)
+    ingest_files(files, store, now=now, mask=mask_all, machine=machine)
+    archived = [entry for ranges in store.archive.sources().values() for entry in ranges]
+    assert {(entry.conversation_id, entry.is_own) for entry in archived} == {("ses_1", True)}
 
 
 def test_the_file_in_the_configuration_folder_counts_too():

@@ -29,7 +29,7 @@ SILENT = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
 def home(tmp_path: Path) -> Path:
     """A home in which hooks are installed for the store of the test."""
     made = tmp_path / "home"
-    for folder in (".claude", ".codex", ".pi/agent", ".qwen", ".copilot"):
+    for folder in (".claude", ".codex", ".pi/agent", ".qwen", ".copilot", ".gemini"):
         (made / folder).mkdir(parents=True)
     store = tmp_path / "store"
     carry_out(plan_install(harnesses(str(store), made, {}), store), store)
@@ -109,6 +109,21 @@ def test_a_briefing_that_no_transcript_keeps_is_told_at_a_resume_too(
     for source in ("startup", "new", "resume"):
         done = run(line, json.dumps({**payload, "source": source}))
         assert (done.returncode, done.stdout, done.stderr) == (0, told, "")
+
+
+def test_gemini_is_given_the_briefing_with_the_first_prompt_of_each_session_as_json_alone(
+    home: Path,
+):
+    small_store()
+    line = command(home, "gemini", "BeforeAgent")
+    prompts = [
+        run(line, json.dumps({"session_id": session, "prompt": "Go on.", "source": "startup"}))
+        for session in (SESSION, SESSION, "another", SESSION)
+    ]
+    assert [done.stderr for done in prompts] == [""] * 4
+    (first, second, another, last) = (done.stdout for done in prompts)
+    assert json.loads(first)["hookSpecificOutput"]["additionalContext"] == BRIEFING
+    assert (second, another, last) == ("", first, "")
 
 
 def test_the_end_of_a_session_of_copilot_is_spooled_with_its_id(home: Path):
