@@ -17,6 +17,9 @@ import sqlalchemy as db
 import sqlalchemy.event
 from dagster import StringSource
 from dagster._config.config_schema import UserConfigSchema
+from dagster._core.definitions.asset_checks.asset_check_evaluation import (
+    AssetCheckEvaluationPlanned,
+)
 from dagster._core.events.log import EventLogEntry
 from dagster._core.storage.event_log import SqliteEventLogStorage
 from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS
@@ -68,6 +71,18 @@ class PooledEventLogStorage(SqliteEventLogStorage):
         """
         super().store_event(event)
         os.utime(self.path_for_shard(event.run_id))
+
+    def _store_asset_check_evaluation_planned(
+        self, event: EventLogEntry, event_id: int | None
+    ) -> None:
+        """Notes a planned check once for the run, as it is evaluated: Dagster would note it for
+        each partition, and these rows would stay planned.
+        """
+        planned = event.get_dagster_event()
+        check = planned.asset_check_planned_data.asset_check_key
+        of_run = AssetCheckEvaluationPlanned(asset_key=check.asset_key, check_name=check.name)
+        event = event._replace(dagster_event=planned._replace(event_specific_data=of_run))
+        super()._store_asset_check_evaluation_planned(event, event_id)
 
     def has_table(self, table_name: str) -> bool:
         """Returns whether the index has the table."""

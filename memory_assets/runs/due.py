@@ -131,7 +131,7 @@ def runs_of_days(job: str, days: Mapping[date, str]) -> list[DueRun]:
     All weeks or all months are one run, which includes the ones between them.
     """
     is_one_run = days and JOBS[job].grain != "day"
-    job_stretches = [Stretch(min(days), max(days))] if is_one_run else stretches(days)
+    job_stretches = [Stretch(min(days), max(days))] if is_one_run else stretches(days, job)
     runs = []
     for stretch in job_stretches:
         states = (days.get(day, "") for day in stretch.days())

@@ -193,7 +193,7 @@ class Runner(ExitStack):
 
     def run_days(self, job: str, days: Iterable[date], **options: Any) -> None:
         """Runs the job for the days, with the options of `run`."""
-        for stretch in day_runs.stretches(days):
+        for stretch in day_runs.stretches(days, job):
             self.run(job, stretch, **options)
 
     def run_recall_first(self) -> None:
@@ -225,7 +225,7 @@ class Runner(ExitStack):
 
     def _run_newest_first(self, job: str, days: Sequence[date]) -> None:
         """Runs the job for the days, the latest first; recall works after the first stretch."""
-        runs = day_runs.newest_first(days, day_runs.session_days(self.store)) if days else []
+        runs = day_runs.newest_first(days, day_runs.session_days(self.store), job) if days else []
         for place, stretch in enumerate(runs):
             # Tells the progress bar which share of the days comes next.
             part(len(stretch.days()) / len(days))

@@ -23,6 +23,9 @@ from memory_assets.store.store import PART_WAIT_SECONDS, Store
 from memory_assets.store.telemetry import StepEvent, log_step
 from memory_assets.text.masking import redact
 
+NOT_REQUIRED = "-"
+"""Input version of a partition that nothing in the store requires."""
+
 COUNTED: Mapping[str, tuple[str, Mapping[str, str | None]]] = {
     "verdicts": (
         "verdict",
@@ -76,8 +79,7 @@ def _materialise(
     title = JOBS[lead.jobs[0]].title
     building(lead.name, title)
     wanted = {} if lead.every_run else input_versions(store, lead)
-    # For a partition that has no input version: nothing in the store requires it.
-    default = "-" if lead.is_partitioned else lead.version
+    default = NOT_REQUIRED if lead.is_partitioned else lead.version
     versions = {part: wanted.get(part, default) for part in partitions}
     due = _due_parts(store, tables, versions)
     build = BUILDERS[lead.name](store, Run(lead, partitions, due, ask_again))
@@ -97,15 +99,22 @@ def _materialise(
 
 
 def _due_parts(store: Store, tables: Sequence[Table], versions: Mapping[str, str]) -> list[str]:
-    """Returns the partitions that one of the tables lacks or has with another input version."""
+    """Returns the partitions that one of the tables lacks or has with another input version.
+
+    What nothing requires is written only where it is there already, as empty, or by every run.
+    """
     lead = tables[-1]
     if not (lead.is_partitioned and lead.record):
         return [*versions]
     parts = [store.tables.parts(table.name, versions) for table in tables]
-    return [
+    due = [
         part
         for part, version in versions.items()
         if not all(part in written and written[part].inputs == version for written in parts)
+    ]
+    present = {part for written in parts for part in written}
+    return [
+        part for part in due if lead.every_run or part in present or versions[part] != NOT_REQUIRED
     ]
 
 

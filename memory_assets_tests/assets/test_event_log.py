@@ -12,6 +12,9 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
+from dagster._core.definitions.asset_checks.asset_check_evaluation import (
+    AssetCheckEvaluationPlanned,
+)
 from dagster._core.events.log import EventLogEntry
 from dagster._core.storage.event_log import SqliteEventLogStorage
 
@@ -112,3 +115,21 @@ def test_a_storage_that_the_owner_chose_stays(store: Store, chosen: str):
     with open_instance(store) as instance:
         assert not isinstance(instance.event_log_storage, PooledEventLogStorage)
     assert written.read_text() == chosen.format(home=store.dagster_home)
+
+
+def test_a_check_of_a_run_of_many_days_is_noted_once_and_not_left_planned(
+    storage: PooledEventLogStorage,
+):
+    days = dg.DailyPartitionsDefinition("2026-04-01", end_date="2026-04-11")
+
+    check = dg.AssetCheckKey(dg.AssetKey("rows"), "are_whole")
+    subset = days.subset_with_partition_keys(days.get_partition_keys())
+    planned = AssetCheckEvaluationPlanned(
+        asset_key=check.asset_key,
+        check_name=check.name,
+        partitions_subset=subset.to_serializable_subset(),
+    )
+    event = dg.DagsterEvent("ASSET_CHECK_EVALUATION_PLANNED", "job", event_specific_data=planned)
+    storage.store_event(entry("run", "")._replace(dagster_event=event))
+    (record,) = storage.get_asset_check_execution_history(check, limit=20)
+    assert (record.run_id, record.partition) == ("run", None)

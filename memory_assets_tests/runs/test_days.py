@@ -11,6 +11,7 @@ from memory_assets.runs.days import (
     LONGEST_STRETCH,
     Stretch,
     first_day_of,
+    newest_first,
     stretches,
 )
 from memory_assets.store.settings import read_settings
@@ -25,6 +26,13 @@ def test_a_small_gap_is_bridged_and_a_long_one_is_not():
         Stretch(date(2026, 4, 1), date(2026, 4, 5)),
         Stretch(date(2026, 4, 20), date(2026, 4, 20)),
     ]
+
+
+def test_a_job_of_few_tables_bridges_longer_gaps():
+    days = [date(2026, 4, 1), date(2026, 4, 20)]
+    assert len(stretches(days, "process_days")) == 2
+    assert stretches(days, "find_friction") == [Stretch(*days)]
+    assert newest_first(days, [], "encode_messages") == [Stretch(*days)]
 
 
 @given(DAYS)

@@ -79,3 +79,16 @@ def test_the_table_keeps_what_the_log_has_deleted_and_drops_what_is_old():
     (store.root / "logs" / "steps.jsonl").unlink()
     assert "memories" in build_telemetry(store)["action"].to_list()
     assert "merges" not in build_telemetry(store)["action"].to_list()
+
+
+def test_a_day_that_nothing_requires_is_not_written_and_one_that_lost_its_rows_is_emptied():
+    store = small_store()
+    gap = (DAY - timedelta(days=2)).isoformat()
+    materialise(store, [TABLES["passages"]], [gap, TODAY])
+    assert list(store.tables.parts("passages")) == [TODAY]
+    of_gap = store.tables.read("passages", [TODAY]).with_columns(
+        day=pl.lit(DAY - timedelta(days=2))
+    )
+    store.tables.write("passages", gap, of_gap, inputs="x")
+    materialise(store, [TABLES["passages"]], [gap, TODAY])
+    assert store.tables.parts("passages")[gap].rows == 0

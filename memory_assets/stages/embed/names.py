@@ -5,7 +5,7 @@ commands.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
@@ -136,8 +136,19 @@ def _exact_names() -> dict[str, str]:
 
 @cache
 def _known_pattern() -> re.Pattern[str]:
-    names = "|".join(map(re.escape, sorted(known_names(), key=len, reverse=True)))
-    return re.compile(rf"(?<![\w./@$#~-])(?:{names})(?![\w/+#@(-]|\.\w)", re.IGNORECASE)
+    names = _any_of(known_names())
+    return re.compile(rf"(?<![\w./@$#~-]){names}(?![\w/+#@(-]|\.\w)", re.IGNORECASE)
+
+
+def _any_of(words: Iterable[str]) -> str:
+    """Returns a pattern of the words, the longest first; each common beginning is tried once."""
+    endings: dict[str, list[str]] = {}
+    for word in words:
+        endings.setdefault(word[:1], []).append(word[1:])
+    is_whole = endings.pop("", None)
+    branches = [re.escape(letter) + _any_of(rest) for letter, rest in endings.items()]
+    pattern = f"(?:{'|'.join(branches)})" if branches else ""
+    return f"{pattern}?" if is_whole and branches else pattern
 
 
 @cache

@@ -175,7 +175,7 @@ def decode_base64(view: View, places: list[int]) -> View | None:
     Returns None if it cannot be decoded.
     """
     count = len(places) - (len(places) % 4 == 1)
-    letters = bytes(view.text[place] for place in places[:count])
+    letters = bytes(map(view.text.__getitem__, places[:count]))
     try:
         text = base64.b64decode(letters.translate(URL_SAFE) + b"=" * (-count % 4))
     except (binascii.Error, ValueError):

@@ -1,5 +1,6 @@
 """What a text names: by shape or by list, under its usual name; plain English is never an entity, backticks or not."""
 
+import re
 from itertools import pairwise
 
 import pytest
@@ -7,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_assets.stages.embed.entities import find_identifiers, mentions_in, mentions_of_name
-from memory_assets.stages.embed.names import _table
+from memory_assets.stages.embed.names import _any_of, _table
 from memory_assets_tests.labelled import labelled
 
 LABELLED = labelled(__file__)
@@ -60,3 +61,11 @@ def test_mentions_lie_in_the_text_in_order_and_never_overlap(text: str):
 def test_recognising_never_fails(text: str):
     assert list(find_identifiers(text, ())) is not None
     assert mentions_in(text) is not None
+
+
+@given(st.lists(st.sampled_from("go golang got o gol react rea re".split()), max_size=30))
+def test_of_names_with_a_common_beginning_the_longest_that_fits_is_found(words: list[str]):
+    names = ("go", "golang", "react", "re")
+    text = " ".join(words)
+    longest_first = re.compile(rf"\b(?:{'|'.join(sorted(names, key=len, reverse=True))})\b")
+    assert re.findall(rf"\b{_any_of(names)}\b", text) == longest_first.findall(text)
