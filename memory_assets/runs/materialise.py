@@ -17,6 +17,7 @@ from memory_assets.runs.staleness import note_name
 from memory_assets.schema import frames as schemas
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.progress import building, track
+from memory_assets.schema.protocols import PartInfo
 from memory_assets.schema.tables import JOBS, Table
 from memory_assets.store.damage import is_damage, put_damaged_aside
 from memory_assets.store.store import PART_WAIT_SECONDS, Store
@@ -107,15 +108,18 @@ def _due_parts(store: Store, tables: Sequence[Table], versions: Mapping[str, str
     if not (lead.is_partitioned and lead.record):
         return [*versions]
     parts = [store.tables.parts(table.name, versions) for table in tables]
-    due = [
+    return [
         part
         for part, version in versions.items()
-        if not all(part in written and written[part].inputs == version for written in parts)
+        if _is_due(lead, version, [written.get(part) for written in parts])
     ]
-    present = {part for written in parts for part in written}
-    return [
-        part for part in due if lead.every_run or part in present or versions[part] != NOT_REQUIRED
-    ]
+
+
+def _is_due(lead: Table, version: str, written: Sequence[PartInfo | None]) -> bool:
+    """Returns whether a partition that is written like this has to be built for the version."""
+    if all(info is not None and info.inputs == version for info in written):
+        return False
+    return lead.every_run or any(written) or version != NOT_REQUIRED
 
 
 def _lock(store: Store, lead: Table) -> AbstractContextManager[None]:
