@@ -132,6 +132,8 @@ class ReadHarness(HarnessDeclaration):
     """The command of its client."""
     hook_parts: Callable[[HookTarget], tuple[HookPart, ...]] | None = None
     """Returns our parts of its settings; None where it has neither hooks nor servers of tools."""
+    instructions: str = "AGENTS.md"
+    """The file of a person's instructions below its settings; empty where it reads none."""
     memories: MemoryFolders | None = None
     is_not_for_memory: Callable[[Record], bool] | None = None
     """Whether the record that names the session's folder marks it as not for memory."""

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from itertools import chain
 from pathlib import Path
 
-from memory_assets.harnesses.harness_list import READ
+from memory_assets.harnesses.harness_list import HARNESSES, READ
 from memory_assets.harnesses.not_read import NOT_READ
 from memory_assets.schema.vocabulary import Harness
 
@@ -13,6 +13,16 @@ from memory_assets.schema.vocabulary import Harness
 def harness_homes(home: Path, environ: Mapping[str, str] = os.environ) -> dict[Harness, Path]:
     """Returns the folder of each harness's settings and memories, whether or not it exists."""
     return {harness.name: harness.settings.find(home, environ) for harness in READ}
+
+
+def instruction_files(home: Path) -> dict[Harness, Path]:
+    """Returns the file of a person's instructions that each harness reads, if it reads one."""
+    folders = harness_homes(home)
+    return {
+        name: folders[name] / HARNESSES[name].instructions
+        for name in folders
+        if HARNESSES[name].instructions
+    }
 
 
 def transcript_places(home: Path, environ: Mapping[str, str]) -> list[Path]:

@@ -81,7 +81,7 @@ def test_a_person_is_at_home_in_the_real_client(program: str, tmp_path: Path):
         for name, text in FILES[program].items():
             (folder / name).write_text(text)
         person.environ |= environment(program, api)
-        person.memory("hooks", "install")
+        person.memory("hooks", "install", "--recall-each-prompt")
         session = str(uuid4())
         held = CLIENTS[program](person.environ, person.work, session)
         held.ask(FIRST)

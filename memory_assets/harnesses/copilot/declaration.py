@@ -18,6 +18,7 @@ HARNESS = ReadHarness(
     title="Copilot CLI",
     program="copilot",
     settings=SETTINGS,
+    instructions="copilot-instructions.md",
     transcripts=(Location("session-state", parent=SETTINGS),),
     is_record=is_record,
     reader=CopilotReader,

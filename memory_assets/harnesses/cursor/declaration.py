@@ -24,6 +24,7 @@ HARNESS = ReadHarness(
     title="Cursor",
     program="cursor-agent",
     settings=SETTINGS,
+    instructions="",
     transcripts=(Location("projects", parent=SETTINGS),),
     is_record=is_record,
     reader=CursorReader,

@@ -17,6 +17,7 @@ HARNESS = ReadHarness(
     title="Gemini CLI",
     program="gemini",
     settings=SETTINGS,
+    instructions="GEMINI.md",
     transcripts=(Location("tmp", parent=SETTINGS),),
     is_record=is_record,
     reader=GeminiReader,

@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from memory_assets.errors import MemoryAssetsError
-from memory_assets.harnesses.homes import harness_homes
+from memory_assets.harnesses.homes import instruction_files
 from memory_assets.schema.extras import gather
 from memory_assets.schema.protocols import TaskList
 from memory_assets.services.health import surroundings
@@ -262,7 +262,7 @@ def _place_of(record: Mapping[str, Any], archive: Archive) -> str:
 def _check_identity(store: Store, now: datetime) -> Check:
     log = store.workspace / "memory" / f"{now.astimezone(store.settings.zone):%Y-%m-%d}.md"
     home = Path(home_folder())
-    return check_identity(home, harness_homes(home), store.workspace / "MEMORY.md", log)
+    return check_identity(home, instruction_files(home), store.workspace / "MEMORY.md", log)
 
 
 def _check_forgetting(store: Store) -> Check:

@@ -2,8 +2,8 @@
 a session.
 
     ~/.agents/SOUL.md, IDENTITY.md, USER.md   voice and values, name and nature, about the owner
-    ~/.agents/AGENTS.md                       instructions; AGENTS.md in the folder of each harness
-                                              is a link to it
+    ~/.agents/AGENTS.md                       instructions; the file of instructions of each
+                                              harness is a link to it
 
 A session reads SOUL.md, USER.md, MEMORY.md and the log of the day, in this order. This module
 changes none of these files: it reports each problem with a command that fixes it.
@@ -37,18 +37,18 @@ class _Problem:
 
 
 def check_identity(
-    home: Path, harnesses: Mapping[Harness, Path], memory_md: Path, log: Path
+    home: Path, instructions: Mapping[Harness, Path], memory_md: Path, log: Path
 ) -> Check:
     """Returns the check that the files below `home` can be read and that each harness links to
     `AGENTS.md`.
 
-    `harnesses` gives the folder of each harness by name. `memory_md` and `log` are the files that a
-    session reads afterwards.
+    `instructions` gives the file of each harness by its name. `memory_md` and `log` are the files
+    that a session reads afterwards.
     """
     folder = home / FOLDER
     if not any(os.path.lexists(folder / name) for name in (*ABOUT, INSTRUCTIONS)):
         return Check("identity", PROMISE, True, f"no identity files in {folder}")
-    unlinked = _unlinked(folder / INSTRUCTIONS, harnesses)
+    unlinked = _unlinked(folder / INSTRUCTIONS, instructions)
     problems = [*_unreadable(folder), *_missing(folder), *unlinked]
     if not problems:
         return Check("identity", PROMISE, True, _read_order(folder, memory_md, log))
@@ -88,14 +88,13 @@ def _missing(folder: Path) -> Iterator[_Problem]:
                 yield _Problem(f"{path} does not exist", command, is_advice=True)
 
 
-def _unlinked(instructions: Path, harnesses: Mapping[Harness, Path]) -> Iterator[_Problem]:
-    """Yields each harness whose AGENTS.md is missing or is no link to the instructions; only as
-    advice if no harness has such a link.
+def _unlinked(instructions: Path, files: Mapping[Harness, Path]) -> Iterator[_Problem]:
+    """Yields each harness whose file is missing or is no link to the instructions; only as advice
+    if no harness has such a link.
     """
     if not instructions.exists():
         return
-    homes = {name: home for name, home in sorted(harnesses.items()) if home.is_dir()}
-    paths = {name: home / INSTRUCTIONS for name, home in homes.items()}
+    paths = {name: path for name, path in sorted(files.items()) if path.parent.is_dir()}
     is_advice = not any(_is_same(path, instructions) for path in paths.values())
     for name, path in paths.items():
         if _is_same(path, instructions):

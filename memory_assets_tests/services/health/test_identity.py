@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from memory_assets.harnesses.homes import instruction_files
 from memory_assets.services.health.doctor import Projections, examine
 from memory_assets.services.health.identity import MOST_BYTES, check_identity
 from memory_assets.stages.maintain.checks import Check
@@ -29,8 +30,8 @@ def home(tmp_path: Path) -> Path:
 
 
 def check(home: Path) -> Check:
-    folders = {name: home / folder for name, folder in HARNESSES.items()}
-    return check_identity(home, folders, home / "MEMORY.md", home / "2026-08-03.md")
+    files = {name: home / folder / "AGENTS.md" for name, folder in HARNESSES.items()}
+    return check_identity(home, files, home / "MEMORY.md", home / "2026-08-03.md")
 
 
 def fix(found: Check) -> None:
@@ -112,3 +113,14 @@ def test_the_doctor_names_a_broken_link(home: Path, monkeypatch: pytest.MonkeyPa
     checks = examine(small_store(), Projections(lambda: "", set, lambda _: set())).checks
     (found,) = [check for check in checks if check.name == "identity"]
     assert "ln -sfn" in found.found
+
+
+def test_each_harness_is_asked_for_the_file_that_it_reads(tmp_path: Path):
+    files = instruction_files(tmp_path)
+    names = {name: str(files[name].relative_to(tmp_path)) for name in ("copilot", "gemini", "qwen")}
+    assert names == {
+        "copilot": ".copilot/copilot-instructions.md",
+        "gemini": ".gemini/GEMINI.md",
+        "qwen": ".qwen/AGENTS.md",
+    }
+    assert "cursor" not in files
