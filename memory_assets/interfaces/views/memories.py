@@ -209,13 +209,23 @@ def render_forgetting(forgetting: "types.Forgetting") -> Parts:
     if forgetting.branches:
         yield f"   what-if branches, all of which are deleted: {', '.join(forgetting.branches)}"
     if forgetting.proof is None:
-        yield dim("Nothing was changed. --apply erases it everywhere, for good.")
+        is_committed = any(place.kind.startswith("git") for place in forgetting.found.places)
+        commits = "; with --history also from the workspace's commits" if is_committed else ""
+        yield dim(f"Nothing was changed. --apply erases it for good{commits}.")
         return
-    searched = ", ".join(f"{kind} {count:,}" for kind, count in forgetting.proof.looked_at.items())
-    yield f"Erased. Searched again, every file decoded: {searched}."
-    yield bold("Nothing holds it any more." if forgetting.is_gone else "It is still present.")
+    searched = sum(forgetting.proof.looked_at.values())
+    yield f"Erased. {searched:,} files and objects of git were searched again, each decoded."
+    yield bold(_what_holds(forgetting))
     if forgetting.is_gone:
         yield dim("The next run rebuilds without it what was derived from it.")
+
+
+def _what_holds(forgetting: "types.Forgetting") -> str:
+    if not forgetting.is_gone:
+        return "It is still present."
+    if forgetting.proof and forgetting.proof.places:
+        return "Only the workspace's git history still holds it; --history rewrites it."
+    return "Nothing holds it any more."
 
 
 def render_pending(review: "types.Review") -> Parts:

@@ -5,7 +5,7 @@ puts damaged files aside.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any
@@ -46,6 +46,8 @@ AGAIN = (
     "Run `memory ingest`, which puts damaged files aside and rebuilds them; then run "
     "`memory doctor` again."
 )
+
+AFTER_FORGETTING = "The next run counts without what was forgotten: `memory ingest`."
 
 
 @dataclass(frozen=True)
@@ -131,8 +133,17 @@ def _check_counts(store: Store) -> tuple[tuple[HarnessCounts, ...], tuple[Check,
         return sums[0].checks
 
     checks = tuple(_each("counts", count))
+    if _awaits_run_after_forgetting(store):
+        checks = tuple(replace(check, remedy=AFTER_FORGETTING, is_advice=True) for check in checks)
     harnesses = sums[0].harnesses if sums else ()
     return harnesses, checks
+
+
+def _awaits_run_after_forgetting(store: Store) -> bool:
+    """Returns whether no transcript was captured since something was erased."""
+    erased = max((event.at for event in store.ledger.events([ledger.WORDS_ERASED])), default=None)
+    captured = [info.written_at for info in store.tables.parts("records").values()]
+    return erased is not None and erased > max(captured, default=erased)
 
 
 def _check_projections(store: Store, projections: Projections) -> Iterator[Check]:

@@ -44,8 +44,7 @@ class ShownRows:
 def show_rows(
     tables: ParquetTables, table: str, *, day: str | None = None, limit: int = 10
 ) -> ShownRows:
-    """Returns the first rows of the table, or of one of its days, in order of its key."""
-    keys = schemas.key_of(table)
+    """Returns the latest rows of the table, or of one of its days."""
     chosen_parts = None if day is None else [day]
     all_parts = list(tables.parts(table))
     # A table without any parts has no rows, whatever the day.
@@ -56,12 +55,24 @@ def show_rows(
         raise TableError(f"Table '{table}' has no part '{day}'; it has {names}.")
     frame = tables.scan(table, chosen_parts)
     total = frame.select(pl.len()).collect().item()
-    return _rows(table, frame.sort(keys).head(limit).collect(), total)
+    return _rows(table, _latest_first(table, frame).head(limit).collect(), total)
 
 
 def show_frame(table: str, frame: pl.DataFrame, limit: int) -> ShownRows:
-    """Returns the first of these rows of the table, in order of its key."""
-    return _rows(table, frame.sort(schemas.key_of(table)).head(limit), frame.height)
+    """Returns the latest of these rows of the table."""
+    rows = _latest_first(table, frame.lazy()).head(limit).collect()
+    return _rows(table, rows, frame.height)
+
+
+def _latest_first(table: str, frame: pl.LazyFrame) -> pl.LazyFrame:
+    """Returns the rows by their time, the latest first; a table without times by its key."""
+    times = [name for name, dtype in schemas.schema_of(table).items() if dtype.is_temporal()]
+    known = [name for name in ("event_at", "started_at") if name in times]
+    moment = next(iter(known or times), None)
+    rows = frame.sort(schemas.key_of(table))
+    if moment is None:
+        return rows
+    return rows.sort(moment, descending=True, nulls_last=True, maintain_order=True)
 
 
 def sample_rows(tables: ParquetTables, table: str, count: int, seed: str) -> ShownRows:

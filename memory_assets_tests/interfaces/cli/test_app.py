@@ -14,6 +14,7 @@ import pytest
 import typer
 
 from memory_assets import __version__
+from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.interfaces.cli import app as cli
 from memory_assets.interfaces.entry import main as entry
 from memory_assets.memory import MemoryAgent
@@ -326,6 +327,21 @@ def test_what_is_remembered_corrected_and_forgotten_is_answered_with_its_id(run:
     assert json.loads(run("forget", "storks nest", "--apply", "--json")[1])["data"]["is_applied"]
     code, out, err = run("forget", "storks nest")
     assert (code, out, "Nothing in this store contains" in err) == (1, "", True)
+
+
+def test_a_forgetting_says_one_thing_of_what_still_holds_the_words(run: Run):
+    store = small_store()
+    page = store.workspace / "MEMORY.md"
+    page.write_text("# MEMORY.md\n\n- Storks nest beside the reactor.\n")
+    workspace = GitWorkspace(store.workspace)
+    workspace.prepare()
+    workspace.commit("note", ["MEMORY.md"])
+    run("remember", "Storks nest beside the reactor.")
+    code, out, _ = run("forget", "storks nest beside", "--apply")
+    assert (code, "Nothing holds it" in out) == (0, False)
+    assert "Only the workspace's git history still holds it; --history rewrites it." in out
+    run("remember", "Herons nest beside the reactor.")
+    assert "Nothing holds it any more." in run("forget", "herons nest beside", "--apply")[1]
 
 
 def test_words_that_no_memory_holds_are_explained_by_the_stage_that_stopped_them(run: Run):

@@ -3,7 +3,7 @@
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from memory_assets.schema.vocabulary import HARNESS_NAMES
 from memory_assets.services.health.doctor import Health, Projections, examine
 from memory_assets.stages.maintain.checks import Check
 from memory_assets.stages.reflect.proposals import NUMBERED
+from memory_assets.store.ledger import WORDS_ERASED
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.factories import message, row
@@ -302,3 +303,19 @@ def test_a_note_or_correction_since_the_last_run_is_in_its_memory():
     assert examine(store, WHOLE).broken == ()
     agent.remember("Use uv for everything, also for tools.", instead_of=MEMORY)
     assert examine(store, WHOLE).broken == ()
+
+
+def test_counts_that_a_forgetting_changed_are_advice_until_the_next_run(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    store = small_store()
+    _a_line_without_a_record(store)
+    assert not examine(store, WHOLE).is_well
+    monkeypatch.setattr(store.ledger, "_clock", lambda: datetime.now(UTC))
+    store.append_event(WORDS_ERASED, "e1", {"changed": {"archive": 1}})
+    health = examine(store, WHOLE)
+    assert health.is_well
+    check = outcome(health, "records")
+    assert (check.passed, check.remedy.startswith("The next run counts without")) == (False, True)
+    _a_line_without_a_record(store)  # records are written
+    assert not examine(store, WHOLE).is_well
