@@ -65,10 +65,11 @@ class GeminiReader(TranscriptReader):
     @staticmethod
     def folder_of_path(path: str) -> str:
         """Returns the working folder that a file beside the transcripts names."""
-        folder = Path(path).parents[2 if _parent_session(path) else 1]
+        levels_up = 2 if _parent_session(path) else 1
         try:
+            folder = Path(path).parents[levels_up]
             return (folder / _FOLDER_FILE).read_text("utf-8").strip()
-        except (OSError, ValueError):
+        except (IndexError, OSError, ValueError):
             return ""
 
     def parse(self, record: dict[str, Any]) -> Parsed:

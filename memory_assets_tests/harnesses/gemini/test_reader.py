@@ -7,7 +7,7 @@ import orjson
 import pytest
 
 from memory_assets.harnesses.normal_form import Identifier, Parsed
-from memory_assets.harnesses.readers import open_reader, session_id_of
+from memory_assets.harnesses.readers import folder_of, open_reader, session_id_of
 from memory_assets.stages.capture.index import index_sources
 from memory_assets.store.store import Store
 from memory_assets_tests.stages.capture.pipeline import capture, intake
@@ -153,6 +153,8 @@ def test_the_folder_is_the_one_that_the_file_beside_names(store: Store, sources:
     intake(store, sources)
     index_sources(store.archive, store.tables)
     assert store.tables.read("records")["cwd"].unique().to_list() == ["/home/mira/tides"]
+    places = ("/x.jsonl", str(sources / "gone" / "chats" / "x.jsonl"))
+    assert [folder_of("gemini", path) for path in places] == ["", ""]
 
 
 def test_a_file_that_was_replaced_by_its_last_records_keeps_ids_and_loses_nothing(
