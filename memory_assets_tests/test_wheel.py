@@ -1,4 +1,4 @@
-"""The wheel has all that running needs but the packages that it requires: code, sample, notebook, weights."""
+"""The wheel has all that running needs but the packages that it requires: code, sample, notebook, docs, weights."""
 
 import subprocess
 import sys
@@ -14,11 +14,12 @@ pytestmark = pytest.mark.slow
 
 SHOW = """
 from memory_assets.adapters import local_embedder
+from memory_assets.memory.documentation import read_page
 from memory_assets.memory.notebook import bundled
 from memory_assets.stages.capture.sample import sample_root
 local_embedder.DEFAULT_PACKAGE = "no_such_package_of_weights"
 embedder = local_embedder.LocalEmbedder()
-print(sample_root(), bundled(), local_embedder.model_folder(embedder.name), embedder.version, sep="\\n")
+print(sample_root(), bundled(), local_embedder.model_folder(embedder.name), embedder.version, read_page("model").path, sep="\\n")
 """
 
 
@@ -37,7 +38,7 @@ def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_outside_a_checkout_sample_notebook_and_weights_are_those_of_the_wheel(unpacked: Path):
+def test_outside_a_checkout_sample_notebook_docs_and_weights_are_those_of_the_wheel(unpacked: Path):
     done = subprocess.run(
         [sys.executable, "-c", SHOW], cwd=unpacked, capture_output=True, text=True, check=True
     )
@@ -47,6 +48,7 @@ def test_outside_a_checkout_sample_notebook_and_weights_are_those_of_the_wheel(u
         package / "_notebooks" / "memory.ipynb",
         package / "_model",
         LocalEmbedder().version,
+        package / "_docs" / "model.md",
     ]
     assert done.stdout.splitlines() == list(map(str, expected))
 

@@ -54,7 +54,7 @@ def _open(home: Path) -> "dg.DagsterInstance":
     if lacking:
         raise StoreError(
             f"{file} needs {' and '.join(lacking)} in the environment: the address of a server, "
-            f"see docs/scaling.md. Set it, or delete {file} to go back to files."
+            f"see `memory docs scaling`. Set it, or delete {file} to go back to files."
         )
     previous = {name: value for name, value in os.environ.items() if name == "DAGSTER_HOME"}
     os.environ["DAGSTER_HOME"] = str(home)  # read by the configuration of the event log

@@ -234,14 +234,15 @@ class CoreSettings(BaseSettings):
     )
     model: ModelName = setting(
         "Model that observes and rewrites questions; `rules`: none; `agent`: agents that you ask; "
-        "see docs/model.md.",
+        "see `memory docs model`.",
         RULES,
     )
     reflector_model: OptionalModelName = setting(
         "Model that reflects and reviews; empty: that of `model`.", ""
     )
     rerank: bool = setting(
-        "Whether the model also reranks what `balanced` and `deep` recall; see docs/recall.md.",
+        "Whether the model also reranks what `balanced` and `deep` recall; see "
+        "`memory docs recall`.",
         True,
     )
     model_projects: ProjectNames = setting(
@@ -273,7 +274,7 @@ class CoreSettings(BaseSettings):
         default_factory=dict,
     )
     observer_prompt: OptionalPath = setting(
-        "File with another observer prompt; see docs/model.md.", None
+        "File with another observer prompt; see `memory docs model`.", None
     )
     least_useful: float = setting(
         "Usefulness below which the write gate holds a fact.", 0.7, ge=0, le=1
@@ -295,7 +296,7 @@ class CoreSettings(BaseSettings):
     )
     now: datetime | None = setting("A fixed clock, for tests and demonstrations (ISO 8601).", None)
     recall_factors: list[Literal["decay", "stale", "elsewhere", "used", "tone"]] = setting(
-        "Factors of a recalled memory's rank; see docs/recall.md.",
+        "Factors of a recalled memory's rank; see `memory docs recall`.",
         default_factory=lambda: ["decay", "stale", "used"],
     )
     harness_opt_outs: bool = setting(
@@ -336,7 +337,7 @@ class CoreSettings(BaseSettings):
     todoist_label: str = setting("Label of those tasks.", "memory-review", pattern=r"^[\w-]{1,60}$")
     todoist_url: ServerAddress = setting("Another server with the Todoist API.", "")
     gold: OptionalPath = setting(
-        "Folder of labelled sessions to evaluate against; see docs/operating.md.", None
+        "Folder of labelled sessions to evaluate against; see `memory docs operating`.", None
     )
     run_days: int = setting("Days for which Dagster's runs and their logs are kept.", 30, ge=1)
     disk_gb: float = setting(

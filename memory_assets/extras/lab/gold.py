@@ -126,7 +126,7 @@ def evaluate_store(
     if folder is None:
         raise LabelsError(
             "No folder of labelled sessions is given. Name one, or set MEMORY_GOLD; see "
-            "docs/operating.md."
+            "`memory docs operating`."
         )
     return evaluate(agent.store.tables, folder, against=against, show=show)
 

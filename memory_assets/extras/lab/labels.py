@@ -85,7 +85,7 @@ def read_labels(folder: Path) -> tuple[LabelledSession, ...]:
     if not files:
         what = "is no folder" if not folder.is_dir() else "holds no *.json file"
         raise LabelsError(
-            f"There are no labelled sessions: {folder} {what}. docs/operating.md describes "
+            f"There are no labelled sessions: {folder} {what}. `memory docs operating` describes "
             "how to label some."
         )
     sessions: dict[str, LabelledSession] = {}
@@ -143,6 +143,6 @@ def _faults(error: ValidationError) -> list[str]:
 
 def _unusable(path: Path, fault: str) -> LabelsError:
     return LabelsError(
-        f"Cannot use the labels in {path}: {fault}. Fix it as docs/operating.md describes, "
+        f"Cannot use the labels in {path}: {fault}. Fix it as `memory docs operating` describes, "
         "or move it out of the folder."
     )

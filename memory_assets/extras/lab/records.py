@@ -21,7 +21,7 @@ class EvaluationRow(Record):
     session_id: str = column("The labelled session, or `all`.")
     measure: EvaluationMeasure = column(
         "`allowed`, `judged`, `right` and `noisy` are numbers of facts, the others shares from 0 "
-        "to 1; `recall` is weighted by priority. Defined in docs/operating.md."
+        "to 1; `recall` is weighted by priority. Defined in `memory docs operating`."
     )
     value: Annotated[float, Field(ge=0)] = column("The figure.")
     low: Score | None = column("Lower end of the 90 % interval over sessions, if there is one.")

@@ -61,6 +61,6 @@ def check_worker() -> None:
         ) from error
     if not answers:
         raise StoreError(
-            f"No Celery worker answers. Start one with `{WORKER_COMMAND}` (docs/scaling.md), then "
-            "run this again."
+            f"No Celery worker answers. Start one with `{WORKER_COMMAND}` (`memory docs scaling`), "
+            "then run this again."
         )

@@ -42,7 +42,7 @@ SPELLINGS = {"limit": ("--limit", "-n"), "used": ("--used/--unused",)}
 
 ORDER = (
     "up", "recall", "remember", "review", "explain", "forget", "status", "brief",
-    "hooks", "model", "config", "ingest", "doctor", "restore",
+    "hooks", "model", "config", "ingest", "doctor", "restore", "docs",
 )  # fmt: skip
 """The order of commands in the help; the others come last."""
 
@@ -177,7 +177,7 @@ RowCount = Annotated[int, typer.Option("--limit", "-n", min=1, help="Number of r
 Table = Annotated[
     str,
     typer.Argument(
-        help="A table, such as observations; docs/tables.md lists them.",
+        help="A table, such as observations; `memory docs tables` lists them.",
         autocompletion=completing(kind="table"),
     ),
 ]

@@ -1,6 +1,6 @@
 """The commands of every day: up, recall, check, remember, review, explain, forget, status, brief.
 
-Also ingest, doctor and restore, which keep the memory well.
+Also ingest, doctor, restore and docs, which keep the memory well.
 """
 
 import os
@@ -26,8 +26,8 @@ from memory_assets.interfaces.views.health import (
 )
 from memory_assets.interfaces.views.memories import render_block
 from memory_assets.interfaces.views.next_steps import after_doctor
-from memory_assets.interfaces.views.terminal import Reply, console, print_reply, tell
-from memory_assets.memory import MemoryAgent
+from memory_assets.interfaces.views.terminal import Raw, Reply, console, print_reply, tell
+from memory_assets.memory import MemoryAgent, documentation
 from memory_assets.memory.places import find_store
 from memory_assets.memory.prepared import render_status_line
 from memory_assets.schema.requests import AnswerRequest, RecallRequest, StatusRequest
@@ -264,6 +264,22 @@ def check(folder: Folder = Path()) -> Reply:
 commands.add(app, verbs.RESTORE, commands.KEEP_WELL)
 
 
+@app.command(rich_help_panel=commands.KEEP_WELL, epilog="Example: `memory docs hooks`")
+def docs(
+    page: Annotated[
+        str,
+        typer.Argument(
+            metavar="PAGE",
+            help="Name of a page; README lists them.",
+            autocompletion=documentation.complete,
+        ),
+    ] = documentation.INDEX,
+) -> Reply:
+    """Print a page of the documentation."""
+    found = documentation.read_page(page)
+    return Reply(found, [Raw(found.text.rstrip("\n"))], is_paged=True)
+
+
 def answer_types() -> dict[str, Any]:
     """Returns the type of each command's data."""
     from memory_assets.memory import verb_answers as types
@@ -287,4 +303,5 @@ def answer_types() -> dict[str, Any]:
         "doctor": types.Health,
         "check": Checked,
         "restore": types.Restored,
+        "docs": documentation.Page,
     }

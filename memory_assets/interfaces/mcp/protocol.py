@@ -63,7 +63,7 @@ ENVELOPE = {
     "properties": {
         "v": {"type": "integer", "description": "Version of this envelope."},
         "ok": {"type": "boolean"},
-        "data": {"description": "The answer; docs/commands.md describes it."},
+        "data": {"description": "The answer; `memory docs commands` describes it."},
         "warnings": {"type": "array", "items": {"type": "string"}},
     },
     "required": ["v", "ok", "data", "warnings"],

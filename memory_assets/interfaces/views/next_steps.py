@@ -65,7 +65,7 @@ def _after_forget(forgetting: "types.Forgetting") -> str:
 
 def after_table_export(table: str) -> str:
     """Returns where the meaning of the columns is said, and how to take everything."""
-    meaning = f"docs/tables.md says what the columns of {table} hold"
+    meaning = f"`memory docs tables` says what the columns of {table} hold"
     return f"{meaning}; `memory data export --all FOLDER` writes every table."
 
 

@@ -78,7 +78,7 @@ def render_overview(overview: "ModelOverview") -> Parts:
         yield dim(f"and {len(more)} more projects with {sessions:,} sessions")
     yield dim(
         "A model is sent messages, tool calls and results cut at 200 characters, and images; "
-        "secrets are masked (docs/model.md)."
+        "secrets are masked (`memory docs model`)."
     )
     for offer in overview.ready:
         yield bold(offer.command, f"   allows that for these projects ({offer.sent_to})")
@@ -165,7 +165,7 @@ def render_costs(costs: "Costs") -> Parts:
     yield dim(f"Estimated for {costs.model}; ${costs.spent_usd:.2f} spent so far on all answers.")
     if not costs.has_price:
         unknown = f"No price is known for {costs.model}"
-        yield warning(f"{unknown}; set it in MEMORY_MODEL_PRICES (docs/model.md).")
+        yield warning(f"{unknown}; set it in MEMORY_MODEL_PRICES (`memory docs model`).")
 
 
 def _cost_cells(days: "Sequence[DayCost]") -> list[str]:

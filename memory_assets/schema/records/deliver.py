@@ -12,7 +12,7 @@ class SentEvent(Record):
         "The sender's id, prefixed with `spool-`; its ledger line has the same id."
     )
     name: str = column(
-        "Name of the event, such as `memory/session.ended`; docs/hooks.md lists them."
+        "Name of the event, such as `memory/session.ended`; `memory docs hooks` lists them."
     )
     subject: str = column("What it is about: the id of a session or of a proposal, or a day.")
     harness: str | None = column("Which coding agent sent it.")

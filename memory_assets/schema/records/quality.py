@@ -23,7 +23,7 @@ class QualityRow(Record):
     measure: QualityMeasure = column(
         "`verdict`, `reason`, `parse_path`: of all candidates; `priority`, `category`: of allowed "
         "facts; `junk`: candidates rejected as noise; all others: faults of facts, defined in "
-        "docs/operating.md."
+        "`memory docs operating`."
     )
     value: str = column(
         "The value counted; for faults, the verdict (allow or hold) of the facts that have it."

@@ -153,7 +153,7 @@ def forget(store: Store, target: str, *, apply: bool = False, history: bool = Fa
         raise NoteError(
             f"The history of MEMORY.md is shared through {store.settings.remote}: other machines "
             "would push the old one again. Forget it without --history, then rewrite the history "
-            "as docs/scaling.md says."
+            "as `memory docs scaling` says."
         )
     if apply:
         store.sync()

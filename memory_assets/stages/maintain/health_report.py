@@ -238,7 +238,7 @@ def _quality(inputs: HealthInputs, weeks: Sequence[date]) -> ReportSection:
         charts.append(_bars("faults", "Faults of allowed facts", faults))
     text = (
         f"Allowed facts: {count_of(inputs.quality, 'priority'):,}; faults found in them: "
-        f"{plain(sum(faults.values()))} (defined in docs/operating.md)."
+        f"{plain(sum(faults.values()))} (defined in `memory docs operating`)."
     )
     return ReportSection("Quality", [text], charts)
 

@@ -48,7 +48,7 @@ def test_a_file_that_cannot_be_used_is_named_with_the_place_and_the_remedy(
         read_labels(folder(tmp_path, wrong=content))
     assert str(tmp_path / "wrong.json") in str(caught.value)
     assert told in str(caught.value)
-    assert "docs/operating.md" in str(caught.value)
+    assert "memory docs operating" in str(caught.value)
 
 
 def test_bytes_that_are_no_text_are_told_by_their_place(tmp_path: Path):
