@@ -37,6 +37,7 @@ from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.extras.sharing.recorder import Recorder, recording
 from memory_assets_tests.extras.sharing.team_store import BO, MIRA, shared_access, token_of
+from memory_assets_tests.harnesses.gemini import test_reader as gemini
 from memory_assets_tests.http_server import served
 from memory_assets_tests.stages.capture.pipeline import capture, derive, intake
 from memory_assets_tests.stages.capture.sessions import assistant, dialogue, lines, transcript, user
@@ -145,6 +146,17 @@ def test_sessions_arrive_as_they_are_archived_and_a_second_push_sends_only_what_
     assert (more.pieces, len(more.sessions)) == (1, 1)
     assert [content.count(b"\n") for content in server.contents()] == [1]
     assert pushed_bytes(MemoryAgent().store) == own_bytes(laptop.store)
+
+
+def test_the_folder_of_a_session_whose_records_name_none_arrives_with_it(
+    server: Recorder, laptop: Laptop
+):
+    gemini.write(laptop.folder / "transcripts", gemini.HEADER, *gemini.TURN)
+    laptop.take_in()
+    laptop.pusher(server, token()).push()
+    store = MemoryAgent().store
+    index_sources(store.archive, store.tables)
+    assert store.tables.read("records")["cwd"].unique().to_list() == ["/home/mira/tides"]
 
 
 def test_no_secret_and_no_forgotten_word_leaves_the_machine(server: Recorder, laptop: Laptop):
