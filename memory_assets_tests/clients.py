@@ -22,15 +22,18 @@ from platformdirs import user_cache_dir
 from memory_assets_tests.once import sampled
 
 PACKAGES = {
-    "claude": ("@anthropic-ai/claude-code@2.1.330",),
-    "codex": ("@openai/codex@0.169.0",),
+    "claude": ("@anthropic-ai/claude-code@2.1.332",),
+    "codex": ("@openai/codex@0.171.0",),
     "gemini": ("@google/gemini-cli@0.61.0",),
     "opencode": ("opencode-ai@1.18.33",),
-    "pi": ("@earendil-works/pi-coding-agent@0.87.1", "node@22.23.3"),
+    "pi": ("@earendil-works/pi-coding-agent@1.6.0", "node@22.23.3"),
+    "pi-0.87": ("@earendil-works/pi-coding-agent@0.87.1", "node@22.23.3"),
     "qwen": ("@qwen-code/qwen-code@0.24.4", "node@22.23.3"),
     "copilot": ("@github/copilot@1.0.102",),
 }
-"""pi and Qwen Code need a newer Node than most machines have; others bring a program of their own."""
+"""pi and Qwen Code need a newer Node than most machines have; others bring a program of their own. pi 0.87 has no client for
+servers of tools.
+"""
 
 DRAWN = sampled(list(PACKAGES), 1)
 """The clients that a run drives: one, or all under `make test-all`."""
@@ -51,13 +54,14 @@ def drawn(programs: Iterable[str]) -> list[str]:
 def client(program: str) -> Path:
     """The folder of the client's executable; the test is skipped where it cannot be installed."""
     given = os.environ.get("HARNESS_CLIENTS")
+    name = program.partition("-")[0]
+    if given and name != program:
+        pytest.skip(f"HARNESS_CLIENTS has one {name}")
     found = (Path(given) if given else _installed(program)) / "node_modules" / ".bin"
     environ = {**os.environ, "PATH": f"{found}{os.pathsep}{os.environ['PATH']}"}
     if (
-        not (found / program).exists()
-        or subprocess.run(
-            [found / program, "--version"], capture_output=True, env=environ
-        ).returncode
+        not (found / name).exists()
+        or subprocess.run([found / name, "--version"], capture_output=True, env=environ).returncode
     ):
         pytest.skip(f"{PACKAGES[program][0]} could not be installed, or needs a newer Node")
     return found
@@ -341,6 +345,7 @@ CLIENTS: dict[str, type[Claude] | type[Codex] | type[Pi]] = {
     "claude": Claude,
     "codex": Codex,
     "pi": Pi,
+    "pi-0.87": Pi,
 }
 
 

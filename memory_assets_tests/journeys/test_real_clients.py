@@ -32,7 +32,7 @@ from memory_assets_tests.streaming_api import Called, StreamingApi, stream
 
 pytestmark = pytest.mark.slow
 
-HARNESS = {"claude": "claude_code", "codex": "codex", "pi": "pi"}
+HARNESS = {"claude": "claude_code", "codex": "codex", "pi": "pi", "pi-0.87": "pi"}
 FACT = "Use uv, never pip, to install packages."
 BRIEFING = "# Briefing"
 FIRST = "From now on, always run `make tides` before you deploy the predictor."
@@ -134,7 +134,8 @@ def model(program: str, store: Path) -> Any:
     script = {
         "claude": [Called("ToolSearch", {"query": f"select:{tool}"}), Called(tool, recall)],
         "codex": [Called("memory_recall", recall, "mcp__memory")],
-        "pi": [Called("bash", {"command": command})],
+        "pi": [Called(tool, recall)],
+        "pi-0.87": [Called("bash", {"command": command})],
     }[program]
 
     def answer(body: dict[str, Any]) -> str | Said | Called:
