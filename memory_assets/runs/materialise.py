@@ -102,24 +102,30 @@ def _materialise(
 def _due_parts(store: Store, tables: Sequence[Table], versions: Mapping[str, str]) -> list[str]:
     """Returns the partitions that one of the tables lacks or has with another input version.
 
-    What nothing requires is written only where it is there already, as empty, or by every run.
+    A day without messages that nothing requires is emptied if it is written, and else left out.
     """
     lead = tables[-1]
     if not (lead.is_partitioned and lead.record):
         return [*versions]
     parts = [store.tables.parts(table.name, versions) for table in tables]
-    return [
+    changed = [
         part
         for part, version in versions.items()
-        if _is_due(lead, version, [written.get(part) for written in parts])
+        if not all(part in written and written[part].inputs == version for written in parts)
     ]
+    is_always_written = lead.every_run or lead.grain != "day"
+    return changed if is_always_written else _with_content(store, changed, versions, parts)
 
 
-def _is_due(lead: Table, version: str, written: Sequence[PartInfo | None]) -> bool:
-    """Returns whether a partition that is written like this has to be built for the version."""
-    if all(info is not None and info.inputs == version for info in written):
-        return False
-    return lead.every_run or any(written) or version != NOT_REQUIRED
+def _with_content(
+    store: Store,
+    days: Sequence[str],
+    versions: Mapping[str, str],
+    written: Sequence[Mapping[str, PartInfo]],
+) -> list[str]:
+    """Returns the days that something requires, that have messages, or that are written."""
+    present = set(store.tables.parts("messages")).union(*written)
+    return [day for day in days if versions[day] != NOT_REQUIRED or day in present]
 
 
 def _lock(store: Store, lead: Table) -> AbstractContextManager[None]:
