@@ -24,6 +24,7 @@ from memory_assets.services.health.sums import HarnessCounts, Sums, read_sums
 from memory_assets.services.health.surroundings import check_projection, render_lines
 from memory_assets.services.models.model_names import name_problems
 from memory_assets.services.review.written_lines import read_lines
+from memory_assets.services.sources.ignoring import ignored_files_of_projects
 from memory_assets.services.sources.transcripts import find_ignored, find_left_out, find_unread
 from memory_assets.stages.capture.ownership import PLACE
 from memory_assets.stages.capture.tombstones import unfinished
@@ -239,6 +240,7 @@ def _check_surroundings(store: Store, now: datetime) -> Iterator[Check]:
         "left out": lambda: surroundings.check_left_out(find_left_out(store)),
         "not read": lambda: surroundings.check_unread(find_unread(store)),
         "ignored": lambda: surroundings.check_ignored(find_ignored(store.settings)),
+        "ignore files": lambda: _check_ignore_files(store),
         "damaged lines": lambda: _check_damaged_lines(store),
         "record types": lambda: surroundings.check_record_types(
             store.tables.read("records", columns=surroundings.RECORD_COLUMNS)
@@ -246,6 +248,11 @@ def _check_surroundings(store: Store, now: datetime) -> Iterator[Check]:
     }
     for name, check in checks.items():
         yield from _run(name, check)
+
+
+def _check_ignore_files(store: Store) -> Check:
+    folders = store.tables.read("sessions", columns=["folder"])["folder"].unique()
+    return surroundings.check_ignore_files(ignored_files_of_projects(folders))
 
 
 def _check_damaged_lines(store: Store) -> Check:

@@ -193,6 +193,14 @@ def check_ignored(files: Sequence[LeftOutFile]) -> Check:
     return Check("ignored", promise, True, f"{len(files):,}{_render_files(files)}")
 
 
+def check_ignore_files(paths: Sequence[Path]) -> Check:
+    """Checks that no project has a `.memoryignore`, which has no effect there."""
+    promise = "every .memoryignore is in a place that is read"
+    fault = f"{len(paths):,} not read{render_lines(map(str, paths[:SHOWN]))}" if paths else ""
+    remedy = "Move its lines to ~/.memoryignore; a repository must not hide what happens in it."
+    return judge("ignore files", promise, fault, remedy=remedy, is_advice=True)
+
+
 def check_record_types(records: pl.DataFrame) -> Check:
     """Checks that the readers know most records of each file; else the harness has probably changed
     its format.

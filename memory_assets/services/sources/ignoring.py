@@ -149,6 +149,13 @@ def ignore_paths() -> tuple[Path, Path]:
     return Path(home_folder()) / FILE, Path(user_settings_file()).with_name(FILE)
 
 
+def ignored_files_of_projects(folders: Iterable[str]) -> list[Path]:
+    """Returns the files of that name in these folders, which have no effect."""
+    read = {path.resolve() for path in ignore_paths()}
+    paths = sorted(Path(folder) / FILE for folder in folders if folder)
+    return [path for path in paths if path.is_file() and path.resolve() not in read]
+
+
 def _read(path: Path) -> IgnoreFile | None:
     if not path.is_file():
         return None

@@ -319,3 +319,15 @@ def test_counts_that_a_forgetting_changed_are_advice_until_the_next_run(
     assert (check.passed, check.remedy.startswith("The next run counts without")) == (False, True)
     _a_line_without_a_record(store)  # records are written
     assert not examine(store, WHOLE).is_well
+
+
+@pytest.mark.parametrize("is_home", [True, False])
+def test_an_ignore_file_in_a_project_is_named_as_not_read(tmp_path: Path, is_home: bool):
+    folder = Path.home() if is_home else tmp_path
+    (folder / ".memoryignore").write_text("diary/\n")
+    store = small_store()
+    write(store, "sessions", str(DAY), row("sessions", day=DAY, folder=str(folder)))
+    health = examine(store, WHOLE)
+    check = outcome(health, "ignore files")
+    assert (check.passed, str(folder / ".memoryignore") in check.found) == (is_home, not is_home)
+    assert health.is_well
