@@ -79,11 +79,12 @@ def _lines_of(
     if not archived:
         yield _line(header, session["time_created"])
     standing = _standing(session, parts)
-    undone = _undone(archived, {part["message_id"] for part in standing})
+    standing_messages = {part["message_id"] for part in standing}
+    known_parts = _parts_in(archived)
+    undone = [id for id in dict.fromkeys(known_parts.values()) if id not in standing_messages]
     if undone:
         yield _line({"type": "revert", "messages": undone}, session["time_updated"])
-    part_ids = {record.get("id") for record in archived}
-    new_parts = [_loaded(row) for row in standing if row["id"] not in part_ids]
+    new_parts = [_loaded(row) for row in standing if row["id"] not in known_parts]
     complete_parts = list(filter(_is_complete, new_parts))
     for row in complete_parts:
         yield from _lines_of_part(row, is_subagent="/" in name)
@@ -124,16 +125,19 @@ def _header(session: Row, name: str) -> dict[str, Any]:
     }
 
 
-def _undone(archived: Iterable[Mapping[str, Any]], standing: set[str]) -> list[str]:
-    """Returns the archived messages that do not stand any more and were not named before."""
-    messages: dict[str, None] = {}
+def _parts_in(archived: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Returns the archived parts that stand after all reverts, each with its message.
+
+    A part that was taken back and stands again is not among them, so that it is archived again.
+    """
+    message_of: dict[str, str] = {}
     for record in archived:
         if record["type"] == "revert":
-            for message in record["messages"]:
-                messages.pop(message, None)
+            undone = record["messages"]
+            message_of = {id: name for id, name in message_of.items() if name not in undone}
         elif "messageID" in record:
-            messages[record["messageID"]] = None
-    return [message for message in messages if message not in standing]
+            message_of[record["id"]] = record["messageID"]
+    return message_of
 
 
 def _is_complete(row: Row) -> bool:

@@ -136,6 +136,20 @@ def test_what_was_taken_back_is_rewound_before_and_after_it_is_deleted(
     assert records.filter(record_type="revert").height == 1
 
 
+def test_what_was_taken_back_and_restored_is_said_again(
+    store: Store, sources: Path, database: Written
+):
+    database.turn(1, MAIN, RULE, "Yes.")
+    database.turn(2, MAIN, "Use feet.", "Feet.")
+    before = read(store, sources)["message_id"].drop_nulls().to_list()
+    database.touch(MAIN, revert={"messageID": "msg_002a"})
+    assert read(store, sources)["message_id"].drop_nulls().to_list() == before[:2]
+    database.touch(MAIN)
+    assert read(store, sources)["message_id"].drop_nulls().to_list() == before
+    database.turn(3, MAIN, "Go on.", "Done.")
+    assert read(store, sources)["message_id"].drop_nulls().to_list()[:4] == before
+
+
 def test_only_typed_words_are_the_owner_s_without_the_quotes_of_run(
     store: Store, sources: Path, database: Written
 ):
