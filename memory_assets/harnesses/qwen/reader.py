@@ -52,6 +52,8 @@ class QwenReader(TranscriptReader):
         parser = parsers.get(record_type)
         parsed = parser(record) if parser else Parsed.not_a_message(record_type, is_known=False)
         self.add_envelope(parsed, record)
+        origin = record.get("forkedFrom") or {}
+        parsed.parent_session_id = parsed.parent_session_id or text_or_none(origin.get("sessionId"))
         if parsed.status == "message" and record.get("agentId"):
             parsed.to_subagent()
         return parsed
@@ -106,7 +108,9 @@ class QwenReader(TranscriptReader):
         payload = record.get("systemPayload") or {}
         if subtype == "chat_compression":
             summary, _ = _content({"message": payload["compressedHistory"][0]})
-            return Parsed.message(name, "injected", "summary", summary, boundary="compaction")
+            parsed = Parsed.message(name, "injected", "summary", summary, boundary="compaction")
+            parsed.identity = f"compression:{record.get('uuid')}"
+            return parsed
         parsed = Parsed.not_a_message(name, subtype in _KNOWN["records"])
         if subtype == "custom_title":
             parsed.title = text_or_none(payload.get("customTitle"))

@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
+from memory_assets.harnesses.normal_form import Identifier
 from memory_assets.harnesses.readers import open_reader, session_id_of
+from memory_assets.stages.capture.rewinds import Rewinds
 from memory_assets_tests.harnesses.harness_records import QWEN, SESSION
 from memory_assets_tests.stages.capture.sessions import lines
 
@@ -86,3 +88,37 @@ def test_a_command_that_failed_is_an_error():
 
 def test_a_copy_keeps_its_session_by_its_records(tmp_path: Path):
     assert session_id_of("qwen", str(tmp_path / "copy.jsonl"), LINES) == SESSION
+
+
+def test_a_fork_names_its_session_and_its_copies_keep_their_ids():
+    """Qwen Code copies each record with its uuid and time."""
+    fork = "0b000002-1111-4222-8333-444455556666"
+    copies = [
+        {**record, "sessionId": fork, "forkedFrom": {"sessionId": SESSION}} for record in QWEN
+    ]
+    parsed = read(*copies, path=f"{fork}.jsonl")
+    assert {p.parent_session_id for p in parsed} == {SESSION}
+    messages = [[p for p in ps if p.status == "message"] for ps in (parsed, read(*QWEN))]
+    ids = [
+        [Identifier(seed).identify(p) for p in ps]
+        for seed, ps in zip((fork, SESSION), messages, strict=True)
+    ]
+    assert ids[0] == ids[1]
+
+
+def test_a_turn_that_was_taken_back_is_known_by_the_records_before():
+    back = {"subtype": "rewind", "provenance": "system", "systemPayload": {}}
+    record_of = {
+        "user": {**QWEN[0], "message": {"role": "user", "parts": [{"text": "Use feet."}]}},
+        "system": {**QWEN[6], **back},
+    }
+    steps = [("user", "1", None), ("user", "2", "1"), ("system", "3", "1"), ("user", "4", "3")]
+    records = [
+        {**record_of[kind], "uuid": uuid, "parentUuid": parent} for kind, uuid, parent in steps
+    ]
+    rewinds = Rewinds({}, 0, is_off=False)
+    found = [
+        rewinds.read(line, parsed, records[line]["uuid"])
+        for line, parsed in enumerate(read(*records))
+    ]
+    assert found == [[], [], [], [(0, 1, 2)]]
