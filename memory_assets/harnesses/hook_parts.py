@@ -435,7 +435,7 @@ def root_of(text: str, path: Path) -> Node:
     if not text.removeprefix(BOM).strip():
         return Node(0, 0, {})
     try:
-        root = parse(text)
+        root = parse(text, has_last_commas=path.suffix == ".jsonc")
     except (ValueError, RecursionError) as error:
         raise HooksError(f"Cannot read {path}: {error}. Fix the file, then try again.") from error
     if not isinstance(root.value, dict):

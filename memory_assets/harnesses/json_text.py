@@ -14,6 +14,8 @@ _SPACE = re.compile(r"[ \t\n\r]*")
 _DECODER = json.JSONDecoder()
 _COMMENT = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*[\s\S]*?\*/')
 """A text, which may look as if it had a comment, or a comment."""
+_LAST_COMMA = re.compile(r'"(?:[^"\\]|\\.)*"|,(?=\s*[}\]])')
+"""A text, or a comma behind the last member."""
 _INDENT = re.compile(r"\n([ \t]+)\S")
 BOM = "\ufeff"
 
@@ -46,16 +48,20 @@ class Insertion(NamedTuple):
     text: str
 
 
-def parse(text: str) -> Node:
-    """Returns the root; raises `ValueError` where the text is not JSON, maybe with comments."""
+def parse(text: str, *, has_last_commas: bool = False) -> Node:
+    """Returns the root; raises `ValueError` where the text is not JSON, maybe with comments or with
+    commas behind last members.
+    """
     text = _COMMENT.sub(_blanks, text)
+    if has_last_commas:
+        text = _LAST_COMMA.sub(_blanks, text)
     json.loads(text.removeprefix(BOM))
     start = len(text) - len(text.removeprefix(BOM))
     return _parse(text, start, start)
 
 
 def _blanks(match: re.Match[str]) -> str:
-    """Returns blanks for a comment, so that places stay; a text as it is."""
+    """Returns blanks for a comment or comma, so that places stay; a text as it is."""
     return match[0] if match[0][0] == '"' else re.sub(r"[^\r\n]", " ", match[0])
 
 

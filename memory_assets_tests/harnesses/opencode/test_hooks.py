@@ -21,6 +21,9 @@ THEIRS = """{
 """
 
 
+WITH_COMMAS = THEIRS.replace("// mine", ", // mine").replace('docs"}', 'docs",}')
+
+
 def change(plan, home: Path, store: Path) -> dict[str, str]:
     """Carries the plan out; returns the state of each file of OpenCode."""
     ours = [one for one in harnesses(str(store), home, {}) if one.name == "opencode"]
@@ -46,6 +49,20 @@ def test_comments_stay_and_every_byte_comes_back(tmp_path: Path, name: str):
     change(plan_uninstall, tmp_path, store)
     assert settings.read_text() == THEIRS
     assert [path.name for path in settings.parent.iterdir()] == [name]
+
+
+def test_commas_behind_last_members_stay_in_a_file_that_may_have_them(tmp_path: Path):
+    settings = tmp_path / FOLDER / "opencode.jsonc"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(WITH_COMMAS)
+    store = tmp_path / "store"
+    assert change(plan_install, tmp_path, store)["opencode.jsonc"] == "installed"
+    assert set(change(plan_install, tmp_path, store).values()) == {"already installed"}
+    settings.write_text(settings.read_text() + "\n")
+    change(plan_uninstall, tmp_path, store)
+    assert settings.read_text() == WITH_COMMAS + "\n"
+    settings.rename(settings.with_suffix(".json"))
+    assert change(plan_install, tmp_path, store)["opencode.json"] == "failed"
 
 
 def test_an_edited_file_loses_only_our_server(tmp_path: Path):
