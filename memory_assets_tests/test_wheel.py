@@ -53,6 +53,13 @@ def test_outside_a_checkout_sample_notebook_docs_and_weights_are_those_of_the_wh
     assert done.stdout.splitlines() == list(map(str, expected))
 
 
+def test_the_wheel_has_the_plugin(unpacked: Path):
+    plugin = REPOSITORY / "memory_assets" / "plugin"
+    files = {path.relative_to(plugin) for path in plugin.rglob("*") if path.is_file()}
+    installed = unpacked / "memory_assets" / "plugin"
+    assert {path.relative_to(installed) for path in installed.rglob("*") if path.is_file()} == files
+
+
 def test_the_wheel_requires_what_a_checkout_requires_and_not_the_package_of_weights(unpacked: Path):
     (metadata,) = unpacked.glob("*.dist-info/METADATA")
     lines = metadata.read_text("utf-8").splitlines()

@@ -11,7 +11,7 @@ import gc
 import os
 import sys
 
-from memory_assets.interfaces.words import split_debug, split_store
+from memory_assets.interfaces.words import split_debug, split_option, split_store
 from memory_assets.memory import hooks, places, prepared
 from memory_assets.text.visible import printable, visible, visible_json
 
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 PROMPTS = "--prompts"
 """Of `serve mcp`: also answer the hooks that recall at each prompt."""
+
+PLUGIN = "--plugin"
+"""Of what the plugin for a harness runs, with the name of the harness."""
 
 COMPLETION = "_MEMORY_COMPLETE"
 """Variable in which a shell says that it waits for completions."""
@@ -112,6 +115,10 @@ def _answer_without_parser(words: "Sequence[str]") -> int | None:
         from memory_assets.interfaces.feedback import rate
 
         return rate(words[2:])
+    is_idle = False
+    if words[:2] == ["serve", "mcp"] and PLUGIN in words:
+        words, harness = split_option(words, PLUGIN)
+        is_idle = bool(harness) and hooks.is_connected(harness)
     if words[:2] == ["serve", "mcp"] and MCP_OPTIONS.issuperset(words[2:]):
         from memory_assets.interfaces.mcp.stdio import serve
 
@@ -119,6 +126,7 @@ def _answer_without_parser(words: "Sequence[str]") -> int | None:
             is_writing="--write" in words,
             is_structured="--structured" in words,
             is_for_prompts=PROMPTS in words,
+            is_idle=is_idle,
         )
     if words[:1] == ["recall"]:
         from memory_assets.interfaces.ask_service import run_by_service

@@ -7,19 +7,24 @@ if TYPE_CHECKING:
 
 
 def split_store(words: "Sequence[str]") -> "tuple[list[str], str | None]":
-    """Returns the words without `--store FOLDER`, and the folder.
+    """Returns the words without `--store FOLDER`, and the folder."""
+    return split_option(words, "--store")
 
-    The folder is None without the option, and empty where the option has no value. Words behind
-    `--` are arguments.
+
+def split_option(words: "Sequence[str]", option: str) -> "tuple[list[str], str | None]":
+    """Returns the words without the option and its value, and the value.
+
+    The value is None without the option, and empty where the option has none. Words behind `--` are
+    arguments.
     """
     end = words.index("--") if "--" in words else len(words)
     for index, word in enumerate(words[:end]):
-        if word.startswith("--store="):
-            return [*words[:index], *words[index + 1 :]], word.removeprefix("--store=")
-        if word == "--store":
+        if word.startswith(f"{option}="):
+            return [*words[:index], *words[index + 1 :]], word.removeprefix(f"{option}=")
+        if word == option:
             value = words[index + 1] if index + 1 < end else ""
-            folder = "" if value.startswith("-") else value
-            return [*words[:index], *words[index + 2 :]], folder
+            value = "" if value.startswith("-") else value
+            return [*words[:index], *words[index + 2 :]], value
     return list(words), None
 
 

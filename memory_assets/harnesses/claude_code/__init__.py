@@ -1,5 +1,8 @@
 """Claude Code. Hooks import this package, with the standard library only."""
 
+HOOKS_FILE = ("CLAUDE_CONFIG_DIR", ".claude", "settings.json")
+"""The variable with the folder of its settings, that folder in the home, the file with hooks."""
+
 STARTS_AFTER_COMPACTION = True
 """Whether the hook at the start after a compaction has the transcript read: see `MATCHERS` in
 `hooks`.

@@ -276,8 +276,8 @@ def docs(
     ] = documentation.INDEX,
 ) -> Reply:
     """Print a page of the documentation."""
-    found = documentation.read_page(page)
-    return Reply(found, [Raw(found.text.rstrip("\n"))], is_paged=True)
+    content = documentation.read_page(page)
+    return Reply(content, [Raw(content.text.rstrip("\n"))], is_paged=True)
 
 
 def answer_types() -> dict[str, Any]:

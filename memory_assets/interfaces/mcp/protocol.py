@@ -115,7 +115,11 @@ class Protocol:
     ask_client: "AskClient | None" = None
     """Sends a request to the client; None where the transport cannot."""
 
-    def __init__(self, *, is_writing: bool = False, is_structured: bool = False) -> None:
+    def __init__(
+        self, *, is_writing: bool = False, is_structured: bool = False, is_idle: bool = False
+    ) -> None:
+        self.is_idle = is_idle
+        """Whether it has no tools, because the client has another server of ours."""
         self.is_writing = is_writing
         self.is_structured = is_structured
         self._methods: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
@@ -166,11 +170,15 @@ class Protocol:
     @property
     def instructions(self) -> str:
         """The instructions for the model."""
+        if self.is_idle:
+            return ""
         about = INSTRUCTIONS if self.is_writing else INSTRUCTIONS + READ_ONLY
         return f"{SAMPLE} {about}" if is_sample() else about
 
     def tools(self) -> dict[str, Any]:
         """Returns the tools that this server allows, and if structured the schema of answers."""
+        if self.is_idle:
+            return {"tools": []}
         schema = {"outputSchema": ENVELOPE} if self.is_structured else {}
         tools = []
         for file in (TOOLS, *map(Path, generated_files(TOOLS.name))):

@@ -40,9 +40,16 @@ RequestId = str | int
 
 
 def serve(
-    *, is_writing: bool = False, is_structured: bool = False, is_for_prompts: bool = False
+    *,
+    is_writing: bool = False,
+    is_structured: bool = False,
+    is_for_prompts: bool = False,
+    is_idle: bool = False,
 ) -> int:
-    """Serves until the client disconnects or the process is stopped; returns the exit code."""
+    """Serves until the client disconnects or the process is stopped; returns the exit code.
+
+    `is_idle`: without tools, because the client has another server of ours.
+    """
     requests, answers = claim_streams()
     socket = _listen() if is_for_prompts else None
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())
@@ -50,8 +57,8 @@ def serve(
     signal.signal(signal.SIGINT, signal.default_int_handler)
     code = 0
     try:
-        protocol = Protocol(is_writing=is_writing, is_structured=is_structured)
-        Server(protocol, answers, is_warming=socket is not None).run(requests)
+        protocol = Protocol(is_writing=is_writing, is_structured=is_structured, is_idle=is_idle)
+        Server(protocol, answers, is_warming=is_idle or socket is not None).run(requests)
     except KeyboardInterrupt:
         code = 130
     except SystemExit:

@@ -12,7 +12,7 @@ import time
 from memory_assets.harnesses import hook_events
 from memory_assets.stages.deliver import events, silence, spool
 from memory_assets.store import ready
-from memory_assets.store.places import find_data, present_root
+from memory_assets.store.places import find_data, home_folder, present_root
 from memory_assets.text.visible import visible
 
 TYPE_CHECKING = False
@@ -128,6 +128,8 @@ def payload_of(text: str) -> "dict[str, Any]":
 
 def _run(words: "Sequence[str]", brief: "Callable[[str, str], str]") -> None:
     (harness, event, *arguments), options = _parse_words(words)
+    if "plugin" in options and is_connected(harness):
+        return
     has_argument = event == hook_events.NOTIFY and bool(arguments)
     payload = payload_of(arguments[-1] if has_argument else _stdin())
     root = options.get("store") or find_data()
@@ -152,6 +154,19 @@ def _spool_hook(harness: str, root: str, event: str, payload: "Mapping[str, Any]
     _, warning = spool_event(root, SENT_AT[event], {"harness": harness, **data})
     if warning:
         _warn(warning)
+
+
+def is_connected(harness: str) -> bool:
+    """Returns whether the settings of the harness have our hooks, so that its plugin has nothing to
+    do.
+    """
+    variable, folder, name = _fact_of(harness, "HOOKS_FILE")
+    settings = os.environ.get(variable) or os.path.join(home_folder(), folder)
+    try:
+        with open(os.path.join(settings, name), encoding="utf-8", errors="replace") as file:
+            return f"hooks run {harness} " in file.read()
+    except OSError:
+        return False
 
 
 def _start(
