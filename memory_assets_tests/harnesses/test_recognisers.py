@@ -13,6 +13,7 @@ from memory_assets.schema.vocabulary import HARNESS_TITLES
 from memory_assets.stages.capture.discover import find_files, harness_of
 from memory_assets_tests.harnesses.harness_records import TABLES, WRITTEN
 from memory_assets_tests.stages.capture.sessions import lines
+from memory_assets_tests.transcripts.reading import HERE, lines_of
 
 READ = {title: name for name, title in HARNESS_TITLES.items()}
 RECORDS = [
@@ -79,10 +80,19 @@ def test_files_whose_names_one_harness_alone_gives_are_counted_as_its(tmp_path: 
     assert (found.unread, found.transcripts) == (counts, [])
 
 
-@pytest.mark.parametrize("title", WRITTEN)
-def test_no_other_reader_finds_a_message_in_a_harness_s_records(title: str):
+FILES = {title: lines(*records).splitlines() for title, records in WRITTEN.items()}
+FILES |= {
+    f"{HARNESS_TITLES[name]} {path.stem}": lines_of(path)
+    for path in sorted(HERE.rglob("*.jsonl"))
+    if (name := harness_of(path))
+}
+"""By the title of its harness and its name, the lines of each hand-written file."""
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_no_other_reader_finds_a_message_in_a_harness_s_file(name: str):
     """A file is read by its own harness's reader alone, and would be empty in any other."""
-    for name in set(HARNESS_TITLES) - {READ.get(title)}:
-        reader = open_reader(name, "events.jsonl", session_id="s-1")
-        told = [reader.read(line) for line in lines(*WRITTEN[title]).splitlines()]
-        assert [p.text for p in told if p.status == "message" and p.author == "owner"] == []
+    for harness, title in HARNESS_TITLES.items():
+        if not f"{name} ".startswith(f"{title} "):
+            reader = open_reader(harness, "events.jsonl", session_id="s-1")
+            assert [p.text for p in map(reader.read, FILES[name]) if p.status == "message"] == []
