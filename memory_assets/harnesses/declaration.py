@@ -130,6 +130,8 @@ class ReadHarness(HarnessDeclaration):
     """Reads the new lines of a database; None where transcripts are files of lines."""
     program: str = ""
     """The command of its client."""
+    prompt_options: tuple[str, ...] = ()
+    """Options in front of the first prompt with which its client is started."""
     hook_parts: Callable[[HookTarget], tuple[HookPart, ...]] | None = None
     """Returns our parts of its settings; None where it has neither hooks nor servers of tools."""
     instructions: str = "AGENTS.md"

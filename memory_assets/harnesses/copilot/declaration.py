@@ -17,6 +17,7 @@ HARNESS = ReadHarness(
     name="copilot",
     title="Copilot CLI",
     program="copilot",
+    prompt_options=("--interactive",),
     settings=SETTINGS,
     instructions="copilot-instructions.md",
     transcripts=(Location("session-state", parent=SETTINGS),),

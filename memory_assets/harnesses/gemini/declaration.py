@@ -16,6 +16,7 @@ HARNESS = ReadHarness(
     name="gemini",
     title="Gemini CLI",
     program="gemini",
+    prompt_options=("--prompt-interactive",),
     settings=SETTINGS,
     instructions="GEMINI.md",
     transcripts=(Location("tmp", parent=SETTINGS),),

@@ -9,6 +9,7 @@ HARNESS = ReadHarness(
     name="opencode",
     title="OpenCode",
     program="opencode",
+    prompt_options=("--prompt",),
     settings=Location("opencode", parent=CONFIG),
     transcripts=(Location("opencode/opencode.db", parent=DATA),),
     tables=frozenset({"session", "message", "part"}),

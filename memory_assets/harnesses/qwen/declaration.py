@@ -19,6 +19,7 @@ HARNESS = ReadHarness(
     name="qwen",
     title="Qwen Code",
     program="qwen",
+    prompt_options=("--prompt-interactive",),
     settings=SETTINGS,
     transcripts=(Location("projects", parent=Location("", "QWEN_RUNTIME_DIR", SETTINGS)),),
     is_record=is_record,

@@ -261,6 +261,29 @@ def check(folder: Folder = Path()) -> Reply:
     return commands.view_reply(render_checked, checked, exit_code=int(bool(checked.findings)))
 
 
+@app.command(rich_help_panel=commands.EVERY_DAY, epilog="Example: `memory handoff --to codex`")
+def handoff(
+    project: Annotated[
+        str | None,
+        typer.Option(
+            help="Whose last session; by default that of the present folder.",
+            autocompletion=commands.completing(kind="project"),
+        ),
+    ] = None,
+    to: Annotated[
+        str | None, typer.Option(metavar="HARNESS", help="Start this client with it.")
+    ] = None,
+) -> Reply:
+    """Print what the last session of a project was in the middle of, as a prompt for the next."""
+    from memory_assets.memory.handoff import command_for, find_handoff
+
+    found = find_handoff(project)
+    if to is not None:
+        command = command_for(to, found.text)
+        os.execvp(command[0], command)
+    return Reply(found.to_dict(), [found.text])
+
+
 commands.add(app, verbs.RESTORE, commands.KEEP_WELL)
 
 
@@ -284,6 +307,7 @@ def answer_types() -> dict[str, Any]:
     """Returns the type of each command's data."""
     from memory_assets.memory import verb_answers as types
     from memory_assets.memory.checking import Checked
+    from memory_assets.memory.handoff import Handoff
     from memory_assets.memory.running import Built
 
     return {
@@ -302,6 +326,7 @@ def answer_types() -> dict[str, Any]:
         "brief": types.Briefing,
         "doctor": types.Health,
         "check": Checked,
+        "handoff": Handoff,
         "restore": types.Restored,
         "docs": documentation.Page,
     }
