@@ -5,7 +5,7 @@ agent said last, the files that it changed, and what is left open. Nothing that 
 another agent said is part of it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -17,7 +17,7 @@ from memory_assets.harnesses.harness_list import HARNESSES
 from memory_assets.schema.protocols import Row
 from memory_assets.schema.vocabulary import Harness
 from memory_assets.services.search.brief_inputs import open_work
-from memory_assets.stages.friction.week import ToolCall, Week, main_session, read_week
+from memory_assets.stages.friction.week import ToolCall, Utterance, Week, main_session, read_week
 from memory_assets.store.store import Store
 from memory_assets.text.words import shortened
 
@@ -92,14 +92,12 @@ def _week_of(store: Store, windows: pl.DataFrame, session_id: str) -> Week:
 
 def _handoff(store: Store, week: Week, window: Row) -> Handoff:
     turns = week.utterances
-    said = [turn for turn in turns if turn.is_owner]
-    long = [turn for turn in said if len(turn.text.split()) >= FEWEST_WORDS]
-    request = (long or said)[-1]
+    request = _last_request(turns)
     answers = [turn for turn in turns if not turn.is_owner and turn.place > request.place]
     later = [call for call in week.calls if call.place > request.place]
     files = _changed_by(later) or _changed_by(week.calls)
     session_id = window["session_id"]
-    work = next((each for each in open_work(store) if each.session_id == session_id), None)
+    works = {each.session_id: (each.task, each.next_step) for each in open_work(store)}
     return Handoff(
         session_id=session_id,
         harness=window["harness"],
@@ -108,8 +106,14 @@ def _handoff(store: Store, week: Week, window: Row) -> Handoff:
         request=shortened(request.text, LONGEST_REQUEST),
         state=shortened(answers[-1].text, LONGEST_STATE) if answers else "",
         files=files[-MOST_FILES:],
-        open=tuple(filter(None, (work.task, work.next_step))) if work else (),
+        open=tuple(filter(None, works.get(session_id, ()))),
     )
+
+
+def _last_request(turns: Sequence[Utterance]) -> Utterance:
+    said = [turn for turn in turns if turn.is_owner]
+    requests = [turn for turn in said if len(turn.text.split()) >= FEWEST_WORDS]
+    return (requests or said)[-1]
 
 
 def _changed_by(calls: Iterable[ToolCall]) -> tuple[str, ...]:
