@@ -133,7 +133,7 @@ def _hooks_reply(
     data = {"is_dry_run": is_dry, "files": changes, "last_heard": MemoryAgent().last_heard()}
     has_failed = any(change.has_failed for change in changes)
     is_nowhere = all(change.is_elsewhere for change in changes)
-    is_in_vain = is_installing and not is_dry and is_nowhere
+    is_in_vain = is_installing and is_nowhere
     next_step = "" if has_failed else after_hooks(data, is_installing=is_installing)
     return commands.view_reply(
         setup_views.render_changes,

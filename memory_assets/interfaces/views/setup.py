@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from memory_assets.interfaces.views.lines import Parts, bold, cell, dim, line, table, warning
+from memory_assets.schema.vocabulary import HARNESS_TITLES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,7 +19,10 @@ MOST_ROWS = 8
 
 def render_changes(report: dict[str, Any]) -> Parts:
     """Renders the state of each settings file of a harness, with a diff where it would change."""
+    absent = [change for change in report["files"] if change.is_elsewhere]
     for change in report["files"]:
+        if change.is_elsewhere:
+            continue
         last_event = report["last_heard"].get(change.harness)
         would = "would be " if report["is_dry_run"] and change.is_change else ""
         yield line((f"{would}{change.state}", _style_of(change)), f"  {change.path}")
@@ -28,6 +32,11 @@ def render_changes(report: dict[str, Any]) -> Parts:
             yield dim(f"   last event {last_event:%Y-%m-%d %H:%M} UTC")
         if would:
             yield change.diff().rstrip("\n")
+    if absent:
+        titles = ", ".join(HARNESS_TITLES[change.harness] for change in absent)
+        yield dim(f"not on this machine  {titles} (no settings, and no client on PATH)")
+    if len(absent) == len(report["files"]):
+        yield warning("No harness was found. Install one, then run `memory hooks install`.")
 
 
 def _style_of(change: "HookChange") -> str:

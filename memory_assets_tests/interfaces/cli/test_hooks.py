@@ -42,6 +42,31 @@ def test_hooks_come_and_go(home: Path, tmp_path: Path, capsys: pytest.CaptureFix
     assert not (home / ".claude.json").exists()
 
 
+def test_where_no_harness_is_found_installing_fails_and_says_so(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for words in (["install"], ["install", "--dry-run"], ["install", "codex"]):
+        assert main(["hooks", *words]) == 1
+        out = capsys.readouterr().out
+        assert "No harness was found. Install one, then run `memory hooks install`." in out
+    assert main(["hooks", "status"]) == 0
+
+
+def test_a_client_that_was_never_started_is_connected_and_absent_ones_are_one_line(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    client = tmp_path / "codex"
+    client.touch(mode=0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert main(["hooks", "install"]) == 0
+    out = capsys.readouterr().out
+    assert (tmp_path / "home" / ".codex" / "hooks.json").is_file()
+    assert out.count("not on this machine") == 1
+    assert "not on this machine  Claude Code, " in out
+    assert "No harness was found" not in out
+
+
 def test_the_tools_that_need_no_permission_are_those_that_only_read(home: Path):
     assert main(["hooks", "install", "claude_code"]) == 0
     allowed = json.loads((home / ".claude" / "settings.json").read_text())["permissions"]["allow"]
@@ -106,7 +131,7 @@ def test_people_are_told_what_would_change(home: Path, capsys: pytest.CaptureFix
     out = capsys.readouterr().out
     assert "would be installed" in out
     assert '+        "hooks": [' in out or '"SessionEnd": [' in out
-    assert "Codex has no settings here" in out
+    assert "not on this machine  Codex, " in out
 
 
 def test_an_unknown_harness_is_named(home: Path, capsys: pytest.CaptureFixture[str]):
