@@ -64,7 +64,7 @@ class AnswerSignals:
     best: float
     """Relevance of the best candidate."""
     nearness: float
-    """Mean cosine of the best candidates."""
+    """Mean cosine of the best candidates; the relevance of the best one while none has a vector."""
     uncovered: float
     """Share of the question's words that no text covers."""
     is_name_unknown: bool = False
@@ -78,7 +78,9 @@ class AnswerSignals:
 def signals_among(question: ParsedQuestion, candidates: Sequence[Found]) -> AnswerSignals:
     """Returns what the candidates say; the question has the terms that any text covers marked."""
     best = [candidate.shared for candidate in sorted(candidates, key=rank)[:BEST]]
-    nearness = float(np.mean([shared.cosine for shared in best])) if best else 0.0
+    cosines = [shared.cosine for shared in best]
+    # Until messages have vectors, words alone say how near they are.
+    nearness = float(np.mean(cosines)) if any(cosines) else best_relevance(candidates)
     return AnswerSignals(
         best_relevance(match for match in candidates if not match.is_message),
         best_relevance(candidates),

@@ -165,7 +165,7 @@ def _write_tables(store: Store, known: Sequence[Mapping[str, Any]]) -> None:
         windows.append(
             row(
                 "windows", window_id=window, day=fact["at"], message_ids=list(texts), lines=[0, 1], started_at=at, ended_at=at,
-                status="observed", **where,
+                status="older", **where,
             )
         )  # fmt: skip
     _write(store, "memories", "all", memories)

@@ -88,3 +88,14 @@ def test_a_name_alone_is_no_answer_and_a_name_that_is_missing_makes_it_doubtful(
 
 def test_without_candidates_nothing_is_known(read):
     assert answerability(signals_among(read("Who owns HarborMint?"), []), 50) < KNOWN
+
+
+@pytest.mark.parametrize(("relevance", "is_known"), [(0.5, True), (0.1, False)])
+def test_before_messages_have_vectors_their_words_say_how_near_they_are(
+    read, relevance: float, is_known: bool
+):
+    """Words alone make half of a relevance: a passage with all words of the question has 0.5."""
+    passage = replace(found((), 1.0), relevance=relevance, shared=Shared())
+    signals = signals_among(read("Which port does the database use?"), [passage])
+    unsaid = replace(signals, memory=0.0, uncovered=0.0)
+    assert (answerability(unsaid, 50_000) >= KNOWN) == is_known
