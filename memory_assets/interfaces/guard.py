@@ -100,6 +100,7 @@ def limited_protocol(most_connections: int = MOST_CONNECTIONS) -> "type[asyncio.
             self._await_headers()
 
         def data_received(self, data: bytes) -> None:
+            """Reads the bytes; where they end no headers, these are awaited for a while."""
             super().data_received(data)
             if self.cycle is None or self.cycle.response_complete:
                 self._await_headers()

@@ -141,11 +141,13 @@ class Archive:
 
     def sources_before(self, moment: datetime) -> frozenset[str]:
         """Returns the sources of this machine whose files had last changed before the moment."""
-        return frozenset(
-            source
-            for source, ranges in self._load().items()
-            if all(entry.changed_at and entry.changed_at < moment for entry in ranges)
-        )
+
+        def is_before(entry: Range) -> bool:
+            """Returns whether the file had last changed before the moment."""
+            return entry.changed_at is not None and entry.changed_at < moment
+
+        items = self._load().items()
+        return frozenset(source for source, ranges in items if all(map(is_before, ranges)))
 
     def ranges(self, source_id: str) -> list[Range]:
         """Returns the ranges of the source, in order of generation and byte."""

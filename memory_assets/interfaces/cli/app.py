@@ -195,8 +195,8 @@ def fail(error: BaseException, *, as_json: bool) -> int:
         stop = "" if sentence.endswith((".", "?")) else "."
         hint = f" Words that begin with a dash stand behind `--`: `{path} -- WORDS`."
         is_word = sentence.startswith("No such option") and path in TAKING_WORDS
-        told = f"{sentence}{stop}{hint if is_word else ''} Try `{path} --help`."
-        print_error(error, told, as_json=as_json)
+        message = f"{sentence}{stop}{hint if is_word else ''} Try `{path} --help`."
+        print_error(error, message, as_json=as_json)
         return MISUSED
     print_error(error, message_of(error), as_json=as_json)
     return MISUSED if isinstance(error, QuestionError | UnknownTableError) else FAILED

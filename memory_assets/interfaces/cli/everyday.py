@@ -277,11 +277,11 @@ def handoff(
     """Print what the last session of a project was in the middle of, as a prompt for the next."""
     from memory_assets.memory.handoff import command_for, find_handoff
 
-    found = find_handoff(project)
+    stopped = find_handoff(project)
     if to is not None:
-        command = command_for(to, found.text)
+        command = command_for(to, stopped.text)
         os.execvp(command[0], command)
-    return Reply(found.to_dict(), [found.text])
+    return Reply(stopped.to_dict(), [stopped.text])
 
 
 commands.add(app, verbs.RESTORE, commands.KEEP_WELL)

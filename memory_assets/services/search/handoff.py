@@ -111,9 +111,9 @@ def _handoff(store: Store, week: Week, window: Row) -> Handoff:
 
 
 def _last_request(turns: Sequence[Utterance]) -> Utterance:
-    said = [turn for turn in turns if turn.is_owner]
-    requests = [turn for turn in said if len(turn.text.split()) >= FEWEST_WORDS]
-    return (requests or said)[-1]
+    typed = [turn for turn in turns if turn.is_owner]
+    requests = [turn for turn in typed if len(turn.text.split()) >= FEWEST_WORDS]
+    return (requests or typed)[-1]
 
 
 def _changed_by(calls: Iterable[ToolCall]) -> tuple[str, ...]:

@@ -20,9 +20,6 @@ def check_project(store: Store, name: str) -> None:
     if name in names:
         return
     near = get_close_matches(name, names, MOST_NAMED, LEAST_LIKENESS)
-    known = (
-        f" Did you mean {' or '.join(near)}?"
-        if near
-        else f" The store has {', '.join(names[:MOST_NAMED])}."
-    )
-    raise QuestionError(f"No session is of the project “{name}”.{known if names else ''}")
+    present = f" The store has {', '.join(names[:MOST_NAMED])}." if names else ""
+    hint = f" Did you mean {' or '.join(near)}?" if near else present
+    raise QuestionError(f"No session is of the project “{name}”.{hint}")

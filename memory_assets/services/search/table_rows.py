@@ -67,8 +67,8 @@ def show_frame(table: str, frame: pl.DataFrame, limit: int) -> ShownRows:
 def _latest_first(table: str, frame: pl.LazyFrame) -> pl.LazyFrame:
     """Returns the rows by their time, the latest first; a table without times by its key."""
     times = [name for name, dtype in schemas.schema_of(table).items() if dtype.is_temporal()]
-    known = [name for name in ("event_at", "started_at") if name in times]
-    moment = next(iter(known or times), None)
+    usual = [name for name in ("event_at", "started_at") if name in times]
+    moment = next(iter(usual or times), None)
     rows = frame.sort(schemas.key_of(table))
     if moment is None:
         return rows

@@ -263,6 +263,7 @@ def _ingest_database(
     _archive_queue(intake)  # what is queued may be of the same sessions
 
     def archived(session: str) -> ArchivedLines:
+        """Returns the lines of the session that were archived before."""
         return _archived_lines(archive, source_id_of(file, session))
 
     for session, lines in read_new_lines(file.path, archived, intake.machine.ignores_folder):
@@ -283,6 +284,7 @@ def _archived_lines(archive: Archive, source: str) -> ArchivedLines:
     until = max(filter(None, times), default=datetime.min.replace(tzinfo=UTC))
 
     def read() -> list[Mapping[str, Any]]:
+        """Returns their records."""
         lines = archive.lines(source, ranges[-1].generation) if ranges else ()
         return list(chain.from_iterable(records_in(line.content) for line in lines))
 

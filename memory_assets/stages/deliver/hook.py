@@ -133,9 +133,7 @@ def _run(words: "Sequence[str]", brief: "Callable[[str, str], str]") -> None:
     has_argument = event == hook_events.NOTIFY and bool(arguments)
     payload = payload_of(arguments[-1] if has_argument else _stdin())
     root = options.get("store") or find_data()
-    agent = payload.get("agent_id")
-    if agent and payload.get("session_id"):
-        payload["session_id"] = f"{payload['session_id']}/agent-{agent}"
+    _name_agent(payload)
     session = options.get("session") or payload.get("session_id") or payload.get("sessionId")
     source = options.get("source") or payload.get("source")
     if event == hook_events.START:
@@ -146,6 +144,13 @@ def _run(words: "Sequence[str]", brief: "Callable[[str, str], str]") -> None:
         _tell_before(root, session, payload)
     else:
         _spool_hook(harness, root, event, payload)
+
+
+def _name_agent(payload: "dict[str, Any]") -> None:
+    """Makes the session of a sub-agent's payload one of its own."""
+    agent = payload.get("agent_id")
+    if agent and payload.get("session_id"):
+        payload["session_id"] = f"{payload['session_id']}/agent-{agent}"
 
 
 def _spool_hook(harness: str, root: str, event: str, payload: "Mapping[str, Any]") -> None:
