@@ -19,24 +19,31 @@ MOST_ROWS = 8
 
 def render_changes(report: dict[str, Any]) -> Parts:
     """Renders the state of each settings file of a harness, with a diff where it would change."""
-    absent = [change for change in report["files"] if change.is_elsewhere]
-    for change in report["files"]:
-        if change.is_elsewhere:
-            continue
-        last_event = report["last_heard"].get(change.harness)
-        would = "would be " if report["is_dry_run"] and change.is_change else ""
-        yield line((f"{would}{change.state}", _style_of(change)), f"  {change.path}")
-        if change.note:
-            yield dim(f"   {change.note}")
-        if last_event and not change.is_change:
-            yield dim(f"   last event {last_event:%Y-%m-%d %H:%M} UTC")
-        if would:
-            yield change.diff().rstrip("\n")
-    if absent:
-        titles = ", ".join(HARNESS_TITLES[change.harness] for change in absent)
-        yield dim(f"not on this machine  {titles} (no settings, and no client on PATH)")
-    if len(absent) == len(report["files"]):
+    present = [change for change in report["files"] if not change.is_elsewhere]
+    for change in present:
+        yield from _render_change(change, report)
+    yield from _render_absent([change for change in report["files"] if change.is_elsewhere])
+    if not present:
         yield warning("No harness was found. Install one, then run `memory hooks install`.")
+
+
+def _render_change(change: "HookChange", report: dict[str, Any]) -> Parts:
+    last_event = report["last_heard"].get(change.harness)
+    would = "would be " if report["is_dry_run"] and change.is_change else ""
+    yield line((f"{would}{change.state}", _style_of(change)), f"  {change.path}")
+    if change.note:
+        yield dim(f"   {change.note}")
+    if last_event and not change.is_change:
+        yield dim(f"   last event {last_event:%Y-%m-%d %H:%M} UTC")
+    if would:
+        yield change.diff().rstrip("\n")
+
+
+def _render_absent(changes: "Sequence[HookChange]") -> Parts:
+    """Renders the harnesses that are not on this machine in one line."""
+    if changes:
+        names = ", ".join(HARNESS_TITLES[change.harness] for change in changes)
+        yield dim(f"not on this machine  {names} (no settings, and no client on PATH)")
 
 
 def _style_of(change: "HookChange") -> str:

@@ -81,7 +81,7 @@ def run(words: "Sequence[str]", brief: "Callable[[str, str], str]") -> int:
     """
     if os.environ.get(HOOKS_OFF):
         return 0
-    return _never_failing(_run, words, brief)
+    return _never_failing(_run_once, words, brief)
 
 
 def send(words: "Sequence[str]") -> int:
@@ -126,10 +126,15 @@ def payload_of(text: str) -> "dict[str, Any]":
     return payload if isinstance(payload, dict) else {}
 
 
+def _run_once(words: "Sequence[str]", brief: "Callable[[str, str], str]") -> None:
+    """Runs the hook, unless it is of the plugin and the settings of the harness have it, too."""
+    is_of_plugin = "--plugin" in words
+    if not (is_of_plugin and is_connected(words[0])):
+        _run(words, brief)
+
+
 def _run(words: "Sequence[str]", brief: "Callable[[str, str], str]") -> None:
     (harness, event, *arguments), options = _parse_words(words)
-    if "plugin" in options and is_connected(harness):
-        return
     has_argument = event == hook_events.NOTIFY and bool(arguments)
     payload = payload_of(arguments[-1] if has_argument else _stdin())
     root = options.get("store") or find_data()
