@@ -56,6 +56,8 @@ class WriteLocks:
             # Only a holder of `lock` creates `days.lock`: nobody can create it from here on.
             if is_outermost and fcntl is not None and self._days_lock.is_file():
                 days.enter_context(self._days(fcntl.LOCK_EX, wait_seconds))
+            if is_outermost:
+                self._note_writer()
             yield
 
     @contextmanager
@@ -70,6 +72,7 @@ class WriteLocks:
                     make_folder(self._days_lock.parent)
                     self._days_lock.touch(mode=0o600)
                     locks.enter_context(self._days(fcntl.LOCK_SH, wait_seconds))
+                    self._note_writer()
                 else:
                     locks.enter_context(self._first(wait_seconds))
             yield
@@ -84,10 +87,7 @@ class WriteLocks:
         except filelock.Timeout:
             raise self._busy(wait_seconds) from None
         with lock:
-            is_outermost = self._file.lock_counter == 1
-            if is_outermost:
-                self._note_writer()
-            yield is_outermost
+            yield self._file.lock_counter == 1
 
     def _acquire(self, wait_seconds: float) -> "filelock.AcquireReturnProxy":
         """Takes the file `lock`; tells a person after a while for whom it waits."""
@@ -125,7 +125,7 @@ class WriteLocks:
         """Holds `days.lock`, shared or exclusively (`kind`, as for `flock`)."""
         assert fcntl is not None
         until = time.monotonic() + wait_seconds
-        told_at = time.monotonic() + NOTICE_SECONDS
+        notice_at = time.monotonic() + NOTICE_SECONDS
         with self._days_lock.open("rb+") as file:
             while True:
                 try:
@@ -134,9 +134,9 @@ class WriteLocks:
                 except BlockingIOError:
                     if time.monotonic() > until:
                         raise self._busy(wait_seconds) from None
-                    if time.monotonic() > told_at:
+                    if time.monotonic() > notice_at:
                         self._tell()
-                        told_at = until
+                        notice_at = until
                     time.sleep(POLL_SECONDS)
             yield
 

@@ -1,8 +1,9 @@
 """Whether the state of what a memory names is right, in histories in which it is known.
 
-`planted_histories` has two repositories and memories about earlier commits, a third of them put away. Names are looked up as
-they were planted, and as they are found in the sentence. Of what a sentence names only its marks count (moved, changed, gone):
-whether something holds or is unknown is not shown to anybody.
+`planted_histories` has two repositories and memories about earlier commits, a third of them put away, and a third repository by
+another writer, which was judged once when it was there. Names are looked up as they were planted, and as they are found in the
+sentence. Of what a sentence names only its marks count (moved, changed, gone): whether something holds or is unknown is not
+shown to anybody.
 """
 
 import json
@@ -43,8 +44,9 @@ def histories(small: bool = False) -> list[Row]:
     """Returns the shares of right states and marks, wrong marks and seconds of a repository."""
     rows = []
     with tempfile.TemporaryDirectory(prefix="bench-histories-") as root:
-        folders = [_cloned(name, Path(root)) for name in ("shop", "radar")[: 1 if small else None]]
-        for part in ("memories", "put_away"):
+        names = ("shop", "radar", "tram")[: 1 if small else None]
+        folders = [_cloned(name, Path(root)) for name in names]
+        for part in ("memories", "put_away", "another_writer")[: 2 if small else None]:
             answers = Answers()
             for folder in folders:
                 seconds = seconds_of(partial(_ask, folder, part, answers))
@@ -96,9 +98,8 @@ def _count(answers: Answers, name: dict[str, Any], verdict: Verdict, marks: dict
     """Counts the answers for a planted name, and takes its mark out of the marks."""
     states = {name["state"], *name.get("also_ok", ())}
     is_moved_there = verdict.moved_to.strip("/") == name.get("moved_to", "").strip("/")
-    texts = [
-        text for text in marks if name["name"].strip("/") in text or text.strip("/") in name["name"]
-    ]
+    planted = name["name"].strip("/").replace("ADR ", "ADR-")
+    texts = [text for text in marks if planted in text or text.strip("/") in planted]
     mark = marks.pop(texts[0], "") if texts and states & {*MARKS} else ""
     answers.names += 1
     answers.right += verdict.state in states and is_moved_there

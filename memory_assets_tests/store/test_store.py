@@ -100,7 +100,6 @@ def test_a_second_writer_waits_and_then_is_told_who_is_in_the_way():
 
 def test_a_command_that_waits_says_for_whom(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("memory_assets.store.write_locks.NOTICE_SECONDS", 0.05)
-    monkeypatch.setattr("sys.argv", ["/bin/memory", "remember", "the safe is at 1234"])
     store, other = open_store(read_settings()), open_store(read_settings())
     told = io.StringIO()
     bars = Bars(Console(file=told, width=200))
@@ -108,13 +107,14 @@ def test_a_command_that_waits_says_for_whom(monkeypatch: pytest.MonkeyPatch):
         f"Waiting for process {os.getpid()} (`memory remember`), which writes {store.root} ...\n"
     )
     for held in (store.lock, store.lock_day):
-        with (
-            held(),
-            report_to(bars),
-            pytest.raises(StoreBusyError, match="`memory remember`"),
-            other.lock(wait_seconds=0.2),
-        ):
-            pass
+        monkeypatch.setattr("sys.argv", ["/bin/memory", "remember", "the safe is at 1234"])
+        with held(), report_to(bars):
+            monkeypatch.setattr("sys.argv", ["/bin/memory", "ingest"])
+            with (
+                pytest.raises(StoreBusyError, match="`memory remember`"),
+                other.lock(wait_seconds=0.2),
+            ):
+                pass
         assert told.getvalue() == expected
         told.truncate(told.seek(0))
 

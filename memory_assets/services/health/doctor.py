@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from memory_assets.errors import MemoryAssetsError
+from memory_assets.errors import DamagedError, MemoryAssetsError
 from memory_assets.harnesses.homes import instruction_files
 from memory_assets.schema.extras import gather
 from memory_assets.schema.protocols import TaskList
@@ -143,7 +143,10 @@ def _check_counts(store: Store) -> tuple[tuple[HarnessCounts, ...], tuple[Check,
 def _awaits_run_after_forgetting(store: Store) -> bool:
     """Returns whether no transcript was captured since something was erased."""
     erased = max((event.at for event in store.ledger.events([ledger.WORDS_ERASED])), default=None)
-    captured = [info.written_at for info in store.tables.parts("records").values()]
+    try:
+        captured = [info.written_at for info in store.tables.parts("records").values()]
+    except DamagedError:
+        return False
     return erased is not None and erased > max(captured, default=erased)
 
 
