@@ -26,9 +26,9 @@ def find_handoff(project: str | None = None) -> Handoff:
     return hand_off(agent.store, name)
 
 
-def command_for(client: str, prompt: str) -> list[str]:
-    """Returns the command that starts the client with the prompt; raises `QuestionError` where it
-    is not known or not on the search path.
+def command_for(client: str) -> list[str]:
+    """Returns the command that starts the client with the prompt behind it; raises `QuestionError`
+    where it is not known or not on the search path.
     """
     if client not in CLIENTS:
         raise QuestionError(f"No client is called {client!r}. There are {', '.join(CLIENTS)}.")
@@ -37,4 +37,4 @@ def command_for(client: str, prompt: str) -> list[str]:
         raise QuestionError(
             f"`{harness.program}` is not on the search path: install {harness.title}."
         )
-    return [harness.program, *harness.prompt_options, prompt.replace("\0", "")]
+    return [harness.program, *harness.prompt_options]

@@ -277,10 +277,10 @@ def handoff(
     """Print what the last session of a project was in the middle of, as a prompt for the next."""
     from memory_assets.memory.handoff import command_for, find_handoff
 
+    command = command_for(to) if to else []
     stopped = find_handoff(project)
-    if to is not None:
-        command = command_for(to, stopped.text)
-        os.execvp(command[0], command)
+    if command:
+        os.execvp(command[0], [*command, stopped.text.replace("\0", "")])
     return Reply(stopped.to_dict(), [stopped.text])
 
 

@@ -25,6 +25,9 @@ LONGEST_REQUEST = 1_000
 LONGEST_STATE = 1_500
 """Characters of the request and of what the agent said last."""
 
+TAG = "memory-handoff"
+"""Around the block, so that capture takes nothing in it for the owner's words (`human_words`)."""
+
 FEWEST_WORDS = 3
 """Words of a request; a shorter turn is a nod or thanks."""
 
@@ -65,7 +68,9 @@ class Handoff:
             "Still open": " ".join(self.open),
         }
         head = f"Where the last session of {self.project} stopped ({title}, {when}):"
-        return "\n".join([head, *(f"{name}: {text}" for name, text in parts.items() if text)])
+        lines = [head, *(f"{name}: {text}" for name, text in parts.items() if text)]
+        block = "\n".join(lines).replace(TAG, "handoff")
+        return f"<{TAG}>\n{block}\n</{TAG}>"
 
 
 def hand_off(store: Store, project: str) -> Handoff:
