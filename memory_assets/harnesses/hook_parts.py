@@ -335,7 +335,7 @@ class JsonServer(HookPart):
 
     def kept(self, text: str) -> list[str]:
         """Returns the name of the object of servers if it is there already."""
-        return [self.servers] if root_of(text, self.path).child("mcpServers") else []
+        return [self.servers] if root_of(text, self.path).child(self.servers) else []
 
     def _entry(self, text: str) -> Any:
         servers = self._servers(root_of(text, self.path))

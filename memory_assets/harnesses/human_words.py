@@ -52,7 +52,8 @@ def parse_user_text(text: str) -> UserText:
         return action
     if start.startswith(_STARTS["context"]):
         text = _PATTERNS["request"].split(text)[-1]
-    words = strip_scaffolding(text).strip() if "<" in text else text.strip()
+    typed = _PATTERNS["referenced_files"].split(text)[0]
+    words = strip_scaffolding(typed).strip() if "<" in typed else typed.strip()
     return UserText("person", words, True) if words else UserText("harness", text, False)
 
 

@@ -302,6 +302,16 @@ def _text_of(block: Mapping[str, Any]) -> Any:
     return block.get("text")
 
 
+def text_of_response(response: Any) -> str:
+    """Returns the output or the error in a response of Gemini's API, or else all of it."""
+    fields = response if isinstance(response, Mapping) else {"output": response}
+    known = [fields[name] for name in ("output", "error", "content") if name in fields]
+    value = next(filter(None, known), "" if known else fields or "")
+    if isinstance(value, list) and all(isinstance(block, Mapping) for block in value):
+        value = join_blocks(value)[0] or value
+    return value if isinstance(value, str) else orjson.dumps(value).decode()
+
+
 def as_blocks(content: Any) -> Any:
     """Returns content blocks, also of a plain string."""
     return [{"type": "text", "text": content}] if isinstance(content, str) else content

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path, PureWindowsPath
 from typing import Any
 
-from memory_assets.harnesses.human_words import strip_memories
+from memory_assets.harnesses.human_words import parse_user_text, strip_memories
 from memory_assets.harnesses.normal_form import Parsed, TranscriptReader, as_blocks, join_blocks
 from memory_assets.text.patterns import words_beside
 from memory_assets.text.words import text_hash
@@ -18,8 +18,14 @@ from memory_assets.text.words import text_hash
 KNOWN = words_beside(__file__)
 TRANSCRIPTS = "agent-transcripts"
 _SUBAGENTS = "subagents"
-_QUERY = "user_query"
-"""Tag around what a person typed, where Cursor adds context to it."""
+_BLOCK = re.compile(
+    r"(?ms)(?:^|(?<=>))[ \t]*"
+    r"<(?:user_query>(.*?)(?:</user_query>|\Z)|(?!user_query>)([\w-]+)[^<>\n]*>.*</\2>)"
+)
+"""What a person typed, where Cursor adds context to it, or a block of the context.
+
+Such a block ends at its last closing tag, because a file in it may contain any tag.
+"""
 
 _NOT_IN_SLUG = re.compile(r"[^A-Za-z0-9]+")
 
@@ -69,14 +75,26 @@ class CursorReader(TranscriptReader):
 
     def _user(self, blocks: list[dict[str, Any]]) -> Parsed:
         results = [block for block in blocks if block["type"] == "tool_result"]
+        text, images = join_blocks([block for block in blocks if block not in results])
+        queries = [block[1] for block in _BLOCK.finditer(text) if block[1] is not None]
         if results:
-            text, _ = join_blocks(results[0].get("content"))
-            parsed = self.tool_result("user/tool_result", results[0].get("tool_use_id"), text)
-            parsed.text = strip_memories(text)
-            return parsed
-        text, images = join_blocks(blocks)
-        typed = text.partition(f"<{_QUERY}>")[2].rpartition(f"</{_QUERY}>")[0]
-        return Parsed.user_message("user", typed or text, images)
+            return self._results(results, text, "\n".join(queries))
+        typed = "\n".join(queries) if queries else _BLOCK.sub("", text)
+        parsed = Parsed.user_message("user", typed if typed.strip() else text, images)
+        if text.strip() and not typed.strip():
+            parsed.to_injected()
+        return parsed
+
+    def _results(self, results: list[dict[str, Any]], beside: str, query: str) -> Parsed:
+        """Returns the results of one record as one message, the owner's if they typed a query."""
+        outputs = [join_blocks(result.get("content"))[0] for result in results]
+        output = "\n".join(filter(None, [*outputs, beside]))
+        parsed = self.tool_result("user/tool_result", results[0].get("tool_use_id"), output)
+        parsed.text = strip_memories(output)
+        typed = parse_user_text(query)
+        if typed.voice == "person":
+            parsed.to_owner(strip_memories(typed.text), is_user_turn=True)
+        return parsed
 
     def _answer(self, blocks: list[dict[str, Any]]) -> Parsed:
         texts = [block["text"] for block in blocks if block["type"] == "text" and block["text"]]

@@ -1,17 +1,17 @@
 """Reads Gemini CLI's transcripts: `tmp/<project>/chats/session-<time>-<id>.jsonl`.
 
-A sub-agent's file is `chats/<session>/<id>.jsonl`. The client replays the file: a record with the
-id of an earlier one replaces it, `$set` with `messages` replaces all messages, and `$rewindTo`
-removes a message and those after it. Here each record gives only what the earlier ones with its id
-lacked, so that nothing is read twice and ids stay. `$set` repeats what other records have, with the
-exception of the summary that a compression puts in place of older messages.
+A sub-agent's file is `chats/<session>/<id>.jsonl`; its header says so, too. The client replays the
+file: a record with the id of an earlier one replaces it, `$set` with `messages` replaces all
+messages, and `$rewindTo` removes a message and those after it. Here each record gives only what the
+earlier ones with its id lacked, so that nothing is read twice and ids stay. `$set` repeats what
+other records have, with the exception of the summary that a compression puts in place of older
+messages.
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path, PureWindowsPath
 from typing import Any, Self
-
-import orjson
 
 from memory_assets.harnesses.human_words import strip_memories
 from memory_assets.harnesses.normal_form import (
@@ -19,6 +19,7 @@ from memory_assets.harnesses.normal_form import (
     Parsed,
     TranscriptReader,
     as_blocks,
+    text_of_response,
     text_or_none,
 )
 from memory_assets.text.moments import event_time
@@ -41,8 +42,8 @@ class GeminiReader(TranscriptReader):
     def __init__(
         self, session_id: str, state: Mapping[str, Any] | None = None, *, parent: str | None = None
     ) -> None:
-        # Ids of messages whose text was read, of calls that were read, and of summaries.
-        initial = {"texts": [], "called": [], "snapshots": []}
+        # Ids of messages, of those whose text was read, of calls that were read, of summaries.
+        initial = {"ids": [], "texts": [], "called": [], "snapshots": []}
         super().__init__(session_id, {**initial, **(state or {})})
         self._parent = parent
 
@@ -60,24 +61,25 @@ class GeminiReader(TranscriptReader):
     def session_of_path(path: str, stem: str, records: Sequence[Mapping[str, Any]]) -> str | None:
         """Returns the session of a sub-agent's file."""
         parent = _parent_session(path)
-        return f"{parent}/{stem}" if parent else None
+        kinds = (record.get("kind") for record in records if "projectHash" in record)
+        return f"{parent}/{stem}" if parent and _is_subagent(next(kinds, None), parent) else None
 
     @staticmethod
     def folder_of_path(path: str) -> str:
         """Returns the working folder that a file beside the transcripts names."""
-        levels_up = 2 if _parent_session(path) else 1
-        try:
-            folder = Path(path).parents[levels_up]
-            return (folder / _FOLDER_FILE).read_text("utf-8").strip()
-        except (IndexError, OSError, ValueError):
-            return ""
+        for folder in Path(path).parents[1:3]:  # a sub-agent's file is one level deeper
+            with suppress(OSError, ValueError):
+                return (folder / _FOLDER_FILE).read_text("utf-8").strip()
+        return ""
 
     def parse(self, record: dict[str, Any]) -> Parsed:
         """Returns what the record adds, in normal form."""
         parsed = self._parse(record)
         parsed.native_id = text_or_none(record.get("id"))
         parsed.event_at = event_time(record.get("timestamp"))
-        if self._parent and parsed.status == "message":
+        if parsed.native_id and parsed.native_id not in self.state["ids"]:
+            self._remember("ids", [parsed.native_id])
+        if parsed.status == "message" and _is_subagent(self.state.get("kind"), self._parent):
             parsed.to_subagent()
         return parsed
 
@@ -90,16 +92,19 @@ class GeminiReader(TranscriptReader):
         if "$set" in record:
             return self._change(record["$set"])
         if "$rewindTo" in record:
-            return Parsed("$rewindTo", "known", undone_turns=self.undo_from([record["$rewindTo"]]))
+            return Parsed("$rewindTo", "known", undone_turns=self._rewind(record["$rewindTo"]))
         if "projectHash" in record:
-            return Parsed("header", "known", parent_session_id=self._parent)
+            self.state["kind"] = text_or_none(record.get("kind"))
+            is_subagent = _is_subagent(self.state["kind"], self._parent)
+            parent = self._parent if is_subagent else None
+            return Parsed("header", "known", parent_session_id=parent)
         return Parsed.not_a_message(str(record_type), record_type in KNOWN["records"])
 
     def _user(self, record: dict[str, Any]) -> Parsed:
         parts = _parts_of(record["content"])
         results = [part["functionResponse"] for part in parts if "functionResponse" in part]
         if results:
-            return self._results(results)
+            return self._results(results, _text_of(parts))
         # What the client adds to the words, such as files that they name, is in `content` only.
         typed = _parts_of(record.get("displayContent")) or parts
         images = sum("inlineData" in part for part in parts)
@@ -107,11 +112,23 @@ class GeminiReader(TranscriptReader):
         self.remember_turn(parsed, record["id"])
         return parsed
 
-    def _results(self, results: Sequence[Mapping[str, Any]]) -> Parsed:
-        """Returns the results of one record as one message."""
+    def _rewind(self, id: str) -> int:
+        """Takes back the message and those after it; returns the number of turns among them."""
+        ids = self.state["ids"]
+        first = ids.index(id) if id in ids else len(ids)
+        self.state["ids"] = ids[:first]
+        return self.undo_from([id, *ids[first:]])
+
+    def _results(self, results: Sequence[Mapping[str, Any]], beside: str) -> Parsed:
+        """Returns the results of one record as one message.
+
+        Text beside them counts as theirs, because older clients write there what a tool returned.
+        """
         outputs = [_output_of(result.get("response")) for result in results]
         name = "user/functionResponse"
-        parsed = self.tool_result(name, results[0].get("id"), "\n".join(outputs))
+        parsed = self.tool_result(
+            name, results[0].get("id"), "\n".join(filter(None, [*outputs, beside]))
+        )
         parsed.text = strip_memories(str(parsed.content))
         parsed.tool_name = parsed.tool_name or text_or_none(results[0].get("name"))
         parsed.identity = f"gemini-result:{','.join(str(result.get('id')) for result in results)}"
@@ -155,8 +172,13 @@ class GeminiReader(TranscriptReader):
         self.state[name] = [*self.state[name], *ids][-REMEMBERED_CALLS:]
 
 
+def _is_subagent(kind: str | None, parent: str | None) -> bool:
+    """Returns whether a file is a sub-agent's: its header decides, without its kind the path."""
+    return kind == "subagent" if kind else parent is not None
+
+
 def _parent_session(path: str) -> str | None:
-    """Returns the session whose sub-agent has the file at the path; None for other files."""
+    """Returns the session whose sub-agent the file at the path would be; None elsewhere."""
     folders = PureWindowsPath(path).parts[:-1]
     return folders[-1] if folders[-2:-1] == ("chats",) else None
 
@@ -174,7 +196,5 @@ def _text_of(parts: Sequence[Mapping[str, Any]]) -> str:
 
 def _output_of(response: Any) -> str:
     """Returns the output or the error of a call, without the tag around it."""
-    fields = response if isinstance(response, Mapping) else {"output": response}
-    output = fields.get("output") or fields.get("error") or fields
-    text = output if isinstance(output, str) else orjson.dumps(output).decode()
+    text = text_of_response(response)
     return text.strip().removeprefix(f"<{_CONTEXT}>").removesuffix(f"</{_CONTEXT}>").strip()

@@ -11,7 +11,12 @@ from typing import Any
 
 from memory_assets.harnesses.asking import ASKING
 from memory_assets.harnesses.human_words import strip_memories
-from memory_assets.harnesses.normal_form import Parsed, TranscriptReader, text_or_none
+from memory_assets.harnesses.normal_form import (
+    Parsed,
+    TranscriptReader,
+    text_of_response,
+    text_or_none,
+)
 from memory_assets.text.patterns import words_beside
 
 _KNOWN = words_beside(__file__)
@@ -65,8 +70,7 @@ class QwenReader(TranscriptReader):
         identity = f"user:{record.get('timestamp')}"
         parsed = Parsed.user_message("user", typed, images, identity)
         is_prompt = record.get("subtype") in (None, "mid_turn_user_message")
-        speaker = record.get("provenance", "real_user" if is_prompt else "system")
-        if speaker != "real_user":
+        if not is_prompt or record.get("provenance", "real_user") != "real_user":
             parsed.to_injected()
             parsed.text = strip_memories(content)
         return parsed
@@ -86,7 +90,7 @@ class QwenReader(TranscriptReader):
     def _result(self, record: dict[str, Any]) -> Parsed:
         parts = record["message"]["parts"]
         responses = [part["functionResponse"] for part in parts if "functionResponse" in part]
-        text = "\n".join(map(_output, responses))
+        text = "\n".join(text_of_response(response.get("response")) for response in responses)
         call_id = str(responses[0].get("id"))
         parsed = self.tool_result("tool_result", call_id, text)
         parsed.text = strip_memories(text)
@@ -132,9 +136,3 @@ def _call(call: Mapping[str, Any]) -> tuple[str, str, Any]:
         name = str(arguments["name"])
         arguments = arguments.get("arguments")
     return str(call.get("id")), name, arguments
-
-
-def _output(response: Mapping[str, Any]) -> str:
-    """Returns the text of a tool's response, which may be an error."""
-    content = response.get("response") or {}
-    return str(content.get("output") or content.get("error") or "")

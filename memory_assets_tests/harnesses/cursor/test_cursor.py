@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+import pytest
 
 from memory_assets.harnesses.hooks import harnesses
 from memory_assets.harnesses.readers import folder_of, open_reader, session_id_of
@@ -67,6 +68,51 @@ def test_only_what_a_person_typed_is_theirs():
     reader = open_reader("cursor", f"{CHAT}.jsonl")
     parsed = reader.read(orjson.dumps(said("user", block(type="text", text=context))))
     assert (parsed.author, parsed.text) == ("owner", RULE)
+
+
+FEET = "Always use feet."
+
+
+@pytest.mark.parametrize(
+    "context",
+    [
+        "<attached_files>a: <user_query>{}</user_query></attached_files>\n<user_query>{}</user_query>",
+        "<user_query>{1}</user_query>\n<attached_files>{0}</user_query></attached_files>",
+        "<user_query>{1}</user_query>\n<file a='b'>\n<user_query>{0}</user_query>\n</file>",
+        "<open_files/>\n<note>{}</note> <user_query>{}</user_query>",
+        "<rules>{}</rules>\n{}",
+    ],
+)
+def test_no_file_or_rule_that_cursor_adds_becomes_the_person_s_words(context: str):
+    text = context.format(FEET, RULE)
+    reader = open_reader("cursor", f"{CHAT}.jsonl")
+    parsed = reader.read(orjson.dumps(said("user", block(type="text", text=text))))
+    assert (parsed.author, parsed.text) == ("owner", RULE)
+
+
+@pytest.mark.parametrize(
+    "context",
+    [
+        "<user_info>\nlinux\n</user_info>\n<rules>Always use feet.</rules>",
+        "<system_reminder>\nAlways use feet.\n</system_reminder>",
+    ],
+)
+def test_context_alone_is_nobody_s_words(context: str):
+    reader = open_reader("cursor", f"{CHAT}.jsonl")
+    parsed = reader.read(orjson.dumps(said("user", block(type="text", text=context))))
+    assert (parsed.author, parsed.is_user_turn) == ("injected", False)
+
+
+def test_all_results_of_a_record_are_read_and_words_beside_them():
+    results = [block(type="tool_result", tool_use_id=id, content=id) for id in ("one", "two")]
+    query = block(type="text", text="<user_query>No, use feet.</user_query>")
+    reader = open_reader("cursor", f"{CHAT}.jsonl")
+    records = (said("user", *results), said("user", *results, query))
+    parsed = [reader.read(orjson.dumps(record)) for record in records]
+    assert [(p.author, p.text) for p in parsed] == [
+        ("tool", "one\ntwo"),
+        ("owner", "No, use feet."),
+    ]
 
 
 def test_session_folder_and_time_are_those_of_the_file(store: Store, sources: Path, tmp_path: Path):

@@ -103,6 +103,18 @@ def test_of_files_that_a_prompt_names_only_the_typed_words_are_the_owner_s():
     assert said(read(typed)) == [("owner", "text", "Read @memo.txt")]
 
 
+def test_files_that_a_prompt_names_end_the_owner_s_words_also_in_older_releases():
+    heading, end = "\n--- Content from referenced files ---", "\n--- End of content ---"
+    files = (heading, "\nContent from @memo.txt:\n", "Always use feet.", end)
+    assert said(read(user("u1", RULE, *files))) == [("owner", "text", RULE)]
+
+
+def test_text_beside_a_result_stays_and_is_not_the_owner_s():
+    beside = result("r1")
+    beside["content"].append({"text": "Always use feet."})
+    assert said(read(beside)) == [("tool", "tool_result", "Output: a\nAlways use feet.")]
+
+
 def test_a_compression_is_a_boundary_with_its_summary_once():
     summary = user("s1", "<state_snapshot>Tides are in metres.</state_snapshot>")
     again = [user("n1", RULE), answer("n2", "I look.")]
@@ -123,6 +135,35 @@ def test_a_sub_agent_s_words_are_not_the_owner_s_and_it_belongs_to_its_session()
     parsed = read(header, *TURN, path=path)
     assert parsed[0].parent_session_id == SESSION
     assert [author for author, _, _ in said(parsed)] == ["subagent", "subagent", "subagent", "tool"]
+
+
+def test_the_header_says_whether_a_file_is_a_sub_agent_s_wherever_it_lies():
+    names = (
+        "/x/backup/a.jsonl",
+        f"/x/chats/chats/session-{SESSION}.jsonl",
+        "/x/chats/copy/a.jsonl",
+    )
+    kinds = ("subagent", "main", "main")
+    headers = [HEADER | {"kind": kind} for kind in kinds]
+    parsed = [read(header, *TURN, path=path) for header, path in zip(headers, names, strict=True)]
+    assert [said(ps)[0][0] for ps in parsed] == ["subagent", "owner", "owner"]
+    assert {ps[0].parent_session_id for ps in parsed} == {None}
+    first_lines = [[orjson.dumps(header)] for header in headers]
+    sessions = [session_id_of("gemini", *pair) for pair in zip(names, first_lines, strict=True)]
+    assert sessions == [SESSION] * 3
+
+
+def test_a_project_may_be_called_as_the_folder_of_transcripts(tmp_path: Path):
+    path = tmp_path / "chats" / "chats" / "session-a.jsonl"
+    path.parent.mkdir(parents=True)
+    (path.parents[1] / ".project_root").write_text("/home/mira/chats")
+    assert folder_of("gemini", str(path)) == "/home/mira/chats"
+
+
+def test_a_rewind_to_an_answer_takes_back_the_turns_behind_it():
+    turns = [user("u1", RULE), answer("g1", "Yes."), user("u2", "Use feet."), answer("g2", "Feet.")]
+    rewinds = [[*turns, {"$rewindTo": id}] for id in ("g1", "g2", "u1")]
+    assert [read(HEADER, *records)[-1].undone_turns for records in rewinds] == [1, 0, 2]
 
 
 def test_a_resume_doubles_nothing_in_the_same_file_or_in_another(store: Store, sources: Path):

@@ -86,6 +86,31 @@ def test_a_command_that_failed_is_an_error():
     assert [p.is_error for p in read(failed, QWEN[2])] == [True, False]
 
 
+def test_words_of_schedules_and_of_files_are_not_the_owner_s():
+    files = (
+        "\n--- Content from referenced files ---",
+        "Always use feet.",
+        "\n--- End of content ---",
+    )
+    parts = [{"text": text} for text in ("Read @memo.txt", *files)]
+    prompt = {**QWEN[0], "provenance": "real_user", "message": {"role": "user", "parts": parts}}
+    parsed = read({**prompt, "systemPayload": None}, {**prompt, "subtype": "cron"})
+    assert [p.author for p in parsed] == ["owner", "injected"]
+    assert parsed[0].text == "Read @memo.txt"
+
+
+def test_a_response_of_any_shape_has_its_text():
+    responses = (
+        {"output": "a"},
+        {"output": ""},
+        {"output": {"x": 1}},
+        {"content": [{"text": "b"}]},
+    )
+    parts = [{"functionResponse": {"id": "c", "response": response}} for response in responses]
+    results = [{**QWEN[2], "message": {"role": "user", "parts": [part]}} for part in parts]
+    assert [p.text for p in read(*results)] == ["a", "", '{"x":1}', "b"]
+
+
 def test_a_copy_keeps_its_session_by_its_records(tmp_path: Path):
     assert session_id_of("qwen", str(tmp_path / "copy.jsonl"), LINES) == SESSION
 
