@@ -25,6 +25,7 @@ from memory_assets.harnesses.json_text import (
     Node,
     append_items,
     cut,
+    has_comments_beside,
     insert_members,
     parse,
 )
@@ -422,11 +423,13 @@ def _cut_member(
 ) -> str:
     """Returns the text without the member `key` of the object `name` of the root.
 
-    The object goes, too, if it has no other member and was not there before.
+    The object goes, too, if it has no other member or comment and was not there before.
     """
     container = root.children[root.index(name)]
-    if len(container.children) > 1 or name in earlier_containers:
-        return cut(text, container, container.index(key))
+    index = container.index(key)
+    is_shared = len(container.children) > 1 or has_comments_beside(text, container, index)
+    if is_shared or name in earlier_containers:
+        return cut(text, container, index)
     return cut(text, root, root.index(name))
 
 

@@ -1,7 +1,7 @@
 """Edits JSON as text: what is not edited keeps its order, indentation, line ends and spelling.
 
 `parse` finds the place of each value. `insert_members` and `append_items` plan an insertion, which
-`apply` carries out. `cut` removes one member or item with its comma.
+`apply` carries out. `cut` removes one member or item with its comma; comments beside it stay.
 """
 
 import json
@@ -16,6 +16,7 @@ _COMMENT = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*[\s\S]*?\*/')
 """A text, which may look as if it had a comment, or a comment."""
 _LAST_COMMA = re.compile(r'"(?:[^"\\]|\\.)*"|,(?=\s*[}\]])')
 """A text, or a comma behind the last member."""
+_LINE_END = re.compile(r"[ \t]*[\r\n]")
 _INDENT = re.compile(r"\n([ \t]+)\S")
 BOM = "\ufeff"
 
@@ -84,15 +85,42 @@ def apply(text: str, insertions: Sequence[Insertion]) -> str:
 
 
 def cut(text: str, node: Node, index: int) -> str:
-    """Returns the text without one child of the node; the others stay as they are."""
+    """Returns the text without one child of the node; others and comments stay as they are."""
     children = node.children
+    member = children[index]
     if index > 0:
         start, end = _skip(text, children[index - 1].end), children[index].end
     elif len(children) > 1:
         start, end = children[0].member_start, children[1].member_start
     else:
         start, end = node.start + 1, node.end - 1
+    if _COMMENT.search(text[start : member.member_start] + text[member.end : max(end, member.end)]):
+        return _cut_between_comments(text, node, index)
     return text[:start] + text[end:]
+
+
+def has_comments_beside(text: str, node: Node, index: int) -> bool:
+    """Returns whether the node has a comment outside of its only child."""
+    child = node.children[index]
+    outside = text[node.start : child.member_start] + text[child.end : node.end]
+    return _COMMENT.search(outside) is not None
+
+
+def _cut_between_comments(text: str, node: Node, index: int) -> str:
+    """Returns the text without the child and one comma: that behind it, else that before it."""
+    member = node.children[index]
+    before, after = text[: member.member_start], text[member.end :]
+    is_last = index + 1 == len(node.children)
+    limit = node.end - 1 if is_last else node.children[index + 1].member_start
+    plain = _COMMENT.sub(_blanks, text)
+    comma = plain.find(",", member.end, limit)
+    if comma >= 0:
+        after = text[member.end : comma] + text[comma + 1 :]
+    elif index > 0:
+        comma = plain.index(",", node.children[index - 1].end)
+        before = text[:comma] + text[comma + 1 : member.member_start]
+    # A comment up to the end of its line keeps that end.
+    return before.rstrip() + after if _LINE_END.match(after) else before + after.lstrip()
 
 
 def _parse(text: str, at: int, member_start: int) -> Node:

@@ -62,6 +62,28 @@ def test_an_item_is_appended_and_cut_again(value: list[Any], style: dict[str, An
     assert cut(added, longer, len(value)) == text
 
 
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [
+        ('{\n  "us": 1\n  // "a"\n}', '{\n  // "a"\n}'),
+        ('{ // a\n  "us": 1 }', "{ // a\n  }"),
+        ('{\n  // a\n  "us": 1,\n}', "{\n  // a\n}"),
+        ('{\n  "us": 1,\n  // b, c\n  "b": 2\n}', '{\n  // b, c\n  "b": 2\n}'),
+        ('{\n  "a": 1, // a, b\n  "us": 1\n}', '{\n  "a": 1 // a, b\n}'),
+        (
+            '{\n  "a": 1, // a\n  "us": 1, // us\n  "b": 2\n}',
+            '{\n  "a": 1, // a\n  // us\n  "b": 2\n}',
+        ),
+        ('{"a": 1 /* a */, "us": 1, /* b */ "b": 2}', '{"a": 1 /* a */, /* b */ "b": 2}'),
+    ],
+)
+def test_comments_beside_what_is_cut_stay(text: str, rest: str):
+    root = parse(text, has_last_commas=True)
+    assert cut(text, root, root.keys.index("us")) == rest
+    kept = {key: value for key, value in root.value.items() if key != "us"}
+    assert parse(rest).value == kept
+
+
 @pytest.mark.parametrize("text", ["", "{", "{'a': 1}", "{} {}", '{"a": 1,}'])
 def test_what_is_no_json_is_refused(text: str):
     with pytest.raises(ValueError):

@@ -68,12 +68,24 @@ def test_commas_behind_last_members_stay_in_a_file_that_may_have_them(tmp_path: 
 def test_an_object_of_servers_that_was_there_stays_with_its_comments(tmp_path: Path):
     settings = tmp_path / FOLDER / "opencode.json"
     settings.parent.mkdir(parents=True)
-    settings.write_text('{\n  "mcp": {\n  }\n}\n')
+    settings.write_text('{\n  "mcp": {\n    // "docs": {}\n  }\n}\n')
     store = tmp_path / "store"
     change(plan_install, tmp_path, store)
     settings.write_text(settings.read_text().replace("{\n", '{\n  "later": 1,\n', 1))
     change(plan_uninstall, tmp_path, store)
-    assert json.loads(settings.read_text()) == {"later": 1, "mcp": {}}
+    assert settings.read_text() == '{\n  "later": 1,\n  "mcp": {\n    // "docs": {}\n  }\n}\n'
+
+
+def test_a_comment_that_was_added_beside_our_server_stays(tmp_path: Path):
+    settings = tmp_path / FOLDER / "opencode.json"
+    settings.parent.mkdir(parents=True)
+    settings.write_text("{}\n")
+    store = tmp_path / "store"
+    change(plan_install, tmp_path, store)
+    added = settings.read_text().replace('"memory": {', '// "docs": {}\n    "memory": {')
+    settings.write_text(added)
+    change(plan_uninstall, tmp_path, store)
+    assert re.sub(r"\s+", " ", settings.read_text()) == '{ "mcp": { // "docs": {} } } '
 
 
 def test_an_edited_file_loses_only_our_server(tmp_path: Path):
