@@ -41,8 +41,8 @@ SPELLINGS = {"limit": ("--limit", "-n"), "used": ("--used/--unused",)}
 """Parameters whose option is not just `--name`."""
 
 ORDER = (
-    "up", "recall", "remember", "review", "explain", "forget", "status", "brief",
-    "hooks", "model", "config", "ingest", "doctor", "restore", "docs",
+    "up", "recall", "remember", "review", "explain", "forget", "status", "brief", "handoff",
+    "check", "hooks", "model", "config", "ingest", "doctor", "restore", "docs",
 )  # fmt: skip
 """The order of commands in the help; the others come last."""
 
