@@ -115,7 +115,7 @@ class HarnessDeclaration:
     tables: frozenset[str] = frozenset()
     """Names that the tables of its SQLite file include."""
     file_names: tuple[str, ...] = ()
-    """Patterns of names that no other harness gives to its transcripts."""
+    """Patterns of ends of paths that no other harness gives to its transcripts."""
 
 
 @dataclass(frozen=True, kw_only=True)

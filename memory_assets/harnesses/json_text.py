@@ -109,18 +109,23 @@ def has_comments_beside(text: str, node: Node, index: int) -> bool:
 def _cut_between_comments(text: str, node: Node, index: int) -> str:
     """Returns the text without the child and one comma: that behind it, else that before it."""
     member = node.children[index]
-    before, after = text[: member.member_start], text[member.end :]
+    text_before = text[: member.member_start]
+    text_after = text[member.end :]
     is_last = index + 1 == len(node.children)
     limit = node.end - 1 if is_last else node.children[index + 1].member_start
     plain = _COMMENT.sub(_blanks, text)
     comma = plain.find(",", member.end, limit)
     if comma >= 0:
-        after = text[member.end : comma] + text[comma + 1 :]
+        text_after = text[member.end : comma] + text[comma + 1 :]
     elif index > 0:
         comma = plain.index(",", node.children[index - 1].end)
-        before = text[:comma] + text[comma + 1 : member.member_start]
+        text_before = text[:comma] + text[comma + 1 : member.member_start]
     # A comment up to the end of its line keeps that end.
-    return before.rstrip() + after if _LINE_END.match(after) else before + after.lstrip()
+    return (
+        text_before.rstrip() + text_after
+        if _LINE_END.match(text_after)
+        else text_before + text_after.lstrip()
+    )
 
 
 def _parse(text: str, at: int, member_start: int) -> Node:

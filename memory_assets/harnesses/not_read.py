@@ -16,7 +16,8 @@ def _is_droid(record: Record) -> bool:
 
 NOT_READ = (
     HarnessDeclaration(
-        title="Gemini CLI's old format", file_names=("session-????-??-??T??-??-*.json",)
+        title="Gemini CLI's old format",
+        file_names=(r"/session-\d{4}-\d\d-\d\dT\d\d-\d\d-[^/]*\.json$",),
     ),
     HarnessDeclaration(
         title="Cursor's editor",
@@ -26,7 +27,7 @@ NOT_READ = (
     HarnessDeclaration(
         title="Cline",
         transcripts=(Location(".cline/data/sessions"),),
-        file_names=("*.messages.json", "api_conversation_history.json"),
+        file_names=(r"/([^/]+)/\1\.messages\.json$", r"/api_conversation_history\.json$"),
     ),
     HarnessDeclaration(
         title="Droid", transcripts=(Location(".factory/sessions"),), is_record=_is_droid
@@ -39,6 +40,6 @@ NOT_READ = (
     HarnessDeclaration(
         title="Kimi Code",
         transcripts=(Location(".kimi-code/sessions"),),
-        file_names=("wire.jsonl",),
+        file_names=(r"/agents/[^/]+/wire\.jsonl$",),
     ),
 )

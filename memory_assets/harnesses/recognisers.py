@@ -4,8 +4,9 @@ Harnesses whose transcripts cannot be read yet are recognised, too. Otherwise th
 taken for those of another harness.
 """
 
+import os
+import re
 from collections.abc import Collection
-from fnmatch import fnmatch
 
 from memory_assets.harnesses.declaration import HarnessDeclaration, Record
 from memory_assets.harnesses.harness_list import RECOGNISED
@@ -16,10 +17,11 @@ def recognise(record: Record) -> HarnessDeclaration | None:
     return next((harness for harness in RECOGNISED if harness.is_record(record)), None)
 
 
-def recognise_name(name: str) -> HarnessDeclaration | None:
-    """Returns the harness that alone gives its transcripts such names, or None."""
+def recognise_name(path: str) -> HarnessDeclaration | None:
+    """Returns the harness that alone gives its transcripts such a name and folder, or None."""
+    place = path.replace(os.sep, "/")
     for harness in RECOGNISED:
-        if any(fnmatch(name, pattern) for pattern in harness.file_names):
+        if any(re.search(pattern, place) for pattern in harness.file_names):
             return harness
     return None
 

@@ -72,8 +72,13 @@ def test_files_whose_names_one_harness_alone_gives_are_counted_as_its(tmp_path: 
     for name in ("1772350000/1772350000.messages.json", "task/api_conversation_history.json"):
         (tmp_path / name).parent.mkdir()
         (tmp_path / name).write_text("[]")
+    (tmp_path / "i18n").mkdir()
+    (tmp_path / "i18n" / "en.messages.json").write_text("{}")
     (tmp_path / "1772350000" / "1772350000.json").write_text("{}")
-    (tmp_path / "wire.jsonl").write_bytes(lines({"type": "user", "message": {"content": "x"}}))
+    for folder in ("agents/main", "network"):
+        wire = tmp_path / folder / "wire.jsonl"
+        wire.parent.mkdir(parents=True)
+        wire.write_bytes(lines({"type": "turn", "message": {"content": "x"}}))
     (tmp_path / "session-2025-09-01T09-00-918f2c88.json").write_text("{}")
     found = find_files([tmp_path])
     counts = {"Cline": 2, "Kimi Code": 1, "Gemini CLI's old format": 1}

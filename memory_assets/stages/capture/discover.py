@@ -247,7 +247,8 @@ def _walk(folder: Path, left_out: dict[Path, str]) -> Iterator[Path]:
         yield folder
         return
     for parent, names in _folders(folder, fail):
-        yield from (Path(parent, name) for name in names if _is_candidate(name))
+        paths = (f"{parent}{os.sep}{name}" for name in names)
+        yield from map(Path, filter(_is_candidate, paths))
 
 
 def _folders(top: Path, fail: Callable[[OSError], None]) -> Iterator[tuple[str, list[str]]]:
@@ -285,13 +286,14 @@ def _modified_ns(path: Path) -> float:
         return float("inf")
 
 
-def _is_candidate(name: str) -> bool:
-    """Returns whether a file of that name may be a transcript."""
+def _is_candidate(path: str) -> bool:
+    """Returns whether a file at that path may be a transcript."""
+    name = path.rpartition(os.sep)[2]
     if name in _NOT_TRANSCRIPTS or name.startswith(".") or name.endswith(_UNFINISHED):
         return False
     is_renamed = name.endswith(_RENAMED) and _SESSION_NAME.search(name)
     is_usual = _JSON_LINES.search(name) or name.endswith(_DATABASES) or is_renamed
-    return bool(is_usual or recognise_name(name))
+    return bool(is_usual or recognise_name(path))
 
 
 def _inspect(path: Path, *, is_configured: bool = False) -> TranscriptFile | None:
@@ -300,7 +302,7 @@ def _inspect(path: Path, *, is_configured: bool = False) -> TranscriptFile | Non
     Raises `_NotTakenInError` instead of returning None for a file that the owner expects to be
     taken in: its path is configured, or its name is that of a transcript.
     """
-    if not (is_configured or _is_candidate(path.name)):
+    if not (is_configured or _is_candidate(str(path))):
         return None
     status = path.stat()
     has_session_name = _JSON_LINES.search(path.name) and _SESSION_NAME.search(path.name)
@@ -341,7 +343,7 @@ def _recognise_file(path: str, size: int, *_: int) -> tuple[HarnessDeclaration, 
     """
     if not size:
         raise _NotTakenInError("it is empty")
-    named = recognise_name(Path(path).name)
+    named = recognise_name(path)
     if named:
         return named, ""
     with Path(path).open("rb") as stream:
