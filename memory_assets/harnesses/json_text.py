@@ -121,11 +121,9 @@ def _cut_between_comments(text: str, node: Node, index: int) -> str:
         comma = plain.index(",", node.children[index - 1].end)
         text_before = text[:comma] + text[comma + 1 : member.member_start]
     # A comment up to the end of its line keeps that end.
-    return (
-        text_before.rstrip() + text_after
-        if _LINE_END.match(text_after)
-        else text_before + text_after.lstrip()
-    )
+    if _LINE_END.match(text_after):
+        return text_before.rstrip() + text_after
+    return text_before + text_after.lstrip()
 
 
 def _parse(text: str, at: int, member_start: int) -> Node:

@@ -125,11 +125,9 @@ class GeminiReader(TranscriptReader):
         Text beside them counts as theirs, because older clients write there what a tool returned.
         """
         outputs = [_output_of(result.get("response")) for result in results]
-        name = "user/functionResponse"
-        parsed = self.tool_result(
-            name, results[0].get("id"), "\n".join(filter(None, [*outputs, beside]))
-        )
-        parsed.text = strip_memories(str(parsed.content))
+        content = "\n".join(filter(None, [*outputs, beside]))
+        parsed = self.tool_result("user/functionResponse", results[0].get("id"), content)
+        parsed.text = strip_memories(content)
         parsed.tool_name = parsed.tool_name or text_or_none(results[0].get("name"))
         parsed.identity = f"gemini-result:{','.join(str(result.get('id')) for result in results)}"
         parsed.is_error = any("error" in (result.get("response") or {}) for result in results)
