@@ -190,6 +190,10 @@ class TranscriptReader(ABC):
             return Parsed("blank", "known") if is_blank else Parsed("broken", "broken")
         if type(record) is not dict:
             return Parsed(f"json/{type(record).__name__}", "unknown")
+        return self.read_record(record)
+
+    def read_record(self, record: dict[str, Any]) -> Parsed:
+        """Returns the record in normal form; never raises."""
         try:
             return self.parse(record)
         except (AttributeError, IndexError, KeyError, TypeError, ValueError):

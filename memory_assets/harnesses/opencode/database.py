@@ -2,8 +2,9 @@
 
 The lines are archived like those of a transcript that grows, so that every memory leads to bytes.
 Each part of a message is returned once, when it is complete: a tool's part as two lines, its call
-and its result. Messages that were taken back are named in a line `revert`. Only the tables
-`session`, `message` and `part` are read; others hold credentials.
+and its result. A part of another shape is one line `malformed`, so that it stops nothing else.
+Messages that were taken back are named in a line `revert`. Only the tables `session`, `message` and
+`part` are read; others hold credentials.
 """
 
 import sqlite3
@@ -17,6 +18,7 @@ import orjson
 
 from memory_assets.errors import TranscriptError
 from memory_assets.harnesses.declaration import ArchivedLines, open_database
+from memory_assets.harnesses.normal_form import load_line
 from memory_assets.text.patterns import words_beside
 
 _SESSIONS = """
@@ -25,11 +27,14 @@ SELECT id, parent_id, directory, title, version, time_created, time_updated, rev
 FROM session ORDER BY id
 """
 _PARTS = """
-SELECT message.id AS message_id, message.time_created AS created, message.data AS message,
-part.id, part.data AS part, part.time_updated FROM message JOIN part ON part.message_id = message.id
+SELECT message.id AS message_id, message.time_created AS created,
+CAST(message.data AS TEXT) AS message, part.id, CAST(part.data AS TEXT) AS part, part.time_updated
+FROM message JOIN part ON part.message_id = message.id
 WHERE message.session_id = ? ORDER BY message.id, part.id
 """
 _LEFT_OUT = words_beside(str(Path(__file__).with_name("reader.py")))["parts"]
+
+_MALFORMED = (AttributeError, KeyError, OverflowError, TypeError, ValueError)
 
 Row = Mapping[str, Any]
 
@@ -39,32 +44,48 @@ def read_new_lines(
 ) -> Iterator[tuple[str, bytes]]:
     """Yields the id of each session that changed, with its new lines; the file is not changed.
 
-    Sessions in ignored folders are skipped.
+    Sessions in ignored folders are skipped. Those that cannot be read are named after the others.
     """
+    unreadable: list[str] = []
     try:
         with closing(open_database(path)) as database:
             database.row_factory = sqlite3.Row
+            database.text_factory = lambda raw: raw.decode(errors="replace")
             database.execute("BEGIN")  # all of it as it is at one moment
             sessions = {row["id"]: dict(row) for row in database.execute(_SESSIONS)}
             for session in sessions.values():
                 name = _name_of(session, sessions)
                 lines = archived(name)
-                is_changed = _moment(_changed_ms(session)) > lines.until
-                if is_changed and not is_ignored(session["directory"]):
+                try:
+                    is_changed = _moment(_changed_ms(session)) > lines.until
+                    if not is_changed or is_ignored(session["directory"]):
+                        continue
                     parts = [dict(row) for row in database.execute(_PARTS, (session["id"],))]
-                    yield name, b"".join(_lines_of(session, name, parts, lines.read()))
-    except (sqlite3.Error, AttributeError, KeyError, TypeError, ValueError) as error:
+                    new_lines = b"".join(_lines_of(session, name, parts, lines.read()))
+                except _MALFORMED as error:
+                    unreadable.append(f"session {name}: {error}")
+                    continue
+                yield name, new_lines
+    except (sqlite3.Error, *_MALFORMED) as error:
+        unreadable.append(str(error))
+    if unreadable:
         raise TranscriptError(
-            f"Cannot read the database {path}: {error}. It is read again at the next run."
-        ) from error
+            f"Cannot read the database {path}: {'; '.join(unreadable)}. It is read again at the "
+            "next run."
+        )
 
 
 def _name_of(session: Row, sessions: Mapping[str, Row]) -> str:
-    """Returns the session's id; that of a sub-agent begins with the id of the session above it."""
-    top = session
-    while top["parent_id"] in sessions:
-        top = sessions[top["parent_id"]]
-    return session["id"] if top is session else f"{top['id']}/{session['id']}"
+    """Returns the session's id; that of a sub-agent begins with the id of the session above it.
+
+    A session above it may be missing from the database, or wrongly name one below it.
+    """
+    ids = [session["id"]]
+    parent = session["parent_id"]
+    while parent and parent not in ids:
+        ids.append(parent)
+        parent = sessions.get(parent, {}).get("parent_id")
+    return ids[0] if len(ids) == 1 else f"{ids[-1]}/{ids[0]}"
 
 
 def _changed_ms(session: Row) -> int:
@@ -87,7 +108,11 @@ def _lines_of(
     new_parts = [_loaded(row) for row in standing if row["id"] not in known_parts]
     complete_parts = list(filter(_is_complete, new_parts))
     for row in complete_parts:
-        yield from _lines_of_part(row, is_subagent="/" in name)
+        try:
+            yield from list(_lines_of_part(row, is_subagent="/" in name))
+        except _MALFORMED:
+            about = {"id": row["id"], "messageID": row["message_id"], "part": row["text"]}
+            yield _line({"type": "malformed", **about}, session["time_updated"])
     if complete_parts == new_parts:
         # Until the last line with the time of the session, the session counts as changed.
         yield _line(header, _changed_ms(session))
@@ -102,12 +127,13 @@ def _standing(session: Row, parts: Iterable[Row]) -> list[Row]:
 
 def _loaded(row: Row) -> Row:
     """Returns the row with its two objects, which are empty where they are no JSON objects."""
-    return {**row, **{name: _object_in(row[name]) for name in ("part", "message")}}
+    objects = {name: _object_in(row[name]) for name in ("part", "message")}
+    return {**row, "text": row["part"], **objects}
 
 
-def _object_in(text: str | bytes) -> dict[str, Any]:
+def _object_in(text: str | None) -> dict[str, Any]:
     try:
-        value = orjson.loads(text)
+        value = load_line((text or "").encode())
     except orjson.JSONDecodeError:
         return {}
     return value if isinstance(value, dict) else {}
@@ -133,9 +159,9 @@ def _parts_in(archived: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     message_of: dict[str, str] = {}
     for record in archived:
         if record["type"] == "revert":
-            undone = record["messages"]
+            undone = set(record["messages"])
             message_of = {id: name for id, name in message_of.items() if name not in undone}
-        elif "messageID" in record:
+        elif "messageID" in record and record["type"] != "call":  # its result may be missing
             message_of[record["id"]] = record["messageID"]
     return message_of
 
@@ -144,17 +170,20 @@ def _is_complete(row: Row) -> bool:
     """Returns whether the part will not change any more."""
     part = row["part"]
     message = row["message"]
-    if message.get("role") == "user" or "completed" in (message.get("time") or {}):
+    try:
+        if message.get("role") == "user" or "completed" in (message.get("time") or {}):
+            return True
+        if part["type"] == "tool":
+            return (part.get("state") or {}).get("status") in ("completed", "error")
+        return "end" in (part.get("time") or {})
+    except _MALFORMED:
         return True
-    if part.get("type") == "tool":
-        return (part.get("state") or {}).get("status") in ("completed", "error")
-    return "end" in (part.get("time") or {})
 
 
 def _lines_of_part(row: Row, *, is_subagent: bool) -> Iterator[bytes]:
     part = row["part"]
     message = row["message"]
-    if part.get("type") in _LEFT_OUT:
+    if part["type"] in _LEFT_OUT:
         return
     created = (message.get("time") or {}).get("created") or row["created"]
     about = {

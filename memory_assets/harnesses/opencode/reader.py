@@ -3,6 +3,7 @@
 A fork copies messages under new ids, with their times; so time and content identify a message.
 """
 
+import re
 from typing import Any
 
 from memory_assets.harnesses.human_words import strip_memories
@@ -86,5 +87,5 @@ def _header(record: dict[str, Any]) -> Parsed:
 
 def _unquoted(text: str) -> str:
     """Returns the words of `opencode run`, which puts a prompt of several words into quotes."""
-    is_quoted = len(text) > 2 and text[0] == text[-1] == '"'
+    is_quoted = re.fullmatch(r'"(?:[^"\\]|\\.)+"', text, re.DOTALL)
     return text[1:-1].replace('\\"', '"') if is_quoted else text

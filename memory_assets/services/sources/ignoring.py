@@ -16,8 +16,6 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import orjson
-
 from memory_assets.errors import SettingsError
 from memory_assets.harnesses.damaged_lines import records_in
 from memory_assets.harnesses.harness_list import HARNESSES
@@ -204,7 +202,7 @@ def _header_in(lines: Iterable[bytes], path: str, harness: Harness) -> tuple[str
     reader = open_reader(harness, path, session_id=path)
     is_marked = HARNESSES[harness].is_not_for_memory
     for record in chain.from_iterable(map(records_in, islice(lines, HEADER_LINES))):
-        folder = reader.read(orjson.dumps(record)).cwd
+        folder = reader.read_record(dict(record)).cwd
         if folder:
             return folder, bool(is_marked and is_marked(record))
     return "", False

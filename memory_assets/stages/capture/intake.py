@@ -53,9 +53,7 @@ Mask = Callable[[Sequence[bytes]], Sequence[tuple[bytes, int]]]
 WAITS_FOR_QUIET = 1
 """Mark in the recorded state of a file whose last line has a whole record and no newline yet."""
 
-_TIMESTAMP = re.compile(
-    rb'"timestamp":\s?"(20\d\d-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-5]\d(?:\.\d{1,6})?)Z"'
-)
+_TIMESTAMP = re.compile(r"20\d\d-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-5]\d(?:\.\d{1,6})?Z")
 _CWD = re.compile(rb'"cwd"\s*:\s*("(?:[^"\\]|\\.)*")')
 
 
@@ -415,7 +413,12 @@ def _is_json(text: bytes) -> bool:
 
 
 def times_of(lines: bytes) -> tuple[datetime | None, datetime | None]:
-    """Returns the earliest and the latest time stamp that is a possible date and time."""
-    stamps = {stamp.decode() for stamp in _TIMESTAMP.findall(lines)}
-    moments = list(filter(None, map(event_time, stamps)))
+    """Returns the earliest and the latest time stamp of a record that is a possible time.
+
+    A time stamp inside a record, such as one that a tool was given, says nothing about its time.
+    """
+    lines_with_any = (line for line in BytesIO(lines) if b'"timestamp"' in line)
+    records = chain.from_iterable(map(records_in, lines_with_any))
+    stamps = {str(record.get("timestamp")) for record in records}
+    moments = list(filter(None, map(event_time, filter(_TIMESTAMP.fullmatch, stamps))))
     return min(moments, default=None), max(moments, default=None)

@@ -1,10 +1,14 @@
 """OpenCode: each complete part of its database is archived once, as a line that memories lead to."""
 
+import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import polars as pl
 import pytest
 
+from memory_assets.harnesses.declaration import ArchivedLines
+from memory_assets.harnesses.opencode.database import read_new_lines
 from memory_assets.stages.capture.discover import find_files, find_transcripts
 from memory_assets.stages.capture.index import index_sources
 from memory_assets.stages.capture.intake import Machine, changed_files
@@ -220,6 +224,93 @@ def test_a_part_that_is_no_object_is_counted_and_costs_nothing_else(
     records = read(store, sources)
     assert authors(records) == ["owner", "assistant"]
     assert records.filter(status="unknown").height == 3
+
+
+DEEP = '{"type": "tool", "callID": "c", "tool": "t", "state": {"input": %s}}' % (
+    "[" * 300 + "]" * 300
+)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        '{"type": "tool", "callID": "c", "tool": "t", "state": "x"}',
+        '{"type": "text", "text": "x", "time": {"start": 1e300}}',
+        DEEP,
+    ],
+    ids=["state", "time", "depth"],
+)
+def test_a_part_of_another_shape_is_kept_and_the_others_are_read(
+    store: Store, sources: Path, database: Written, data: str
+):
+    database.turn(1, MAIN, RULE, "Yes.")
+    row = ("prt_0", "msg_001b", MAIN, 1, database.later(), data)
+    database.connection.execute("INSERT INTO part VALUES (?, ?, ?, ?, ?, ?)", row)
+    report = intake(store, sources)
+    records = read(store, sources)
+    assert (report.unreadable, authors(records)) == ([], ["owner", "assistant"])
+    assert records.filter(status="unknown")["record_type"].to_list() == ["malformed"]
+    content = b"".join(line.content for line in store.archive.lines(records["source_id"][0], 0))
+    assert json.dumps(data).encode() in content
+
+
+def test_a_session_that_cannot_be_read_is_named_and_the_others_are_read(
+    store: Store, sources: Path, database: Written
+):
+    database.session("ses_0")
+    database.connection.execute("UPDATE session SET time_updated = 1e300 WHERE id = 'ses_0'")
+    database.connection.execute("UPDATE session SET title = CAST(x'ff41' AS TEXT)")
+    database.turn(1, MAIN, RULE, "Yes.")
+    ((_, reason),) = intake(store, sources).unreadable
+    assert "session ses_0" in reason
+    assert authors(read(store, sources)) == ["owner", "assistant"]
+
+
+def test_a_time_in_a_call_s_input_does_not_make_the_session_look_read(
+    store: Store, sources: Path, database: Written
+):
+    database.message("msg_0", MAIN, "assistant")
+    state = {"status": "completed", "input": {"timestamp": "2031-05-01T09:00:00Z"}, "output": "a"}
+    database.part("prt_0", "msg_0", type="tool", tool="t", callID="c", state=state)
+    read(store, sources)
+    database.turn(1, MAIN, RULE, "Yes.")
+    assert authors(read(store, sources)) == ["assistant", "tool", "owner", "assistant"]
+
+
+@pytest.mark.parametrize("parents", [{"ses_2": "gone"}, {"ses_2": "ses_3", "ses_3": "ses_2"}])
+def test_a_session_is_a_sub_agent_s_also_if_the_one_above_is_missing_or_below_it(
+    store: Store, sources: Path, database: Written, parents: dict[str, str]
+):
+    for session, parent in parents.items():
+        database.session(session, parent=parent)
+    database.turn(1, "ses_2", "Always use feet.", "Found.")
+    assert authors(read(store, sources)) == ["subagent", "subagent"]
+
+
+def test_half_an_emoji_costs_no_part(store: Store, sources: Path, database: Written):
+    database.message("msg_1", MAIN, "user")
+    database.part("prt_1", "msg_1", type="text", text=f"{RULE} \ud83d")
+    assert authors(read(store, sources)) == ["owner"]
+
+
+def test_a_call_whose_result_was_not_archived_gets_it(database: Written):
+    database.message("msg_0", MAIN, "assistant")
+    state = {"status": "completed", "input": {}, "output": "a"}
+    database.part("prt_0", "msg_0", type="tool", tool="t", callID="c", state=state)
+    nothing = ArchivedLines(datetime.min.replace(tzinfo=UTC), list)
+    ((_, all_lines),) = read_new_lines(database.path, lambda _: nothing, lambda _: False)
+    until_call = [json.loads(line) for line in all_lines.splitlines()[:2]]
+    archived = ArchivedLines(nothing.until, lambda: until_call)
+    ((_, lines),) = read_new_lines(database.path, lambda _: archived, lambda _: False)
+    assert [record["type"] for record in until_call] == ["session", "call"]
+    assert "result" in [json.loads(line)["type"] for line in lines.splitlines()]
+
+
+def test_quotes_inside_a_prompt_are_the_owner_s(store: Store, sources: Path, database: Written):
+    prompt = '"metres" is right, not "feet"'
+    database.turn(1, MAIN, prompt, "Yes.")
+    records = read(store, sources)
+    assert records.filter(author="owner")["chars"].to_list() == [len(prompt)]
 
 
 def test_a_database_that_is_closed_is_left_as_it_is(store: Store, sources: Path, database: Written):

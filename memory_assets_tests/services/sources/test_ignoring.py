@@ -133,6 +133,14 @@ def test_sub_agents_of_an_ignored_session_are_not_read_wherever_they_ran():
     assert len(find_ignored(read_settings())) == 8
 
 
+def test_a_record_nested_too_deep_to_be_written_again_stops_nothing():
+    path = claude(1, str(Path.home() / "shop"))
+    deep = b'{"type":"user","x":%s}\n' % (b"[" * 300 + b"]" * 300)
+    path.write_bytes(deep + path.read_bytes())
+    ignore("clients/")
+    assert read() == {"0a000001"}
+
+
 def test_a_transcript_without_a_folder_is_compared_by_its_path():
     claude(1, "", slug="-home-mira-shop")
     claude(2, "", slug="-home-mira-acme")
