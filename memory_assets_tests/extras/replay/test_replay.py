@@ -35,7 +35,9 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
     def opened(folder: Path) -> Store:
         return open_store(
-            read_settings(data=folder / "store", timezone="UTC", owner="mira", now=NOW)
+            read_settings(
+                data=folder / "store", timezone="UTC", owner="mira", now=NOW, since_days=400
+            )
         )
 
     def build(folder: Path) -> None:
