@@ -22,13 +22,13 @@ from memory_assets_tests.structure import (
     stored_names,
 )
 
-CODE_LINES = 70_335
-CORE_LINES = 59_510
+CODE_LINES = 72_531
+CORE_LINES = 61_706
 """Lines of code without optional capabilities."""
-TEST_LINES = 43_292
-WORDS = 26_248
-ALTERNATIVES = 11_055
-MASKING_ALTERNATIVES = 1_147
+TEST_LINES = 45_691
+WORDS = 27_099
+ALTERNATIVES = 11_253
+MASKING_ALTERNATIVES = 1_146
 """Those in patterns of bytes included."""
 LONGEST_FILE = 450
 LONGEST_FUNCTION = 59
@@ -36,7 +36,7 @@ UNDOCUMENTED = 91
 FINISHED = (0, 0, 34, 30, 0.0004)
 """Functions with too many branches, assigning conditions, tuple assignments, nested comprehensions,
 share of vague names."""
-UNFINISHED = (18, 19, 54, 18, 0.055)
+UNFINISHED = (16, 17, 53, 18, 0.05)
 
 
 @pytest.fixture(scope="module")
