@@ -104,7 +104,12 @@ class WriteLocks:
         waits(f"Waiting for {self._writer()}, which writes {self._root} ...")
 
     def _note_writer(self) -> None:
-        """Notes the process and the command that hold the lock, without their arguments."""
+        """Notes the process and the command that hold the lock, without their arguments.
+
+        A folder that is no store yet stays as it is.
+        """
+        if not self._writer_file.parents[1].is_dir():
+            return
         words = [Path(sys.argv[0]).name, *filter(str.isalpha, sys.argv[1:2])]
         with suppress(OSError):
             make_folder(self._writer_file.parent)
