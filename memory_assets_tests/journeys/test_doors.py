@@ -55,7 +55,7 @@ def timeless(reply: dict[str, Any]) -> dict[str, Any]:
 QUESTIONS: list[tuple[list[str], dict[str, Any]]] = [
     (["how do we install packages"], {"question": "how do we install packages"}),
     (["pip", "--profile", "deep"], {"question": "pip", "profile": "deep"}),
-    (["pip", "-n", "1", "--project", "shop"], {"question": "pip", "limit": 1, "project": "shop"}),
+    (["pip", "-n", "1", "--project", "x"], {"question": "pip", "limit": 1, "project": "x"}),
     (
         ["uv", "--category", "rules-conventions", "--priority", "high"],
         {"question": "uv", "category": ["rules-conventions"], "priority": ["high"]},

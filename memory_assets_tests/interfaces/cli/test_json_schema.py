@@ -97,6 +97,7 @@ def validate(run: Run, *words: str) -> dict[str, object]:
 )
 def test_what_a_command_prints_is_valid(words: tuple[str, ...], run: Run):
     index(small_store())
+    (Path.home() / ".codex").mkdir()
     reply = validate(run, *words)
     assert reply["ok"]
 
