@@ -170,7 +170,7 @@ def is_connected(harness: str) -> bool:
     """Returns whether the settings of the harness have our hooks, so that its plugin has nothing to
     do.
     """
-    variable, folder, name = _fact_of(harness, "HOOKS_FILE")
+    variable, folder, name = _fact_of(harness, "HOOKS_FILE") or ("", "", "")
     settings = os.environ.get(variable) or os.path.join(home_folder(), folder)
     try:
         with open(os.path.join(settings, name), encoding="utf-8", errors="replace") as file:
@@ -350,10 +350,16 @@ def _print_context(harness: str, event: str, text: str) -> None:
 
 
 def _fact_of(harness: str, name: str) -> "Any":
-    """Returns what the package of the harness says to hooks under this name; else None."""
+    """Returns what the package of the harness says to hooks under this name; else None, as for a
+    harness that is not known.
+    """
     from importlib import import_module
 
-    return getattr(import_module(f"memory_assets.harnesses.{harness}"), name, None)
+    try:
+        package = import_module(f"memory_assets.harnesses.{harness}")
+    except ModuleNotFoundError:
+        return None
+    return getattr(package, name, None)
 
 
 def _print(text: str) -> None:
