@@ -70,11 +70,11 @@ def observed(store: Store, quote: str = SAID) -> None:
 
 
 def contents(store: Store) -> dict[str, bytes]:
-    """Every file of the store, but for the lock and what git and Chroma write when they are only opened."""
+    """Every file of the store, but for the locks and what git and Chroma write when they are only opened."""
     paths = (
         path
         for path in store.root.rglob("*")
-        if path.is_file() and path.name != "lock" and ".git" not in path.parts
+        if path.is_file() and path.name != "lock" and not {".git", "locks"} & {*path.parts}
     )
     return {path.relative_to(store.root).as_posix(): path.read_bytes() for path in paths}
 
