@@ -25,7 +25,7 @@ from memory_assets_tests.structure import (
 CODE_LINES = 72_537
 CORE_LINES = 61_712
 """Lines of code without optional capabilities."""
-TEST_LINES = 45_691
+TEST_LINES = 45_696
 WORDS = 27_099
 ALTERNATIVES = 11_253
 MASKING_ALTERNATIVES = 1_146
