@@ -85,7 +85,7 @@ def input_versions(store: Store, table: Table) -> dict[str, str]:
 
 @until_published("windows")
 def _older_days(tables: ParquetTables) -> frozenset[str]:
-    """Returns the days of which all windows are from before `--since`."""
+    """Returns the days whose windows are all older than `--since`."""
     windows = tables.read("windows", columns=["day", "status"]).drop_nulls("day")
     days = windows.group_by("day").agg(is_older=(pl.col("status") == "older").all())
     return frozenset(map(str, days.filter("is_older")["day"]))

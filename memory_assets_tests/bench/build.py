@@ -26,7 +26,7 @@ def build(small: bool = False) -> list[Row]:
         bare = answer_of("build", str(home / "store"))
         archive = disk_of(home / "store" / "resources")
         others = disk_of(home / "store") - archive
-    told = f"{cpu:.1f} CPU s in {seconds:.1f} s, of which bare encoding of {bare['texts']} texts {bare['cpu']:.1f}"
+    told = f"{cpu:.1f} CPU s in {seconds:.1f} s, bare encoding of {bare['texts']} texts alone {bare['cpu']:.1f}"
     sizes = f"archive {archive:.1f} MB, the rest {others:.1f} MB, transcripts {megabytes:.1f} MB"
     beyond = (cpu - bare["cpu"]) / megabytes
     return [

@@ -27,7 +27,6 @@ from memory_assets.interfaces.views.registry import view_of
 from memory_assets.interfaces.views.terminal import Reply
 from memory_assets.memory import MemoryAgent
 from memory_assets.schema.requests import Request
-from memory_assets.schema.tables import TABLES
 
 EVERY_DAY = "Every day"
 SET_UP = "Set up"
@@ -88,6 +87,8 @@ class Group(TyperGroup):
         try:
             return super().resolve_command(ctx, args)
         except typer.TyperException as error:
+            from memory_assets.schema.tables import TABLES
+
             if args[0] in TABLES:
                 error.message += f" Did you mean `memory data show {args[0]}`?"
             raise

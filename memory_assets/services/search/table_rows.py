@@ -68,11 +68,10 @@ def _latest_first(table: str, frame: pl.LazyFrame) -> pl.LazyFrame:
     """Returns the rows by their time, the latest first; a table without times by its key."""
     times = [name for name, dtype in schemas.schema_of(table).items() if dtype.is_temporal()]
     usual = [name for name in ("event_at", "started_at") if name in times]
-    moment = next(iter(usual or times), None)
-    rows = frame.sort(schemas.key_of(table))
-    if moment is None:
-        return rows
-    return rows.sort(moment, descending=True, nulls_last=True, maintain_order=True)
+    moments = (usual or times)[:1]
+    keys = schemas.key_of(table)
+    is_descending = [True] * len(moments) + [False] * len(keys)
+    return frame.sort(*moments, *keys, descending=is_descending, nulls_last=True)
 
 
 def sample_rows(tables: ParquetTables, table: str, count: int, seed: str) -> ShownRows:

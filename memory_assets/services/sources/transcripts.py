@@ -52,7 +52,7 @@ def find_sources(settings: Settings) -> list[TranscriptFile]:
 
 def distilled_since(settings: Settings) -> datetime | None:
     """Returns the moment since when a transcript must have changed to be distilled; None where the
-    settings name folders, of which all are.
+    settings name folders: then all are distilled.
     """
     return None if settings.source_folders() else read_since(settings)
 
