@@ -172,7 +172,7 @@ def opened(person: Setting, monkeypatch: pytest.MonkeyPatch, seconds: float) -> 
     return found.model
 
 
-@pytest.mark.parametrize(("case", "answer", "kind", "says"), CASES)
+@pytest.mark.parametrize(("case", "answer", "kind", "says"), CASES, ids=range(len(CASES)))
 def test_a_real_clients_failure_says_what_to_do(
     case: str,
     answer: Answer,
