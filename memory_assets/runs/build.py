@@ -201,8 +201,9 @@ def import_folder(path: Path) -> Built:
     if not changed:
         return replace(built, reason=f"{built.reason}; all tables are as exported")
     differing = (
-        f"Tables that differ from the exported ones: {', '.join(changed)}. New transcripts, or "
-        "another release, explain it."
+        f"Tables that differ from the exported ones: {', '.join(changed)}. What was not ingested "
+        "before the export, transcripts and memory files of this machine, or another release "
+        "explain it."
     )
     return replace(built, warnings=(*built.warnings, differing))
 

@@ -28,7 +28,7 @@ from memory_assets.runs.staleness import stale_days
 from memory_assets.runs.word_search import index_words
 from memory_assets.schema.extras import loaded
 from memory_assets.schema.progress import expect, part, works
-from memory_assets.schema.tables import JOBS, tables_in, with_sources
+from memory_assets.schema.tables import ADDED_JOBS, JOBS, tables_in, with_sources
 from memory_assets.services.forget.erase import finish
 from memory_assets.services.health import housekeeping
 from memory_assets.services.settings.which_store import is_sample
@@ -102,9 +102,16 @@ def update(runner: "Runner", jobs: Sequence[str], *, recall_first: bool = False)
             index_words(runner.store)
             if recall_first:
                 runner.run_recall_first()
+            has_added = False
             for job in jobs:
-                if runner.run_due(job) and job in WORKS:
+                has_run = runner.run_due(job)
+                has_added |= has_run and job in ADDED_JOBS
+                if has_run and job in WORKS:
                     works(WORKS[job])
+            if has_added:
+                # Such as notes about pages, which earlier jobs make memories of.
+                for job in jobs:
+                    runner.run_due(job)
             break
         except (Exception, PanicException) as error:
             runner.disconnect()
@@ -233,7 +240,8 @@ class Runner(ExitStack):
             if place == 0 and len(runs) > 1:
                 part(0.0)
                 if job == "process_days":
-                    self.run_due("rebuild_memories")
+                    # Files of the workspace and the other tables wait for the rest of the days.
+                    self._run_for_recall(due_runs(self.store, "rebuild_memories"))
                     works("recall works for the latest sessions")
                 for build_ahead in loaded("before_days"):
                     build_ahead(self, job, runs[1:])

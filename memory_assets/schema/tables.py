@@ -70,6 +70,9 @@ JOBS = {
 }  # fmt: skip
 """All jobs, in run order."""
 
+ADDED_JOBS = tuple(job.name for added in _OF_EXTRAS for job in getattr(added, "JOBS", ()))
+"""Those of optional capabilities, the last ones."""
+
 _TRIAGE = ("triage", "review")
 _REBUILD = ("rebuild_memories",)
 _STANDARDS = tuple(

@@ -11,7 +11,6 @@ import os
 import tomllib
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from zoneinfo import ZoneInfo
@@ -370,7 +369,7 @@ class CoreSettings(BaseSettings):
         """Returns these settings without the shared copy: the store is the data folder alone."""
         return self
 
-    @cached_property
+    @property
     def zone(self) -> ZoneInfo:
         """The owner's time zone."""
         return ZoneInfo(self.timezone)

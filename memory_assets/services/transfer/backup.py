@@ -11,7 +11,7 @@ import io
 import os
 import tarfile
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,9 +21,12 @@ import zstandard
 
 from memory_assets.errors import StoreError
 from memory_assets.schema.progress import track
+from memory_assets.services.settings.which_store import is_sample
 from memory_assets.services.transfer import contents
 from memory_assets.services.transfer.contents import MANIFEST, Manifest, hash_of
+from memory_assets.services.transfer.exported_settings import with_identity
 from memory_assets.services.transfer.place import Placed, place_store, write_below
+from memory_assets.store.places import SETTINGS_FILE
 from memory_assets.store.settings import Settings
 from memory_assets.store.store import Store
 from memory_assets.text.files import make_folder, sync_folder
@@ -139,12 +142,27 @@ def _write(file: IO[bytes], store: Store) -> Manifest:
         tarfile.open(fileobj=stream, mode="w|") as tar,
     ):
         _add(tar, HEADER, manifest.to_json())
-        for name, content in track(files, "Backing up"):
+        for name, content in _with_settings(track(files, "Backing up"), store):
             _add(tar, name, content)
             hashes[name] = hash_of(content)
         manifest = replace(manifest, files=hashes)
         _add(tar, MANIFEST, manifest.to_json())
     return manifest
+
+
+def _with_settings(files: Iterable[tuple[str, bytes]], store: Store) -> Iterator[tuple[str, bytes]]:
+    """Yields the files, the settings among them or after them with what the rows depend on.
+
+    The sample has settings of its own.
+    """
+    settings = b""
+    for name, content in files:
+        if name == SETTINGS_FILE:
+            settings = content
+        else:
+            yield name, content
+    if not is_sample(store.settings):
+        yield SETTINGS_FILE, with_identity(settings, store.settings)
 
 
 def _add(tar: tarfile.TarFile, name: str, content: bytes) -> None:

@@ -16,6 +16,9 @@ OF_A_MACHINE = frozenset({*PATHS, *PATH_LISTS, "now", "port"})
 ALWAYS = ("timezone", "owner")
 """Their defaults depend on the machine."""
 
+OF_ROWS = (*ALWAYS, "people")
+"""Settings on which the rows of a store depend, wherever it lies."""
+
 
 def render_settings(settings: Settings) -> tuple[bytes, tuple[str, ...]]:
     """Returns the text of a `memory.toml`, and the names of the settings that it leaves out."""
@@ -35,6 +38,20 @@ def render_settings(settings: Settings) -> tuple[bytes, tuple[str, ...]]:
         else:
             document[name] = value
     return tomlkit.dumps(document).encode(), tuple(left_out)
+
+
+def with_identity(content: bytes, settings: Settings) -> bytes:
+    """Returns the text of the store's `memory.toml` with the settings of `OF_ROWS` that it lacks,
+    which came from the environment or the machine.
+    """
+    import tomlkit
+
+    document = tomlkit.parse(content.decode())
+    for name in OF_ROWS:
+        value = getattr(settings, name)
+        if value and name not in document:
+            document[name] = value
+    return tomlkit.dumps(document).encode()
 
 
 def _is_folder(name: str, value: Any) -> bool:

@@ -18,7 +18,7 @@ def filled_store() -> Store:
     workspace = GitWorkspace(store.workspace)
     workspace.prepare()
     workspace.commit("Rules", ["MEMORY.md"])
-    (store.root / "memory.toml").write_text('review_days = 9\nowner = "mira"\n')
+    (store.root / "memory.toml").write_text('review_days = 9\nowner = "mira"\ntimezone = "UTC"\n')
     return store
 
 
