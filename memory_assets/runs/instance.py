@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     import dagster as dg
 
 
+CODE_LOCATION = "memory_assets.definitions"
+"""The module that the UI loads; it shows the module under the same name."""
+
 EVENT_LOG = "# Keeps the event log open"
 """Start of the part of dagster.yaml that keeps the event log in SQLite."""
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from polars.exceptions import PanicException
 
-from memory_assets.errors import DamagedError, StoreError, causes_of
+from memory_assets.errors import DamagedError, causes_of
 from memory_assets.runs import days as day_runs
 from memory_assets.runs.due import DueRun, due_runs
 from memory_assets.runs.estimate import expected_seconds
@@ -257,11 +257,7 @@ class Runner(ExitStack):
     ) -> None:
         """Runs the job, or only the named tables of it; raises `StoreError` where it fails."""
         quieten()
-        import dagster as dg
-        from dagster._core.utils import make_new_run_id
-
-        from memory_assets.runs.interrupts import interrupted_by_signals
-        from memory_assets.runs.liveness import holding
+        from memory_assets.runs.execute import execute
 
         definitions = self._definitions_from(stretch.first if stretch else date.max)
         if job == "nightly" and stretch:
@@ -274,21 +270,8 @@ class Runner(ExitStack):
         tags = day_runs.tags_of(
             job, stretch, keys=keys, ask_again=ask_again, started_by=self.started_by
         )
-        run_id = make_new_run_id()
-        with holding(self.store, run_id), interrupted_by_signals():
-            result = definitions.resolve_job_def(job).execute_in_process(
-                instance=self.instance,
-                run_config=day_runs.QUIET,
-                asset_selection=[dg.AssetKey(name) for name in tables],
-                tags=tags,
-                raise_on_error=True,
-                run_id=run_id,
-            )
-        if not result.success:
-            raise StoreError(
-                f"The run of '{job}' failed; see run {result.run_id} in the Dagster UI "
-                "(`memory up`)."
-            )
+        job_definition = definitions.resolve_job_def(job)
+        execute(self.instance, self.store, job_definition, tables, tags)
         self._jobs.append(job)
 
     def warm_up(self) -> None:

@@ -17,7 +17,6 @@ from pathlib import Path
 
 import dagster as dg
 import filelock
-from dagster._core.storage.tags import MAX_RETRIES_TAG
 
 from memory_assets.store.store import Store
 from memory_assets.text.files import make_folder
@@ -26,6 +25,9 @@ FOLDER = "running"
 """Below DAGSTER_HOME: one lock file for each process that runs."""
 
 WORKER = "worker"
+
+NO_RETRY = {"dagster/max_retries": "0"}
+"""Tag of a run that Dagster does not retry if it fails."""
 
 STARTING_SECONDS = 300.0
 """A new run holds no lock while it imports code. After this time its process is taken for dead."""
@@ -123,7 +125,7 @@ def fail_dead_runs(instance: dg.DagsterInstance, store: Store) -> list[str]:
 
 def _fail_run(instance: dg.DagsterInstance, run: dg.DagsterRun) -> None:
     """Marks the run as failed, without a retry: the sensors request what it left undone."""
-    instance.add_run_tags(run.run_id, {MAX_RETRIES_TAG: "0"})
+    instance.add_run_tags(run.run_id, NO_RETRY)
     reason = "The process of this run ended before the run did. What it left undone runs again."
     instance.report_run_failed(run, reason)
 
@@ -153,8 +155,8 @@ def _is_dead(store: Store, record: dg.RunRecord) -> bool:
     """Returns whether a process began the run, and none executes it or is about to."""
     run = record.dagster_run
     now = time.time()
-    # A run without an origin is executed by the process that made it.
-    has_one_process = run.remote_job_origin is None
+    # Of a run that another process executes, Dagster notes where that process finds the code.
+    has_one_process = run.remote_job_origin is None or run.job_code_origin is None
     try:
         active_at = _path(store, run.run_id).stat().st_mtime
         patience = 0.0 if has_one_process else BETWEEN_STEPS_SECONDS

@@ -22,7 +22,7 @@ from threading import Thread, Timer
 from typing import Self, TypeVar
 
 from memory_assets.runs.days import first_day_of
-from memory_assets.runs.instance import make_home
+from memory_assets.runs.instance import CODE_LOCATION, make_home
 from memory_assets.runs.worker import Worker
 from memory_assets.services.settings.which_store import environment_of, read_again
 from memory_assets.store.service_log import copy_lines, log_path
@@ -31,9 +31,6 @@ from memory_assets.store.store import Store
 from memory_assets.text.files import text_of
 
 T = TypeVar("T")
-
-CODE_LOCATION = "memory_assets.definitions"
-"""The module that the UI loads; it shows the module under the same name."""
 
 SERVICE = "memory_assets.interfaces.service"
 """The module of the process that answers commands; it ends when its stdin closes."""

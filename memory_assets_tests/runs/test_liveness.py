@@ -8,14 +8,10 @@ from collections.abc import Iterator
 
 import dagster as dg
 import pytest
-from dagster._core.remote_origin import (
-    GrpcServerCodeLocationOrigin,
-    RemoteJobOrigin,
-    RemoteRepositoryOrigin,
-)
 
 from memory_assets.assets import automation
 from memory_assets.runs import liveness
+from memory_assets.runs.execute import origin_of
 from memory_assets.runs.liveness import (
     BETWEEN_STEPS_SECONDS,
     FOLDER,
@@ -53,19 +49,18 @@ def instance() -> Iterator[dg.DagsterInstance]:
         yield made
 
 
+@dg.job
+def work() -> None: ...
+
+
 def begun(
-    instance: dg.DagsterInstance, status: dg.DagsterRunStatus, *, is_remote: bool = False
+    instance: dg.DagsterInstance, status: dg.DagsterRunStatus, *, by_daemon: bool = False
 ) -> str:
-    """A run of this process, or of the daemon; returns its id."""
-
-    @dg.job
-    def work() -> None: ...
-
-    location = GrpcServerCodeLocationOrigin(host="localhost", port=1, location_name="here")
-    origin = (
-        RemoteJobOrigin(RemoteRepositoryOrigin(location, "memory"), "work") if is_remote else None
-    )
-    return instance.create_run_for_job(work, status=status, remote_job_origin=origin).run_id
+    """A run of this process, or of one that the daemon started; returns its id."""
+    code = dg.reconstructable(work).get_python_origin() if by_daemon else None
+    return instance.create_run_for_job(
+        work, status=status, remote_job_origin=origin_of("work"), job_code_origin=code
+    ).run_id
 
 
 def with_slot(store: Store, instance: dg.DagsterInstance) -> str:
@@ -134,6 +129,17 @@ def test_a_run_whose_process_was_killed_is_failed_and_says_so(
     let_pass(monkeypatch, BETWEEN_STEPS_SECONDS + 1)
     assert fail_dead_runs(instance, store) == []
     assert list((store.dagster_home / FOLDER).iterdir()) == []
+
+
+def test_a_run_of_the_daemon_may_be_between_the_processes_of_two_steps(
+    store: Store, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+):
+    run_id = begun(instance, dg.DagsterRunStatus.STARTED, by_daemon=True)
+    hold(store, run_id)
+    killed(store, run_id)
+    assert fail_dead_runs(instance, store) == [run_id]
+    let_pass(monkeypatch, BETWEEN_STEPS_SECONDS + 1)
+    assert fail_dead_runs(instance, store) == []
 
 
 def test_runs_that_were_killed_stop_no_sensor(store: Store, instance: dg.DagsterInstance):
