@@ -19,6 +19,7 @@ from memory_assets.assets.factory import FIRST_DAY, make_assets  # noqa: E402
 from memory_assets.assets.freshness import deadlines  # noqa: E402
 from memory_assets.assets.housekeeping import housekeeping  # noqa: E402
 from memory_assets.assets.resources import StoreResource  # noqa: E402
+from memory_assets.assets.sources import make_sources  # noqa: E402
 from memory_assets.runs.days import first_day_of  # noqa: E402
 from memory_assets.store.settings import Settings, read_settings  # noqa: E402
 from memory_assets.store.store import Store  # noqa: E402
@@ -32,7 +33,7 @@ def assemble(
     Without `store`, each run opens the store that the settings name when it starts.
     """
     return dg.Definitions(
-        assets=make_assets(settings, first_day),
+        assets=[*make_sources(), *make_assets(settings, first_day)],
         asset_checks=make_checks(),
         jobs=list(ASSET_JOBS.values()),
         sensors=[*SENSORS, deadlines, housekeeping],

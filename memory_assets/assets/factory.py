@@ -16,6 +16,7 @@ from dagster._core.definitions.data_version import CODE_VERSION_TAG, DATA_VERSIO
 
 from memory_assets.assets.freshness import kept_fresh_by, policy_of, starters_of
 from memory_assets.assets.metadata import column_lineage, column_schema, shown
+from memory_assets.assets.sources import observations, source_keys
 from memory_assets.errors import (
     DamagedError,
     LabelsError,
@@ -144,6 +145,8 @@ def _asset(
         for line in report.log:
             context.log.info(line)
         for table in tables:
+            for observation in observations(store, table, keys):
+                context.log_event(observation)
             yield from _results(context, store, table, keys, report)
 
     return build
@@ -188,7 +191,7 @@ def _spec(table: Table, version: str, partitions: Partitions) -> dg.AssetSpec:
     return dg.AssetSpec(
         table.name,
         description=table.description,
-        deps=[_dep(table, TABLES[name]) for name in table.made_from],
+        deps=[*source_keys(table), *(_dep(table, TABLES[name]) for name in table.made_from)],
         group_name=GROUPS[table.stage],
         owners=OWNERS,
         kinds=set(table.kinds),

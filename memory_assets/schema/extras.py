@@ -32,6 +32,8 @@ class Place:
 class Inflow:
     """Data from outside the store that a table is built from."""
 
+    name: str
+    """Its name in Dagster's lineage."""
     waiting: str
     """Function that gets the store and returns since when each item waits."""
     source: str

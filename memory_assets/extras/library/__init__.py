@@ -31,6 +31,7 @@ EXTRA = Extra(
     },
     inflows={
         "feed_items": Inflow(
+            "feeds",
             "feeds:waiting",
             "feeds wait to be polled",
             "Run `memory library feeds poll`. Keep `memory up` running, which polls every hour, or "
