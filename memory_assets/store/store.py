@@ -30,6 +30,7 @@ import os
 import secrets
 import shutil
 import stat
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -68,6 +69,9 @@ SYNC_AGE_SECONDS = 60.0
 
 NUMBERS_OF_A_FOLDER = 1_000
 """Numbers of a day's proposals that each of several folders that share a store has for itself."""
+
+OTHER_KEYS = "other_keys"
+"""File beside the key, with the keys of other machines of the same person."""
 
 OTHERS = 0o077
 """Permissions of the group and of everybody else."""
@@ -125,6 +129,17 @@ class Store:
         return path.read_bytes()
 
     @property
+    def keys(self) -> tuple[bytes, ...]:
+        """The key, then those of the stores that exchange their content with this one."""
+        others = self.permanent / "resources" / OTHER_KEYS
+        return (self.key, *(others.read_bytes().split() if others.is_file() else ()))
+
+    @property
+    def own_place(self) -> int:
+        """The number of this store among those that exchange their content, from 1."""
+        return 1 + zlib.crc32(self.key) % (NUMBERS_OF_A_FOLDER - 1)
+
+    @property
     def workspace(self) -> Path:
         """The folder of MEMORY.md, a git repository."""
         return self.root / "workspace"
@@ -160,10 +175,11 @@ class Store:
 
     @property
     def first_number(self) -> int:
-        """The first number of a day's proposals. Folders that share the store start at different
-        numbers, so that no number is given twice.
+        """The first number of a day's proposals. Folders that share the store, and stores that
+        exchange their content, start at different numbers, so that no number is given twice.
         """
-        return 1 + NUMBERS_OF_A_FOLDER * (self.shared.place if self.shared else 0)
+        alone_or_own = self.own_place if len(self.keys) > 1 else 0
+        return 1 + NUMBERS_OF_A_FOLDER * (self.shared.place if self.shared else alone_or_own)
 
     def sync(self, *, is_erasing: bool = False, wait_seconds: float = LOCK_WAIT_SECONDS) -> None:
         """Exchanges changes with the shared copy, if there is one; raises `StoreError` if that

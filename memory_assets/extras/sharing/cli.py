@@ -1,8 +1,9 @@
-"""`memory serve tokens`, the options of a shared server, and `memory data push`."""
+"""`memory serve tokens`, the options of a shared server, `memory data push` and `pull`."""
 
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -207,7 +208,10 @@ class SharedOptions:
 def push(
     url: Annotated[
         str | None,
-        typer.Argument(help="Address of the shared memory; default: the setting push_url."),
+        typer.Argument(
+            help="A shared memory (https://…), or a machine of yours: "
+            "ssh://[user@]host[:port][/data-folder]; default: the setting push_url."
+        ),
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="List what would be sent; send nothing.")
@@ -216,19 +220,65 @@ def push(
         bool, typer.Option("--yes", help="Do not ask before the first push to a server.")
     ] = False,
 ) -> Reply:
-    """Send this machine's masked sessions to a shared memory; only what it does not have."""
+    """Send masked sessions to a shared memory, or what this store has to a machine of yours; only
+    what is missing there.
+    """
     from memory_assets.extras.sharing.push import Pusher
     from memory_assets.extras.sharing.settings import sharing
 
     agent = MemoryAgent()
     settings = sharing(agent.settings)
-    pusher = Pusher(agent.store, url or settings.push_url, settings.push_token)
+    address = url or settings.push_url
+    if address.startswith("ssh:") and not dry_run:
+        from memory_assets.extras.sharing.ssh import exchange
+
+        return _pushed_reply(exchange(agent.store, address))
+    pusher = Pusher(agent.store, address, settings.push_token)
     if dry_run:
         return view_reply(render_pushed, pusher.preview())
     if pusher.is_first and not yes:
         _check_agreement(pusher)
-    pushed = pusher.push()
-    return view_reply(render_pushed, pushed, exit_code=int(bool(pushed.warnings)))
+    return _pushed_reply(pusher.push())
+
+
+@data.command(epilog="Example: `memory data pull ssh://desktop`")
+def pull(
+    url: Annotated[
+        str | None,
+        typer.Argument(
+            help="A machine of yours: ssh://[user@]host[:port][/data-folder]; default: push_url."
+        ),
+    ] = None,
+) -> Reply:
+    """Fetch what a machine of yours has and this store lacks; makes the store if there is none."""
+    from memory_assets.extras.sharing.settings import sharing
+    from memory_assets.extras.sharing.ssh import exchange
+    from memory_assets.store.settings import read_settings
+    from memory_assets.store.store import open_store
+
+    store = open_store(read_settings())
+    address = url or sharing(store.settings).push_url
+    return _pushed_reply(exchange(store, address, is_pull=True), "Pulled from")
+
+
+@data.command("serve-push", epilog="Example: `memory data serve-push --stdio`")
+def serve_push(
+    folder: Annotated[
+        Path | None, typer.Argument(help="Data folder; default: that of the settings.")
+    ] = None,
+    stdio: Annotated[bool, typer.Option("--stdio", help="Answer over stdin and stdout.")] = False,
+) -> Reply:
+    """Answer a machine of yours: `memory data push ssh://…` runs this there."""
+    from memory_assets.extras.sharing.ssh import serve_folder
+
+    if not stdio:
+        raise QuestionError("It answers over stdin and stdout only: give --stdio.")
+    return Reply(None, afterwards=lambda: serve_folder(folder, sys.stdin.buffer, sys.stdout.buffer))
+
+
+def _pushed_reply(pushed: "Pushed", verb: str = "Pushed to") -> Reply:
+    view = partial(render_pushed, verb=verb)
+    return view_reply(view, pushed, exit_code=int(bool(pushed.warnings)))
 
 
 def _check_agreement(pusher: "Pusher") -> None:
@@ -251,10 +301,10 @@ def _check_agreement(pusher: "Pusher") -> None:
         raise QuestionError("That was not agreed to. Nothing was sent. In a script, give --yes.")
 
 
-def render_pushed(pushed: "Pushed") -> Parts:
+def render_pushed(pushed: "Pushed", verb: str = "Pushed to") -> Parts:
     """Renders the sessions that were or would be pushed, by project, and those left out."""
     sessions = sorted(pushed.sessions, key=lambda session: (session.project, session.path))
-    yield bold(_summary_of(pushed))
+    yield bold(_summary_of(pushed, verb))
     rows = list(_project_rows(sessions))
     if rows:
         yield table("project", "sessions", "new kB", rows=rows, numbers=("sessions", "new kB"))
@@ -267,19 +317,20 @@ def render_pushed(pushed: "Pushed") -> Parts:
         yield dim(f"left out: {counted(left_out.sessions, 'session')} {left_out.reason}")
     if pushed.sent_bytes:
         yield dim(
-            f"{_kilobytes(pushed.sent_bytes)} kB were sent. The server distils them at its "
-            "next `memory ingest`."
+            f"{_kilobytes(pushed.sent_bytes)} kB were sent. The next `memory ingest` distils them."
         )
 
 
-def _summary_of(pushed: "Pushed") -> str:
+def _summary_of(pushed: "Pushed", verb: str) -> str:
     if pushed.is_dry_run:
         count = counted(len(pushed.sessions), "session")
         return f"{count} would be pushed to {pushed.url}. Nothing was sent."
     summary = counted(pushed.pieces, "new piece") if pushed.pieces else "nothing new"
     if pushed.replaced:
         summary += f", {counted(pushed.replaced, 'piece')} replaced, with words masked since"
-    return f"Pushed to {pushed.url} as {pushed.person}: {summary}."
+    if pushed.events:
+        summary += f", {counted(pushed.events, 'new event')}"
+    return f"{verb} {pushed.url} as {pushed.person}: {summary}."
 
 
 def _project_rows(sessions: "list[SessionToPush]") -> Iterator[list[str]]:
@@ -304,4 +355,5 @@ def answer_types() -> dict[str, Any]:
         "serve tokens list": fields(tokens=list[dict[str, Any]]),
         "serve tokens revoke": fields(**without_secret),
         "data push": Pushed,
+        "data pull": Pushed,
     }

@@ -22,6 +22,7 @@ import orjson
 
 from memory_assets.errors import PushError
 from memory_assets.services.forget.erase import REASON, erase, keep_hashes
+from memory_assets.stages.capture.pushed_ids import original_session
 from memory_assets.stages.capture.tombstones import (
     Tombstone,
     Tombstones,
@@ -56,18 +57,19 @@ class PassedOn:
     tombstones: tuple[Tombstone, ...]
 
 
-def mask_as_sent(store: Store, entry: Range, sent: bytes, sha256: str) -> None:
-    """Masks in the archived range what is masked in the sent bytes.
+def mask_as_sent(store: Store, entry: Range, sent: bytes, sha256: str) -> bool:
+    """Masks in the archived range what is masked in the sent bytes; returns whether that changed
+    it.
 
     Raises `PushError` where the two differ by more than masked words.
     """
-    assert entry.pushed is not None
     span = (entry.byte_from, entry.byte_to)
     old_content = store.archive.read(entry.source_id, entry.generation, *span)
     new_content = _masked_as(old_content, sent)
     if new_content is None:
+        session = original_session(entry.conversation_id)
         raise PushError(
-            f"Bytes {entry.byte_from:,} to {entry.byte_to:,} of session {entry.pushed.session_id} "
+            f"Bytes {entry.byte_from:,} to {entry.byte_to:,} of session {session} "
             "differ from those that were sent before by more than masked words. The server keeps "
             "what it has."
         )
@@ -76,13 +78,15 @@ def mask_as_sent(store: Store, entry: Range, sent: bytes, sha256: str) -> None:
         phrases = phrases_of(old_content, new_content)
         long_phrases = [phrase for phrase in phrases if len(" ".join(phrase)) >= SHORTEST_WORDS]
         stones = dict.fromkeys(make_tombstone(phrase, store.key) for phrase in long_phrases)
-        person = entry.pushed.person
+        person = entry.pushed.person if entry.pushed else store.settings.owner
         note = {"at": now.isoformat(), "person": person, "tombstones": rows_of(stones)}
         path = make_folder(store.root / FOLDER) / f"{entry.id}-{sha256[:16]}.json"
         write_atomically(path, json.dumps(note).encode())
         keep_hashes(store, old_content, new_content)
-    sender = entry.pushed.model_copy(update={"sha256": sha256})
-    store.archive.restate(entry.id, new_content, at=now, because=REASON, pushed=sender)
+    sender = entry.pushed and entry.pushed.model_copy(update={"sha256": sha256})
+    if sender or new_content != old_content:
+        store.archive.restate(entry.id, new_content, at=now, because=REASON, pushed=sender)
+    return new_content != old_content
 
 
 def read_passed_on(store: Store) -> list[PassedOn]:

@@ -9,7 +9,7 @@ import base64
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import zstandard
 from pydantic import BaseModel, ConfigDict, Field
@@ -60,6 +60,8 @@ class Piece(BaseModel):
     starts_with_newline: bool = False
     content: str
     """Zstandard, in base64."""
+    noted: dict[str, Any] = {}
+    """What else the archive notes about its range, for another machine of the same person."""
 
     @property
     def held(self) -> Held:
@@ -117,6 +119,8 @@ class Stored:
     """Pieces in which words were masked since."""
     known: int = 0
     """Pieces that it had already."""
+    apart: tuple[str, ...] = ()
+    """Sources of which both machines of a person have different bytes: nothing was stored."""
 
 
 @dataclass(frozen=True)
@@ -142,9 +146,10 @@ class RawPiece:
 
 
 def pieces_of(
-    archive: Archive, ranges: Sequence[Range], held: Sequence[Held]
+    archive: Archive, ranges: Sequence[Range], held: Sequence[Held], longest: int = 0
 ) -> Iterator[RawPiece]:
-    """Yields all pieces of one source in order: those that the server has, then new ones.
+    """Yields all pieces of one source in order: those that the server has, then new ones of the
+    `longest` size at most, by default `PIECE_BYTES`, or of one line.
 
     Raises `TranscriptError` where the archive lacks bytes that the server has.
     """
@@ -163,7 +168,7 @@ def pieces_of(
             line = piece.line_to
         for entry in entries:
             if entry.byte_to > end:
-                yield from _cut(archive, entry, max(end, entry.byte_from))
+                yield from _cut(archive, entry, max(end, entry.byte_from), longest)
 
 
 def to_piece(raw_piece: RawPiece, content: bytes) -> Piece:
@@ -217,7 +222,7 @@ def without_long_strings(content: bytes) -> bytes:
     return cover(content, inner)
 
 
-def _cut(archive: Archive, entry: Range, start: int) -> Iterator[RawPiece]:
+def _cut(archive: Archive, entry: Range, start: int, longest: int) -> Iterator[RawPiece]:
     """Yields the range from the byte `start` on as pieces of as many whole lines as fit.
 
     Each piece has one line at least.
@@ -228,18 +233,18 @@ def _cut(archive: Archive, entry: Range, start: int) -> Iterator[RawPiece]:
     if at:
         line += content.count(b"\n", 0, at) - entry.starts_with_newline
     while at < len(content):
-        end = _end_of_piece(content, at)
+        end = _end_of_piece(content, at, longest or PIECE_BYTES)
         piece = RawPiece(entry, entry.byte_from + at, line, content[at:end])
         yield piece
         at = end
         line = piece.line_to
 
 
-def _end_of_piece(content: bytes, at: int) -> int:
+def _end_of_piece(content: bytes, at: int, longest: int) -> int:
     """Returns the byte after the last line of the piece that begins at the byte `at`."""
-    if len(content) - at <= PIECE_BYTES:
+    if len(content) - at <= longest:
         return len(content)
-    end = content.rfind(b"\n", at, at + PIECE_BYTES) + 1
+    end = content.rfind(b"\n", at, at + longest) + 1
     if end > at + 1:
         return end
     end_of_long_line = content.find(b"\n", at + 1) + 1

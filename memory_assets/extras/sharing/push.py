@@ -19,6 +19,7 @@ import orjson
 from memory_assets import errors
 from memory_assets.extras.sharing.pieces import (
     LONGEST_PIECE,
+    Held,
     Piece,
     RawPiece,
     pieces_of,
@@ -97,6 +98,8 @@ class Pushed:
     sent_bytes: int = 0
     """Bytes of all requests."""
     warnings: tuple[str, ...] = ()
+    events: int = 0
+    """New events of the ledger, of which only machines of the same person get any."""
 
 
 class Pusher:
@@ -147,7 +150,10 @@ class Pusher:
                 "There is no token. On the server, `memory serve tokens create NAME --person YOU "
                 "--scope push` makes one; here, put it into the environment as MEMORY_PUSH_TOKEN."
             )
-        self._connection = Connection(self.url, self._token)
+        return self._push(Connection(self.url, self._token))
+
+    def _push(self, connection: Connection) -> Pushed:
+        self._connection = connection
         sources, left_out = choose(self._store)
         person = self._update_record()
         waiting = self._waiting(sources)
@@ -188,7 +194,7 @@ class Pusher:
 
     def _send_all(self, sources: Sequence[PushSource]) -> None:
         pieces = self._pieces(sources)
-        for batch in _batches(pieces, lambda piece: len(piece.content), REQUEST_CHARS):
+        for batch in batches(pieces, lambda piece: len(piece.content), REQUEST_CHARS):
             self._send(batch)
             if self._counts["requests"] % SAVED_EVERY == 0:
                 self._record.save()
@@ -199,10 +205,10 @@ class Pusher:
         """Yields, in order, the masked pieces that the server does not have in this form."""
         mask = masking(tombstones_of(self._store))
         raw_pieces = self._raw_pieces(sources)
-        for batch in _batches(raw_pieces, lambda piece: len(piece.raw), MASKED_BYTES):
+        for batch in batches(raw_pieces, lambda piece: len(piece.raw), MASKED_BYTES):
             masked = mask([piece.raw for piece in batch])
             for raw_piece, (content, _) in zip(batch, masked, strict=True):
-                piece = to_piece(raw_piece, without_long_strings(content))
+                piece = self._piece(raw_piece, content)
                 is_held = piece.sha256 == raw_piece.sent_before
                 if is_held or piece.source_id in self._failed:
                     continue
@@ -219,23 +225,39 @@ class Pusher:
         for source in track(sources, "Pushing sessions"):
             held = self._record.held.get(source.source_id, ())
             try:
-                yield from pieces_of(self._store.archive, source.ranges, held)
+                yield from self._pieces_of(source, held)
             except errors.TranscriptError as error:
                 self._failed[source.source_id] = f"A session was not pushed: {error}"
+
+    def _pieces_of(self, source: PushSource, held: Sequence[Held]) -> Iterator[RawPiece]:
+        """Yields the pieces that the server has, then new ones."""
+        return pieces_of(self._store.archive, source.ranges, held)
+
+    def _piece(self, raw_piece: RawPiece, content: bytes) -> Piece:
+        """Returns the piece to send, with these masked bytes."""
+        return to_piece(raw_piece, without_long_strings(content))
 
     def _send(self, pieces: Sequence[Piece]) -> None:
         """Sends the pieces as one request, or in halves where that is too large.
 
         Notes in the record which pieces the server confirms.
         """
+        pieces = [piece for piece in pieces if piece.source_id not in self._failed]
         rows = [piece.model_dump(exclude_defaults=True) for piece in pieces]
         body = orjson.dumps({"client": self.client, "pieces": rows})
         answer = self._send_patiently("push", body)
         self._counts.update(sent_bytes=len(body), requests=1)
         if answer.status not in SMALLER or b'"QuotaError"' in answer.content:
             counts = self._data_of(answer)
+            apart = counts.get("apart", ())
             for piece in pieces:
-                self._record.confirm(piece.source_id, piece.held)
+                if piece.source_id in apart:
+                    self._failed[piece.source_id] = (
+                        f"Session {piece.session_id} has different bytes on both machines: each "
+                        "keeps its own."
+                    )
+                else:
+                    self._record.confirm(piece.source_id, piece.held)
             self._counts.update(pieces=counts["stored"], replaced=counts["replaced"])
             return
         if len(pieces) == 1:
@@ -283,7 +305,7 @@ class Pusher:
             waited += wait
 
 
-def _batches(items: Iterable[T], size_of: Callable[[T], int], most: int) -> Iterator[list[T]]:
+def batches(items: Iterable[T], size_of: Callable[[T], int], most: int) -> Iterator[list[T]]:
     """Yields the items in lists; the sizes in a list sum up to `most`, unless it has one item."""
     batch: list[T] = []
     size = 0

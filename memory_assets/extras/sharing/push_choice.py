@@ -73,12 +73,12 @@ def _reason(
     if set(persons) != {settings.owner}:
         return OF_OTHERS
     excluded = sorted(
-        project for project in projects if not _may_push(sharing(settings).push_projects, project)
+        project for project in projects if not may_push(sharing(settings).push_projects, project)
     )
     return f"of {excluded[0]}: `push_projects` leaves it out" if excluded else ""
 
 
-def _may_push(names: Sequence[str], project: str) -> bool:
+def may_push(names: Sequence[str], project: str) -> bool:
     """Returns whether the setting `push_projects` lets sessions of the project be pushed."""
     has_only_exclusions = bool(names) and all(name.startswith("!") for name in names)
     is_included = project in names or ALL_PROJECTS in names or has_only_exclusions

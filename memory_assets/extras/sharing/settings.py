@@ -1,8 +1,17 @@
 """The settings of sharing."""
 
+from typing import Annotated
+
 from pydantic import BaseModel
 
 from memory_assets.schema import setting_types
+
+Address = Annotated[
+    str,
+    setting_types.matching(
+        r"(https?|ssh)://[^\s?#]+", "an address such as https://memory.example or ssh://desktop"
+    ),
+]
 
 
 class SharingSettings(BaseModel):
@@ -17,8 +26,14 @@ class SharingSettings(BaseModel):
         ge=0,
         allow_inf_nan=False,
     )
-    push_url: setting_types.ServerAddress = setting_types.setting(
-        "Shared memory to which `memory data push` sends this machine's masked sessions.", ""
+    push_url: Address = setting_types.setting(
+        "Shared memory, or machine of yours (`ssh://…`), to which `memory data push` sends.", ""
+    )
+    push_ssh: str = setting_types.setting(
+        "Command that reaches machines of yours, with options.", "ssh"
+    )
+    push_command: str = setting_types.setting(
+        "How to run `memory` on them, such as /home/me/.local/bin/memory.", "memory"
     )
     push_token: str = setting_types.setting(
         "Token with the scope push for that server; better in MEMORY_PUSH_TOKEN.", "", repr=False

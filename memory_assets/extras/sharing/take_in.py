@@ -69,25 +69,26 @@ def take_in(store: Store, reader: Reader, body: Mapping[str, Any]) -> Stored:
     Raises `PushError` for a piece that contradicts itself or does not follow the archived ones,
     `QuotaError` beyond the person's limit, and `StoreBusyError` while another process writes.
     """
-    push = _parse(body)
-    contents = [_content_of(piece) for piece in push.pieces]
+    push = parse(body)
+    contents = [content_of(piece) for piece in push.pieces]
     masked = masking(tombstones_of(store))(contents)
     counts: Counter[str] = Counter()
     with store.lock(LOCK_SECONDS):
         used = sum(entry.byte_to - entry.byte_from for entry, _ in _sent_by(store, reader.person))
         for piece, (content, masked_count) in zip(push.pieces, masked, strict=True):
             entry = _range(store, reader, push.client, piece, content, masked_count)
-            outcome = _place(store, entry, piece, content, used)
+            outcome = place(store, entry, piece, content, used)
             counts[outcome] += 1
             if outcome == "stored":
                 used += len(content)
-    return Stored(**counts)
+    return Stored(counts["stored"], counts["replaced"], counts["known"])
 
 
-def _place(store: Store, entry: Range, piece: Piece, content: bytes, used: int) -> str:
+def place(store: Store, entry: Range, piece: Piece, content: bytes, used: int = 0) -> str:
     """Archives the piece as the range `entry`; returns the field of `Stored` in which it counts.
 
-    `used` are the bytes that the person has on the server.
+    `used` are the bytes that the person has on the server. Raises `PushError` for a piece that does
+    not fit what is archived.
     """
     ranges = store.archive.ranges(entry.source_id)
     earlier = next((archived for archived in ranges if archived.id == entry.id), None)
@@ -96,8 +97,8 @@ def _place(store: Store, entry: Range, piece: Piece, content: bytes, used: int) 
         _check_quota(store, entry, used + len(content), used)
         store.archive.append(entry, content)
         return "stored"
-    assert earlier.pushed is not None
-    if _held(earlier, earlier.pushed) == piece.held:
+    sha256 = earlier.pushed.sha256 if earlier.pushed else earlier.sha256
+    if (earlier.byte_to, sha256) == (piece.byte_to, piece.sha256):
         return "known"
     if earlier.byte_to != piece.byte_to:
         raise PushError(f"{_name_of(piece)} was sent with another end before. {AGAIN}")
@@ -155,8 +156,7 @@ def _check_follows(piece: Piece, ranges: Sequence[Range]) -> None:
 def _check_quota(store: Store, entry: Range, size: int, used: int) -> None:
     """Raises `QuotaError` if the person may not have `size` bytes; `used` are the present bytes."""
     limit = sharing(store.settings).pushed_gb
-    if limit and size > limit * GIGABYTE:
-        assert entry.pushed is not None
+    if entry.pushed and limit and size > limit * GIGABYTE:
         raise QuotaError(
             f"The server has {used / GIGABYTE:.2f} GB of {entry.pushed.person}, and its setting "
             f"`pushed_gb` allows {limit:g}. What was sent before is safe. Ask its owner to raise "
@@ -164,7 +164,7 @@ def _check_quota(store: Store, entry: Range, size: int, used: int) -> None:
         )
 
 
-def _content_of(piece: Piece) -> bytes:
+def content_of(piece: Piece) -> bytes:
     """Returns the bytes of the piece; raises `PushError` if they contradict its fields."""
     try:
         return piece.read()
@@ -174,7 +174,8 @@ def _content_of(piece: Piece) -> bytes:
         ) from None
 
 
-def _parse(body: Mapping[str, Any]) -> Push:
+def parse(body: Mapping[str, Any]) -> Push:
+    """Returns the request of a push; raises `PushError` if it is none."""
     try:
         return Push.model_validate(body)
     except ValidationError as error:

@@ -72,7 +72,7 @@ def finish(store: Store) -> Counter[str]:
         if not events:
             return Counter()
         store.sync()
-        tombstones = read_tombstones(events, store.key)
+        tombstones = read_tombstones(events, *store.keys)
         with_history = any(event.payload["with_history"] for event in events)
         since = min(event.at for event in events)
         changed = erase(store, tombstones, since=since, with_history=with_history)

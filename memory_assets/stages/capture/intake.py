@@ -303,7 +303,7 @@ def _find_position(file: TranscriptFile, session: str, intake: _Intake) -> _Posi
     if not ranges:
         return _Position(source)
     ranges = [entry for entry in ranges if entry.generation == ranges[-1].generation]
-    if _continues(file, ranges, intake.store.key):
+    if _continues(file, ranges, intake.store.keys):
         return _end_of(ranges, intake.store.archive)
     archived_file = intake.files.get(ranges[-1].path)
     if archived_file is None or archived_file.path == file.path:
@@ -318,14 +318,17 @@ def _end_of(ranges: Sequence[Range], archive: Archive) -> _Position:
     return _Position(last.source_id, last.generation, last.byte_to, last.line_to, ending != b"\n")
 
 
-def _continues(file: TranscriptFile, ranges: Sequence[Range], key: bytes) -> bool:
-    """Returns whether the file still has the archived bytes, as far as they are compared."""
+def _continues(file: TranscriptFile, ranges: Sequence[Range], keys: Sequence[bytes]) -> bool:
+    """Returns whether the file still has the archived bytes, as far as they are compared.
+
+    Another machine may have archived them, with its own key.
+    """
     with file.open() as stream:
         for entry in _ranges_to_compare(ranges):
             skip_to(stream, entry.byte_from)
             raw = stream.read(entry.byte_to - entry.byte_from)
-            raw_hmac = hmac.new(key, raw, hashlib.sha256).hexdigest()
-            if not hmac.compare_digest(raw_hmac, entry.raw_hmac):
+            hashes = [hmac.new(key, raw, hashlib.sha256).hexdigest() for key in keys]
+            if entry.raw_hmac not in hashes:
                 return False
     return True
 

@@ -15,7 +15,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, product
 from typing import Any
 
 from memory_assets.store.ledger import WORDS_ERASED, WORDS_FORGOTTEN, Event
@@ -59,10 +59,10 @@ class Tombstone:
 
 
 class Tombstones:
-    """All forgotten phrases, and the key of their hashes."""
+    """All forgotten phrases, and the keys of their hashes."""
 
-    def __init__(self, tombstones: Iterable[Tombstone], key: bytes) -> None:
-        self._key = hashlib.sha256(key).digest()
+    def __init__(self, tombstones: Iterable[Tombstone], *keys: bytes) -> None:
+        self._keys = [hashlib.sha256(key).digest() for key in keys]
         self._by_anchor: dict[str, list[Tombstone]] = defaultdict(list)
         self._anchor_words: dict[bytes, bool] = {}
         """Whether a word is an anchor, of the words looked up so far."""
@@ -114,7 +114,9 @@ class Tombstones:
         if word not in self._anchor_words:
             inner = words_of(word.decode("utf-8", "replace"))
             self._anchor_words[word] = any(
-                _anchor_of(inner_word, self._key) in self._by_anchor for inner_word in inner
+                _anchor_of(inner_word, key) in self._by_anchor
+                for inner_word in inner
+                for key in self._keys
             )
         return self._anchor_words[word]
 
@@ -126,13 +128,13 @@ class Tombstones:
         text = raw.decode("utf-8", "surrogateescape")
         words = [(match.start(), match.end()) for match in _WORD.finditer(text)]
         normal = [_normal(text[start:end]) for start, end in words]
-        for at, word in enumerate(normal):
-            for tombstone in self._by_anchor.get(_anchor_of(word, self._key), ()):
+        for key, (at, word) in product(self._keys, enumerate(normal)):
+            for tombstone in self._by_anchor.get(_anchor_of(word, key), ()):
                 first = at - tombstone.place
                 end = first + tombstone.words
                 if first < 0 or end > len(words):
                     continue
-                if _digest_of(normal[first:end], self._key) == tombstone.digest:
+                if _digest_of(normal[first:end], key) == tombstone.digest:
                     yield from (_in_bytes(text, span) for span in _joined(text, words[first:end]))
 
 
@@ -204,14 +206,14 @@ def _digest_of(words: Sequence[str], key: bytes) -> str:
 
 def tombstones_of(store: Store) -> Tombstones:
     """Returns all tombstones of the store; every text that comes in is masked with them."""
-    return read_tombstones(store.ledger.events([WORDS_FORGOTTEN]), store.key)
+    return read_tombstones(store.ledger.events([WORDS_FORGOTTEN]), *store.keys)
 
 
-def read_tombstones(events: Iterable[Event], key: bytes) -> Tombstones:
+def read_tombstones(events: Iterable[Event], *keys: bytes) -> Tombstones:
     """Returns the tombstones in the events of the ledger."""
     forgotten = (event for event in events if event.kind == WORDS_FORGOTTEN)
     rows = (row for event in forgotten for row in event.payload["tombstones"])
-    return Tombstones((Tombstone(**row) for row in rows), key)
+    return Tombstones((Tombstone(**row) for row in rows), *keys)
 
 
 def unfinished(events: Sequence[Event]) -> list[Event]:

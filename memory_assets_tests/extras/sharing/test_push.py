@@ -354,7 +354,12 @@ def test_a_client_is_not_trusted(server: Recorder, laptop: Laptop):
         "sha256": hashlib.sha256(bare).hexdigest(), "content": pieces.pack(bare),
     }  # fmt: skip
     answer = connection.send("push", orjson.dumps({**body, "pieces": [sent]}))
-    assert connection.envelope_of(answer)["data"] == {"stored": 1, "replaced": 0, "known": 0}
+    assert connection.envelope_of(answer)["data"] == {
+        "stored": 1,
+        "replaced": 0,
+        "known": 0,
+        "apart": [],
+    }
     assert SECRET.encode() not in pushed_bytes(MemoryAgent().store)["bare"]
 
 

@@ -1,0 +1,309 @@
+"""Reaches another machine of the same person over ssh (`own_machines` says what is exchanged).
+
+The system's `ssh` runs `memory data serve-push --stdio` there, with the person's own configuration,
+keys, agent and jump hosts; nothing listens on a port. Both sides first send a line with `MAGIC`,
+then what they are. After that, each line is a request, `[path, body]`, or an answer to one.
+"""
+
+import re
+import secrets
+import shlex
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import Thread
+from typing import IO, Any
+from urllib.parse import unquote
+
+import orjson
+from pydantic import TypeAdapter
+
+from memory_assets.errors import (
+    MemoryAssetsError,
+    PushError,
+    QuestionError,
+    StoreError,
+    UnreachableError,
+)
+from memory_assets.extras.sharing.own_machines import OwnPusher, answer
+from memory_assets.extras.sharing.push import Pushed
+from memory_assets.extras.sharing.remote_memory import Connection, Response
+from memory_assets.extras.sharing.settings import SharingSettings, sharing
+from memory_assets.schema import frames
+from memory_assets.schema.tables import table_names
+from memory_assets.store.settings import read_settings
+from memory_assets.store.store import OTHER_KEYS, Store, open_store
+from memory_assets.text.checksums import with_checksum
+from memory_assets.text.files import append_line, write_atomically
+
+MAGIC = b"memory serve-push "
+PROTOCOL = 1
+LONGEST_LINE = 128 * 1024 * 1024
+"""Bytes of a request or an answer; one with the largest piece has fewer."""
+
+MOST_NOISE = 1_000
+"""Lines before `MAGIC` that are skipped: a shell may print a greeting."""
+
+END_SECONDS = 10.0
+"""Time that the other side has to end once the connection is closed."""
+
+AGAIN = "What arrived is safe: the same command goes on where it stopped."
+REMEDIES = {
+    "host key": "ssh does not know its host key, or knows another one. Compare it with that of the "
+    "machine, then connect once with `ssh`.",
+    "permission denied": "It does not let you in: try `ssh` first.",
+    "not found": "A shell without a terminal often has a shorter PATH. Ask for the place there "
+    "(`command -v memory`), then `memory config set push_command /home/me/.local/bin/memory`.",
+    "no such command": "Its release cannot do this. Upgrade memory_assets there.",
+}
+"""Words in what ssh or the other side says → what to do."""
+
+NOT_UNDERSTOOD = (ValueError, TypeError, KeyError, RecursionError)
+"""Errors while a request of another release, or of nobody's, is read."""
+
+_ADDRESS = re.compile(r"(ssh://(?:[\w.+-]+@)?[\w.\[][\w.:\]-]*)(?:/(.*))?")
+_KEY = re.compile(r"[0-9a-f]{64}")
+_CHECKSUM = re.compile(rb', "crc": "[0-9a-f]{8}"\}\Z')
+_NUMBER = re.compile(rb"\b([a-z]-\d{8}-)(\d{3})\b")
+
+
+class Wire(Connection):
+    """Sends and receives lines; as a `Connection`, it sends the requests of a push."""
+
+    def __init__(self, url: str, source: IO[bytes], target: IO[bytes]) -> None:
+        self.url = url
+        self._source = source
+        self._target = target
+
+    def send(self, path: str, body: bytes | None = None) -> Response:
+        """Returns the answer to the request."""
+        self.write(b'["%s",%s]' % (path.encode(), body or b"null"))
+        return Response(200, None, self.read())
+
+    def envelope_of(self, response: Response) -> dict[str, Any]:
+        """Returns the JSON of the answer; raises the error of the other side, with its name."""
+        try:
+            return super().envelope_of(response)
+        except MemoryAssetsError as error:
+            raise type(error)(f"{self.url}: {error}") from None
+
+    def write(self, line: bytes) -> None:
+        """Sends one line."""
+        self._target.write(line + b"\n")
+        self._target.flush()
+
+    def read(self) -> bytes:
+        """Returns the next line. Raises `EOFError` where the other side ends, also within a line,
+        `PushError` for a line that is longer than any that is sent.
+        """
+        line = self._source.readline(LONGEST_LINE)
+        if len(line) == LONGEST_LINE:
+            raise PushError(f"A line has more than {LONGEST_LINE:,} bytes.")
+        if not line.endswith(b"\n"):
+            raise EOFError
+        return line
+
+    def answer_requests(self, store: Store) -> bytes:
+        """Answers requests until a line is none, and returns that line."""
+        line = self.read()
+        while line.startswith(b"["):
+            path, body = orjson.loads(line)
+            if path == "pull":
+                data = OwnPusher(store, self.url, "").send(self)
+            else:
+                data = answer(store, path, body)
+            self.write(orjson.dumps({"ok": True, "data": data}))
+            line = self.read()
+        return line
+
+
+def exchange(store: Store, url: str, *, is_pull: bool = False) -> Pushed:
+    """Sends what the other machine lacks, or with `is_pull` fetches what this one lacks.
+
+    What was taken in survives an interruption.
+    """
+    if store.shared is not None:
+        raise QuestionError("This store is in a bucket: set `store` on the other machine, too.")
+    pusher = OwnPusher(store, url, "")
+    with _connected(pusher.url, store) as wire:
+        _meet_far(store, wire)
+        if not is_pull:
+            return pusher.send(wire)
+        wire.write(b'["pull",null]')
+        response = Response(200, None, wire.answer_requests(store))
+        data = wire.envelope_of(response)["data"]
+        return TypeAdapter(Pushed).validate_python({**data, "url": pusher.url})
+
+
+def serve_folder(folder: Path | None, source: IO[bytes], target: IO[bytes]) -> int:
+    """Answers another machine of the same person about the store in the folder, by default that of
+    the settings; returns the exit code.
+    """
+    wire = Wire("", source, target)
+    wire.write(MAGIC)
+    try:
+        store = _open(folder)
+        wire.write(orjson.dumps({"ok": True, "data": _hello(store)}))
+        line = wire.read()
+        if not line.startswith(MAGIC):
+            raise PushError("Only `memory data push ssh://…` and `pull` talk with this.")
+        theirs = orjson.loads(line.removeprefix(MAGIC))
+        wire.url = f"machine {theirs.get('host')}"
+        _join(store, theirs)
+        wire.answer_requests(store)
+        return 0
+    except EOFError:
+        return 0
+    except MemoryAssetsError as error:
+        fault = error
+    except OSError as error:
+        fault = StoreError(f"{error.strerror} ({error.filename}). Free space there. {AGAIN}")
+    except NOT_UNDERSTOOD as error:
+        fault = PushError(f"A request cannot be understood: {str(error)[:200]}.")
+    described = {"type": type(fault).__name__, "message": str(fault)}
+    with suppress(OSError):  # the other side is gone
+        wire.write(orjson.dumps({"ok": False, "error": described}))
+    return 1
+
+
+def _open(folder: Path | None) -> Store:
+    settings = read_settings(data=folder.expanduser()) if folder else read_settings()
+    if not (settings.data / "VERSION").is_file():
+        raise StoreError(
+            f"There is no store in {settings.data}. Run `memory up` there once, or name the data "
+            "folder: ssh://host/home/me/memory."
+        )
+    return open_store(settings)
+
+
+def _hello(store: Store) -> dict[str, Any]:
+    """Returns what the store says of itself to another machine of the same person."""
+    return {
+        "protocol": PROTOCOL,
+        "host": socket.gethostname(),
+        "owner": store.settings.owner,
+        "timezone": store.settings.timezone,
+        "keys": [key.decode() for key in store.keys],
+    }
+
+
+def _meet_far(store: Store, wire: Wire) -> None:
+    """Lets both stores know each other; skips what a shell prints first."""
+    lines = (wire.read() for _ in range(MOST_NOISE))
+    if MAGIC.strip() not in map(bytes.strip, lines):
+        raise PushError(f"{wire.url} does not answer as `memory data serve-push` does.")
+    theirs = wire.envelope_of(Response(200, None, wire.read()))["data"]
+    if theirs["keys"][:1] == [store.key.decode()]:  # one store is a copy of the other
+        with store.lock():
+            folder = store.root / "resources"
+            append_line(folder / OTHER_KEYS, store.key)
+            write_atomically(folder / "key", secrets.token_hex(32).encode())
+            vars(store).pop("key")
+    wire.write(MAGIC + orjson.dumps(_hello(store)))
+    _join(store, theirs)
+
+
+def _join(store: Store, theirs: Mapping[str, Any]) -> None:
+    """Notes the keys of the other machine, with which hashes in its ledger are made.
+
+    Raises `PushError` if the two stores do not fit together.
+    """
+    ours = _hello(store)
+    for name in ("protocol", "owner", "timezone"):
+        if ours[name] != theirs.get(name):
+            remedy = f"set MEMORY_{name.upper()}" if name != "protocol" else "upgrade the older one"
+            raise PushError(
+                f"The {name} of the stores differs: {ours[name]!r} on {ours['host']}, "
+                f"{theirs.get(name)!r} on {theirs.get('host')!r}. Machines of one person have the "
+                f"same: {remedy}."
+            )
+    keys = [key for key in theirs["keys"] if _KEY.fullmatch(key) and key not in ours["keys"]]
+    with store.lock():
+        if len(store.keys) == 1 and ours["keys"][0] not in theirs["keys"]:
+            _renumber(store)
+        for key in keys:
+            append_line(store.root / "resources" / OTHER_KEYS, key.encode())
+
+
+def _renumber(store: Store) -> None:
+    """Gives the proposals that were numbered while the store was alone numbers of its place: the
+    other machine gave the same ones. Can be repeated.
+    """
+    for path in sorted((store.root / "ledger").glob("*.jsonl")):
+        lines = path.read_bytes().splitlines()
+        numbered = [_NUMBER.sub(rb"\g<1>%d\2" % store.own_place, line) for line in lines]
+        changed = [
+            line if line == old_line else with_checksum(_CHECKSUM.sub(b"}", line))
+            for old_line, line in zip(lines, numbered, strict=True)
+        ]
+        if numbered != lines:
+            write_atomically(path, b"\n".join(changed) + b"\n")
+    for table in table_names():
+        if "proposal_id" in frames.schema_of(table):
+            for part in store.tables.parts(table):
+                store.tables.drop(table, part)
+
+
+@contextmanager
+def _connected(url: str, store: Store) -> Iterator[Wire]:
+    """Yields the connection to the other machine; where it breaks, an error says what to do."""
+    command = _command(url, sharing(store.settings))
+    host = command[-2]
+    pipe = subprocess.PIPE
+    try:
+        process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe)
+    except OSError as error:
+        raise UnreachableError(
+            f"Cannot run `{command[0]}`: {error.strerror}. Install OpenSSH's client."
+        ) from None
+    assert process.stdin and process.stdout and process.stderr
+    messages: list[str] = []
+    reader = Thread(target=_pass_on, args=(process.stderr, messages), daemon=True)
+    reader.start()
+    try:
+        yield Wire(host, process.stdout, process.stdin)
+    except (EOFError, BrokenPipeError):
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(END_SECONDS)
+        reader.join(END_SECONDS)
+        raise UnreachableError(f"{host}: {_cause(messages)}") from None
+    finally:
+        with suppress(OSError):
+            process.stdin.close()
+        process.kill()
+        process.wait()
+
+
+def _command(url: str, settings: SharingSettings) -> list[str]:
+    """Returns the command that runs the other side; its last two words are the machine, and the
+    command there.
+    """
+    address = _ADDRESS.fullmatch(url)
+    if address is None:
+        raise QuestionError(
+            f"{url[:80]!r} is no address of a machine; use the form ssh://me@desktop, or "
+            "ssh://desktop/home/me/memory"
+        )
+    folder = unquote(address[2] or "")
+    remote = f"{settings.push_command} data serve-push --stdio"
+    if folder:
+        remote += " " + shlex.quote(folder if folder.startswith("~") else f"/{folder}")
+    options = ("-T", "-o", "ServerAliveInterval=15", "--")
+    return [*shlex.split(settings.push_ssh), *options, address[1], remote]
+
+
+def _cause(messages: Sequence[str]) -> str:
+    """Returns the last messages, and what to do about them."""
+    text = " ".join(messages[-3:]) or "It ended without a word."
+    remedies = [remedy for words, remedy in REMEDIES.items() if words in text.lower()]
+    return f"{text} {remedies[0] if remedies else AGAIN}"
+
+
+def _pass_on(source: IO[bytes], messages: list[str]) -> None:
+    """Prints what ssh and the other side say, such as for whom they wait, and notes it."""
+    for line in source:
+        messages.append(line.decode("utf-8", "replace").strip())
+        print(messages[-1], file=sys.stderr)
