@@ -134,7 +134,8 @@ class Guard:
     """Passes on requests that name this machine and do not come from a web page, a few at a time.
 
     `pages` are the paths that people open in a browser; for these, only requests from pages of
-    other sites are refused. `names` are further host names under which clients reach this server.
+    other sites are refused; with `is_for_browsers` every path is one. `names` are further host
+    names under which clients reach this server.
     """
 
     def __init__(
@@ -145,12 +146,14 @@ class Guard:
         pages: Collection[str] = (),
         names: Collection[str] = (),
         most_waiting: int = MOST_WAITING,
+        is_for_browsers: bool = False,
     ) -> None:
         self._app = app
         self._host = host
         self._names = names
         self._most_waiting = most_waiting
         self._pages = pages
+        self._is_for_browsers = is_for_browsers
         self._open_count = 0
         self._turns: asyncio.Semaphore | None = None
 
@@ -223,7 +226,8 @@ class Guard:
             return 403, "This server does not answer web pages of other sites."
         if origin and not self._is_own_origin(origin):
             return 403, f"This server does not answer pages of {origin[:80]!r}."
-        is_allowed = browsers.has_own_header(scope["headers"]) or scope.get("path") in self._pages
+        is_page = self._is_for_browsers or scope.get("path") in self._pages
+        is_allowed = is_page or browsers.has_own_header(scope["headers"])
         if browsers.is_from_browser(scope["headers"]) and not is_allowed:
             return 403, NOT_FOR_BROWSERS
         return 0, ""

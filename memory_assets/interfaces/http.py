@@ -5,8 +5,8 @@ only, on a server that was started with `--write`. `/openapi.json` describes the
 for people; only these two open in a browser.
 """
 
-import html
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -24,7 +24,7 @@ from memory_assets.interfaces.mcp.protocol import ENVELOPE, version
 from memory_assets.interfaces.server_access import OWNER, ServerAccess
 from memory_assets.interfaces.verb import Verb
 from memory_assets.interfaces.verbs import VERBS
-from memory_assets.text.html_page import render_page
+from memory_assets.text.html_page import render
 
 LONGEST_QUESTION = 16_384
 """Characters; recall reads the first 2,000."""
@@ -231,24 +231,9 @@ def as_json(schema: dict[str, Any]) -> dict[str, Any]:
 
 def _page(is_writing: bool) -> Any:
     """Returns the function that answers `/` with a page about the verbs."""
-    rows = [_describe(verb) for verb in VERBS if is_writing or not verb.is_writing]
-    head = (
-        "<h1>memory_assets</h1>"
-        "<p>Each verb answers <code>{v, ok, data, warnings}</code>; <a "
-        'href="/openapi.json">openapi.json</a> describes all.</p>'
-    )
+    verbs = [verb for verb in VERBS if is_writing or not verb.is_writing]
 
     async def page() -> str:
-        return render_page("memory_assets", [head, *rows])
+        return render("http.html", Path(__file__).parent, verbs=verbs)
 
     return page
-
-
-def _describe(verb: Verb) -> str:
-    methods = "POST" if verb.is_writing else "GET, POST"
-    items = [
-        f"<li><code>{name}</code> {html.escape(schema['description'])}</li>"
-        for name, schema in verb.parameters.items()
-    ]
-    about = html.escape(verb.about)
-    return f"<h2>{methods} /{verb.name}</h2><p>{about}</p><ul>{''.join(items)}</ul>"

@@ -1,4 +1,4 @@
-"""`memory serve`: the tools of agents (MCP), HTTP, the Dagster UI, the notebook."""
+"""`memory serve`: the tools of agents (MCP), HTTP, the local page, the Dagster UI, the notebook."""
 
 import sys
 import threading
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from memory_assets.errors import QuestionError
+from memory_assets.errors import QuestionError, StoreError
 from memory_assets.interfaces import ports
 from memory_assets.interfaces.cli import commands
 from memory_assets.interfaces.views.terminal import Reply, tell
@@ -17,6 +17,8 @@ from memory_assets.memory import MemoryAgent
 from memory_assets.schema.extras import loaded
 
 if TYPE_CHECKING:
+    from socket import socket
+
     from memory_assets.interfaces.guard import App
     from memory_assets.interfaces.server_access import ServerAccess
 
@@ -25,7 +27,7 @@ MCP_PORT = 3200
 NOTEBOOK_PORT = 8888
 
 app = commands.group(
-    "Serve the memory to agents (MCP), over HTTP, as the Dagster UI, or as a notebook."
+    "Serve the memory to agents (MCP), over HTTP, as a page, as the Dagster UI, or as a notebook."
 )
 Write = Annotated[
     bool, typer.Option("--write", help="Also allow writing: facts, corrections, decisions.")
@@ -125,6 +127,44 @@ def http(
     return _serve(api, host, port, "/", access, is_writing=write)
 
 
+@app.command(epilog="Example: `memory serve page`, and open the link that it prints")
+def page(
+    port: Port = ports.PAGE_PORT,
+    link: Annotated[
+        bool, typer.Option("--link", help="Print a new link to the page that is served already.")
+    ] = False,
+) -> Reply:
+    """Serve a page for you alone: read, search, review, correct and forget in a browser."""
+    from memory_assets.memory import page as memory_page
+
+    root = MemoryAgent().store.root
+    if link:
+        address = memory_page.last_address(root)
+        if not ports.answers(address):
+            raise StoreError("No page is served now. Run `memory serve page`, or `memory up`.")
+        url = memory_page.new_link(root, address)
+        return Reply({"url": url}, [f"Open {url} (it works once, within 15 minutes)."])
+    from memory_assets.interfaces.page.app import application
+
+    listener = ports.listen(ports.LOOPBACK[0], port)
+    own_port = listener.getsockname()[1]
+    url = memory_page.new_link(root, ports.address_of(listener))
+    parts = [f"Open {url} (it works once, within 15 minutes). Press Ctrl-C to stop."]
+    if own_port != port:
+        parts.insert(0, f"Port {port} is in use; the page is served on port {own_port}.")
+    return Reply({"url": url}, parts, afterwards=lambda: _run(application(own_port), listener))
+
+
+def _run(server_app: "App", listener: "socket") -> int:
+    """Serves the application until it is stopped; what the first answer needs is loaded ahead."""
+    from memory_assets.interfaces.dispatcher import try_to_warm_up
+    from memory_assets.interfaces.guard import run
+
+    sys.stdout.flush()
+    threading.Thread(target=try_to_warm_up, daemon=True).start()
+    return run(server_app, listener)
+
+
 @app.command(epilog="Example: `memory serve ui --port 3000`")
 def ui(
     port: Annotated[int | None, typer.Option(help="Port; the next free one is used.")] = None,
@@ -206,6 +246,7 @@ def answer_types() -> dict[str, Any]:
     return {
         "serve mcp": address,
         "serve http": address,
+        "serve page": fields(url=str),
         "serve ui": fields(data=str),
         "serve notebook": fields(notebook=str),
     }

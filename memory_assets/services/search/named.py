@@ -34,6 +34,11 @@ def names_only_gone(tables: ParquetTables) -> Collection[str]:
     return [id for id, names in _memories(tables).items() if names.is_all]
 
 
+def gone_marks(tables: ParquetTables) -> dict[str, str]:
+    """Returns memory → what it names that is gone, in words."""
+    return {id: names.mark for id, names in _memories(tables).items()}
+
+
 @until_published("verifications")
 def _memories(tables: ParquetTables) -> Mapping[str, GoneNames]:
     """Returns by id what memories name that is gone."""

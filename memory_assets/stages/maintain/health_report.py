@@ -10,8 +10,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
-from html import escape
-from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import polars as pl
@@ -40,7 +38,7 @@ from memory_assets.stages.maintain.helping import (
 )
 from memory_assets.stages.recall.log import OUTCOMES, UNKNOWN
 from memory_assets.stages.recall.memory_search import DECAY_PER_DAY
-from memory_assets.text.html_page import render_page
+from memory_assets.text.html_page import render
 
 FOLDER = "health"
 """Folder of the reports in the workspace."""
@@ -354,32 +352,7 @@ def render_markdown(report: HealthReport, pictures: str | None = None) -> str:
 
 def render_html(report: HealthReport) -> str:
     """Returns the report as one page that needs no other file."""
-    figures = "".join(
-        f"<div><b>{escape(value)}</b><span>{escape(name)}</span></div>"
-        for name, value in report.figures.items()
-    )
-    parts = [
-        f"<h1>Health of memory, {report.month}</h1>",
-        f"<p>As of {report.on}.</p>",
-        f'<div class="figures">{figures}</div>',
-    ]
-    for section in report.sections:
-        parts += [f"<h2>{escape(section.title)}</h2>", f"<p>{escape(' '.join(section.text))}</p>"]
-        parts += [f"<figure>{chart.svg}</figure>" for chart in section.charts]
-        if section.table:
-            parts.append(_html_table(section.table))
-    style = Path(__file__).with_suffix(".css").read_text("utf-8")
-    return render_page(f"Health of memory, {report.month}", parts, style)
-
-
-def _html_table(rows: Sequence[Sequence[str]]) -> str:
-    def row(cells: Sequence[str], tag: str) -> str:
-        kind = ' class="overdue"' if cells[-1] == "overdue" else ""
-        return f"<tr{kind}>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
-
-    head, *body = rows
-    lines = [row(head, "th"), *(row(cells, "td") for cells in body)]
-    return "\n".join(["<table>", *lines, "</table>"])
+    return render("health_report.html", report=report)
 
 
 def _weeks(inputs: HealthInputs) -> list[date]:

@@ -1,0 +1,99 @@
+"""What the forms of the local page change, by the verbs of the facade.
+
+An action returns where the browser goes on, or the values of the page about forgetting.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import quote
+
+from memory_assets.errors import QuestionError
+from memory_assets.interfaces.page.entrance import Visit
+from memory_assets.memory import MemoryAgent
+from memory_assets.text.short_ids import short_id
+
+Form = Mapping[str, str]
+Action = Callable[[MemoryAgent, Visit, Form], str | dict[str, Any]]
+
+
+def decide(agent: MemoryAgent, visit: Visit, form: Form) -> str:
+    """Approves, rejects or rewords a proposal; its line is in its file before this returns."""
+    proposal = form.get("proposal", "")
+    decision = form.get("decision", "")
+    commit = agent.last_commit()
+    if decision == "approve":
+        agent.approve(proposal, triage=False)
+    elif decision == "reject":
+        agent.reject(proposal, reason=form.get("reason", ""), triage=False)
+    elif decision == "edit":
+        agent.edit(proposal, form.get("text", ""), triage=False)
+        visit.notice = f"{proposal} has a new wording, and still waits for your approval."
+        return "review"
+    else:
+        raise QuestionError(f"decision must be approve, reject or edit, not {decision[:80]!r}.")
+    agent.write_decided()
+    visit.decided.append(proposal)
+    _note_change(agent, visit, commit, f"{proposal}: {decision}.")
+    return "review"
+
+
+def undo(agent: MemoryAgent, visit: Visit, _: Form) -> str:
+    """Takes the last decision of this visit back, and its change of a file."""
+    if not visit.decided:
+        raise QuestionError("Nothing was decided on this page since it was opened by its link.")
+    commit = agent.last_commit()
+    proposal = visit.decided.pop()
+    agent.take_back(proposal)
+    _note_change(agent, visit, commit, f"{proposal} waits for a decision again.")
+    return "review"
+
+
+def _note_change(agent: MemoryAgent, visit: Visit, commit: str | None, notice: str) -> None:
+    visit.changed = tuple(agent.changed_since(commit))
+    nothing = "" if visit.changed else " No line of a file changed."
+    visit.notice = notice + nothing
+
+
+def correct(agent: MemoryAgent, visit: Visit, form: Form) -> str:
+    """Replaces the text of a memory."""
+    noted = agent.remember(form.get("text", ""), instead_of=form.get("memory", ""))
+    visit.notice = f"{short_id(noted.memory_id)} replaces {short_id(noted.replaces or '')}."
+    return f"explain?target={quote(noted.memory_id)}"
+
+
+def remember(agent: MemoryAgent, visit: Visit, form: Form) -> str:
+    """Saves a fact."""
+    noted = agent.remember(form.get("text", ""), project=form.get("project", ""))
+    visit.notice = f"Saved as {short_id(noted.memory_id)}."
+    return f"explain?target={quote(noted.memory_id)}"
+
+
+def restore(agent: MemoryAgent, visit: Visit, form: Form) -> str:
+    """Makes a memory active again."""
+    memory = form.get("memory", "")
+    agent.restore(memory)
+    visit.notice = f"{short_id(memory)} is active again from the next update on."
+    return f"explain?target={quote(memory)}"
+
+
+def forget(agent: MemoryAgent, _: Visit, form: Form) -> dict[str, Any]:
+    """Returns everything that holds a memory or words, and erases it if the form says so.
+
+    The words are no part of an address, which a browser would remember.
+    """
+    target = form.get("target", "")
+    is_applied = form.get("apply") == "yes"
+    has_history = form.get("history") == "yes"
+    forgetting = agent.forget(target, apply=is_applied, history=has_history)
+    return {"forgetting": forgetting, "target": target}
+
+
+ACTIONS: dict[str, Action] = {
+    "decide": decide,
+    "undo": undo,
+    "correct": correct,
+    "remember": remember,
+    "restore": restore,
+    "forget": forget,
+}
+"""Path → action."""

@@ -1,0 +1,157 @@
+"""What each view of the local page shows: the values of its template, from the facade.
+
+A view changes nothing: a search is not counted as a use of what it finds.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, get_args
+
+from memory_assets.interfaces.page.entrance import Visit
+from memory_assets.memory import MemoryAgent, page
+from memory_assets.schema.records import MEMORY_MD
+from memory_assets.schema.requests import State
+from memory_assets.schema.vocabulary import HARNESS_TITLES, MEMORY_KINDS, Category, Priority
+from memory_assets.text.short_ids import is_message_id, short_id
+
+if TYPE_CHECKING:
+    from memory_assets.memory.verb_answers import Pending, ProvenanceStep
+
+View = Callable[[MemoryAgent, Visit, Mapping[str, str]], dict[str, Any]]
+
+LABELS = {"injected": "harness", "subagent": "sub-agent"}
+CALL = "[toolCall "
+"""Beginning of the call of a tool in the text of a message."""
+
+STATES = ("active", "held", "superseded", "stale", "archived", "cold")
+RESULTS = 10
+
+
+def home(agent: MemoryAgent, _: Visit, query: Mapping[str, str]) -> dict[str, Any]:
+    """Returns what is known of a project and of the owner."""
+    project = query.get("project", "")
+    return {
+        "overview": page.overview(agent, project),
+        "project": project,
+        "projects": page.project_names(agent),
+        "status": agent.status(),
+        "owner": agent.settings.owner,
+    }
+
+
+def search(agent: MemoryAgent, _: Visit, query: Mapping[str, str]) -> dict[str, Any]:
+    """Returns what recall finds, with the filters of the form."""
+    names = ("only_project", "since", "until", "person", "session", "by")
+    options: dict[str, Any] = {name: query[name] for name in names if query.get(name)}
+    for name in ("category", "priority", "kind", "include"):
+        if query.get(name):
+            options[name] = (query[name],)
+    question = query.get("question", "").strip()
+    answer = None
+    if question:
+        answer = agent.recall(question, probe=True, profile="deep", limit=RESULTS, **options)
+    return {
+        "question": question,
+        "answer": answer,
+        "query": {name: query.get(name, "") for name in (*names, *_CHOICES)},
+        "projects": page.project_names(agent),
+        "choices": _CHOICES,
+        "short_id": short_id,
+        "memory_kinds": MEMORY_KINDS,
+        "harnesses": HARNESS_TITLES,
+    }
+
+
+_CHOICES = {
+    "category": get_args(Category),
+    "priority": get_args(Priority),
+    "kind": (*MEMORY_KINDS, "message"),
+    "include": get_args(State),
+}
+"""Filter → its choices."""
+
+
+def session(agent: MemoryAgent, _: Visit, query: Mapping[str, str]) -> dict[str, Any]:
+    """Returns the messages of a session around a record."""
+    line = int(query["line"]) if query.get("line", "").isdecimal() else 0
+    part = page.session_part(agent, query.get("id", ""), line)
+    messages = [(message, *_apart(message.text)) for message in part.messages]
+    values = {"labels": LABELS, "harnesses": HARNESS_TITLES}
+    return {"part": part, "messages": messages, "line": line, **values}
+
+
+def _apart(text: str) -> tuple[str, str]:
+    """Returns the words of a message, and the calls of tools behind them."""
+    words, mark, calls = f"\n{text}".partition(f"\n{CALL}")
+    return words.strip("\n"), f"{CALL if mark else ''}{calls}"
+
+
+def explain(agent: MemoryAgent, _: Visit, query: Mapping[str, str]) -> dict[str, Any]:
+    """Returns the way of a memory, a proposal or a line from its bytes, or why there is none."""
+    target = query.get("target", "").strip()
+    values = {"target": target, "explained": None, "memory": None, "opened": None}
+    if not target:
+        return values
+    explained = agent.explain(target)
+    if is_message_id(target):
+        return values | {"opened": explained}
+    root = getattr(explained, "root", None)
+    is_memory = root is not None and root.kind in ("memory", "note", "file")
+    return values | {"explained": explained, "memory": root if is_memory else None}
+
+
+def review(agent: MemoryAgent, visit: Visit, _: Mapping[str, str]) -> dict[str, Any]:
+    """Returns the proposals by project, each with its evidence."""
+    waiting = agent.review()
+    groups: dict[str, list[Any]] = {}
+    for proposal in waiting.pending:
+        item = {"proposal": proposal, "records": list(_evidence(agent, proposal))}
+        groups.setdefault(_group_of(proposal), []).append(item)
+    return {"review": waiting, "groups": groups, "can_undo": bool(visit.decided)}
+
+
+def _group_of(proposal: "Pending") -> str:
+    return "all projects" if proposal.path == MEMORY_MD else proposal.project or proposal.path
+
+
+def _evidence(agent: MemoryAgent, proposal: "Pending") -> "Iterator[tuple[str, ProvenanceStep]]":
+    """Yields each record behind a proposal, with the session that it is of."""
+    for step in agent.origin_of(proposal.proposal_id).root.find("message", "observation"):
+        for record in step.find("record"):
+            yield step.facts.get("session", ""), record
+
+
+def memories(agent: MemoryAgent, _: Visit, query: Mapping[str, str]) -> dict[str, Any]:
+    """Returns a page of the list of memories."""
+    names = ("project", "category", "state")
+    filters: dict[str, Any] = {name: query.get(name, "") for name in names}
+    number = int(query["page"]) if query.get("page", "").isdecimal() else 1
+    choices = {
+        "project": page.project_names(agent),
+        "category": (*page.GROUPS, *get_args(Category)),
+        "state": STATES,
+    }
+    listed = page.list_memories(agent, **filters, page=number)
+    return {"listed": listed, "filters": filters, "choices": choices}
+
+
+def files(agent: MemoryAgent, _: Visit, __: Mapping[str, str]) -> dict[str, Any]:
+    """Returns MEMORY.md and the projects' files."""
+    return {"files": page.entry_files(agent)}
+
+
+def health(agent: MemoryAgent, _: Visit, __: Mapping[str, str]) -> dict[str, Any]:
+    """Returns the health report as of now."""
+    return {"report": agent.health_report()}
+
+
+VIEWS: dict[str, View] = {
+    "": home,
+    "search": search,
+    "session": session,
+    "explain": explain,
+    "review": review,
+    "memories": memories,
+    "files": files,
+    "health": health,
+}
+"""Path → view; its template has the same name."""

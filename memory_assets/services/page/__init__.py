@@ -1,0 +1,1 @@
+"""Reads what the local page shows beside the answers of the verbs."""

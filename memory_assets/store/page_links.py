@@ -1,0 +1,58 @@
+"""One-time links to the local page of a store.
+
+    STORE/built/page/HASH        a link that was not used yet; HASH is that of its key
+    STORE/built/page/address     where the page was served last
+
+Whoever can write into the folder, which only the user of the store can, may open the page. A link
+is used up by deleting its file, so of two attempts one fails.
+"""
+
+import hashlib
+import secrets
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from memory_assets.text.files import text_of, write_atomically
+
+FOLDER = Path("built", "page")
+ADDRESS = "address"
+
+LINK_SECONDS = 15 * 60
+"""How long a link can be used."""
+
+HASH_CHARS = 64
+
+
+def new_link(root: Path, address: str) -> str:
+    """Returns a link that opens the page at the address once."""
+    folder = root / FOLDER
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder.chmod(0o700)
+    key = secrets.token_urlsafe(32)
+    write_atomically(folder / ADDRESS, address.encode())
+    write_atomically(folder / _hash(key), b"")
+    return f"{address}/enter?key={key}"
+
+
+def use(root: Path, key: str) -> bool:
+    """Uses the link of the key up; returns False if it was used already, is too old or unknown."""
+    folder = root / FOLDER
+    for link in folder.glob("?" * HASH_CHARS):
+        with suppress(FileNotFoundError):  # another attempt used it
+            if link.stat().st_mtime < time.time() - LINK_SECONDS:
+                link.unlink()
+    try:
+        (folder / _hash(key)).unlink()
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def last_address(root: Path) -> str:
+    """Returns the address at which the page was served last; empty if it never was."""
+    return text_of(root / FOLDER / ADDRESS).strip()
+
+
+def _hash(key: str) -> str:
+    return hashlib.sha256(key.encode()).hexdigest()
