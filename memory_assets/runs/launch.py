@@ -102,16 +102,10 @@ def update(runner: "Runner", jobs: Sequence[str], *, recall_first: bool = False)
             index_words(runner.store)
             if recall_first:
                 runner.run_recall_first()
-            has_added = False
-            for job in jobs:
-                has_run = runner.run_due(job)
-                has_added |= has_run and job in ADDED_JOBS
-                if has_run and job in WORKS:
-                    works(WORKS[job])
-            if has_added:
+            jobs_run = _run_all_due(runner, jobs)
+            if not jobs_run.isdisjoint(ADDED_JOBS):
                 # Such as notes about pages, which earlier jobs make memories of.
-                for job in jobs:
-                    runner.run_due(job)
+                _run_all_due(runner, jobs)
             break
         except (Exception, PanicException) as error:
             runner.disconnect()
@@ -120,6 +114,18 @@ def update(runner: "Runner", jobs: Sequence[str], *, recall_first: bool = False)
             by_step = any(isinstance(cause, DamagedError) for cause in causes_of(error))
             if attempt == MOST_ATTEMPTS or not (damages or by_step):
                 raise
+
+
+def _run_all_due(runner: "Runner", jobs: Sequence[str]) -> set[str]:
+    """Runs what is due of these jobs, in order, and returns the jobs that ran."""
+    jobs_run = set()
+    for job in jobs:
+        if not runner.run_due(job):
+            continue
+        jobs_run.add(job)
+        if job in WORKS:
+            works(WORKS[job])
+    return jobs_run
 
 
 def backfill(store: Store, days: Iterable[date]) -> RunSummary:
