@@ -141,8 +141,7 @@ def test_ingest_without_news_loads_nothing(
     monkeypatch.setattr("time.time", lambda: AT)
     monkeypatch.setattr("memory_assets.interfaces.cli.app.main", lambda words: 99)
     assert main(["ingest"]) == 0
-    assert capsys.readouterr().out.startswith(
-        "Nothing new: every transcript was read already (0.0 s).\nstore "
-    )
+    said = "Nothing new: every transcript was read already ("
+    assert capsys.readouterr().out.startswith(said)
     append(store.workspace / "REVIEW.md")
     assert main(["ingest"]) == 99

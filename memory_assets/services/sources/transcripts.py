@@ -41,6 +41,9 @@ from memory_assets.text.files import write_json
 SINCE_FILE = "since.json"
 """The file of the store that says from which moment on the usual places are read."""
 
+EVER = datetime(1970, 1, 1, tzinfo=UTC)
+"""The moment of `--since all`."""
+
 
 def find_sources(settings: Settings) -> list[TranscriptFile]:
     """Returns the transcripts to read, also those that are too old to be distilled; raises
@@ -224,7 +227,7 @@ def parse_since(text: str, settings: Settings) -> datetime:
     """
     text = text.strip().lower()
     if text == "all":
-        return datetime(1970, 1, 1, tzinfo=UTC)
+        return EVER
     if text.endswith("d") and text[:-1].isdigit():
         return settings.clock() - timedelta(days=int(text[:-1]))
     try:

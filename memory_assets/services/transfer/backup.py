@@ -134,7 +134,7 @@ def _written_beside(path: Path) -> Iterator[IO[bytes]]:
 
 def _write(file: IO[bytes], store: Store) -> Manifest:
     manifest = contents.manifest_of(store)
-    files = contents.permanent_files(store.root, is_sample=manifest.is_sample)
+    files = contents.files_to_transfer(store)
     hashes = {}
     compressor = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True)
     with (

@@ -19,6 +19,7 @@ import orjson
 from memory_assets.errors import StoreError, StoreVersionError
 from memory_assets.schema.extras import added_folders, places
 from memory_assets.services.settings.which_store import is_sample
+from memory_assets.services.sources.transcripts import EVER, SINCE_FILE, distilled_since
 from memory_assets.store.store import VERSION, Store
 
 RELEASE = version("memory_assets")
@@ -34,7 +35,7 @@ LOGS = ("ledger/", "spool/", *(place.path for place in places() if place.is_log)
 OF_MACHINE = ("memory.toml", "hooks.json")
 """Files that stay as they are where the data folder has them already."""
 
-FILES = ("VERSION", "instance.json", "since.json", *OF_MACHINE)
+FILES = ("VERSION", "instance.json", SINCE_FILE, *OF_MACHINE)
 OF_SAMPLE = ("transcripts",)
 """Folder that the sample's store has in addition."""
 
@@ -111,6 +112,18 @@ def permanent_files(root: Path, *, is_sample: bool) -> Iterator[tuple[str, bytes
             # Without the last line as long as it is being written.
             content = content[: content.rfind(b"\n") + 1]
         yield name, content
+
+
+def files_to_transfer(store: Store) -> Iterator[tuple[str, bytes]]:
+    """Yields the permanent files of the store; where every session is distilled because the
+    settings name its sources, which stay behind, `since.json` says so.
+    """
+    is_whole = distilled_since(store.settings) is None
+    for name, content in permanent_files(store.root, is_sample=is_sample(store.settings)):
+        if name != SINCE_FILE or not is_whole:
+            yield name, content
+    if is_whole and not is_sample(store.settings):
+        yield SINCE_FILE, orjson.dumps({"since": EVER.isoformat()})
 
 
 def hash_of(content: bytes) -> str:

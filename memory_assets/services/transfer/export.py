@@ -146,7 +146,7 @@ def _folder_beside(path: Path) -> Iterator[Path]:
 
 def _write_all(store: Store, folder: Path) -> tuple[Manifest, tuple[str, ...]]:
     manifest = contents.manifest_of(store)
-    files = contents.permanent_files(store.root, is_sample=manifest.is_sample)
+    files = contents.files_to_transfer(store)
     hashes: dict[str, str] = {}
 
     def add(name: str, content: bytes) -> None:
