@@ -13,13 +13,14 @@ MOST_PORTS = 100
 """Ports that are tried, beginning with the requested one."""
 
 
-def listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int, most_ports: int = MOST_PORTS) -> socket.socket:
     """Returns a socket that listens on the port or on the next free one.
 
     Raises `StoreError` for an address of another machine, and where no port is free.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    for candidate in range(port, min(port + MOST_PORTS, 65_536)):
+    last_port = min(port + most_ports, 65_536) - 1
+    for candidate in range(port, last_port + 1):
         listener = socket.socket(family, socket.SOCK_STREAM)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -32,7 +33,7 @@ def listen(host: str, port: int) -> socket.socket:
             raise StoreError(f"{missing}. Leave --host out.") from error
         except OSError:
             listener.close()
-    ports = f"No port of {host} between {port} and {port + MOST_PORTS - 1} is free"
+    ports = f"No port of {host} between {port} and {last_port} is free"
     raise StoreError(f"{ports}; choose one with --port.")
 
 

@@ -65,13 +65,19 @@ class HealthVerbs(OpenStore):
         return dict(latest.sort("harness").iter_rows())
 
     def serve_ui(
-        self, port: int, tell: "Callable[[str], None]", *, is_service: bool = False
+        self,
+        port: int,
+        tell: "Callable[[str], None]",
+        page_port: int | None = None,
+        *,
+        is_service: bool = False,
     ) -> int:
-        """Serves the Dagster UI with sensors and schedules until it ends; returns its exit code.
+        """Serves the Dagster UI with sensors and schedules, and the page if it has a port, until it
+        ends; returns its exit code.
 
         Runs what becomes due meanwhile. `tell` shows a person the address, and problems of the UI
         and of these runs. A service is stopped by SIGTERM, so that this is no failure of it.
         """
         from memory_assets.runs.serving import Serving
 
-        return Serving(self.store, port, tell).start().wait(is_service=is_service)
+        return Serving(self.store, port, tell, page_port).start().wait(is_service=is_service)

@@ -21,12 +21,14 @@ def choose(*, since: str | None = None) -> StoreChoice:
     return build.choose(since=since, may_show_sample=True)
 
 
-def serve(choice: StoreChoice, port: int, tell: Callable[[str], None]) -> "Serving":
-    """Starts to serve the UI of the store; `tell` shows a person its address and problems."""
+def serve(choice: StoreChoice, port: int, tell: Callable[[str], None], page_port: int) -> "Serving":
+    """Starts to serve the UI of the store, and later its page; `tell` shows a person addresses and
+    problems.
+    """
     from memory_assets.runs.serving import Serving
     from memory_assets.store.store import open_store
 
-    return Serving(open_store(choice.settings), port, tell).start()
+    return Serving(open_store(choice.settings), port, tell, page_port).start()
 
 
 def ingest(*, since: str | None = None) -> Built:

@@ -1,4 +1,4 @@
-"""Serves the Dagster UI with its sensors and schedules, and runs what becomes due meanwhile.
+"""Serves the Dagster UI with its sensors and schedules, and the page; runs what becomes due.
 
 The UI is a process with children of its own. They end with this process, whatever ends it. What
 they print goes to a log file that rotates (`store.service_log`), not to the terminal.
@@ -15,7 +15,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Mapping, Sequence
 from concurrent.futures import Future, wait
 from contextlib import suppress
 from threading import Thread, Timer
@@ -25,6 +25,7 @@ from memory_assets.runs.days import first_day_of
 from memory_assets.runs.instance import CODE_LOCATION, make_home
 from memory_assets.runs.worker import Worker
 from memory_assets.services.settings.which_store import environment_of, read_again
+from memory_assets.store import page_links
 from memory_assets.store.service_log import copy_lines, log_path
 from memory_assets.store.sockets import HAS_SOCKETS
 from memory_assets.store.store import Store
@@ -34,6 +35,9 @@ T = TypeVar("T")
 
 SERVICE = "memory_assets.interfaces.service"
 """The module of the process that answers commands; it ends when its stdin closes."""
+
+PAGE = "memory_assets.interfaces.page"
+"""The module of the process that serves the page; it ends when its stdin closes."""
 
 RESTART_SECONDS = 60.0
 """A service that ended is started again, but not more often than this."""
@@ -67,12 +71,20 @@ class Serving:
     The UI answers within seconds, and work such as a first build can go on meanwhile (`during`).
     """
 
-    def __init__(self, store: Store, port: int, tell: Tell) -> None:
-        """`tell` shows a person the address, and problems of the UI and of runs."""
+    def __init__(self, store: Store, port: int, tell: Tell, page_port: int | None = None) -> None:
+        """`tell` shows a person the address, and problems of the UI and of runs.
+
+        The page is served if it has a port.
+        """
         self._worker = Worker(lambda: Store(read_again(store.settings), store.root), tell)
         environ = environment_of(store.settings)
         self._ui = DagsterUi(store, port, environ, tell)
-        self._answering = AnsweringService(environ)
+        self._kept = [KeptProcess([SERVICE], environ)] if HAS_SOCKETS else []
+        self._page_address = f"http://{HOST}:{page_port}" if page_port else ""
+        if page_port:
+            self._kept.append(KeptProcess([PAGE, str(page_port)], environ))
+        self._root = store.root
+        self._tell = tell
         self._runs: Thread | None = None
 
     def start(self) -> Self:
@@ -103,6 +115,8 @@ class Serving:
         expected = {signal.SIGINT, signal.SIGTERM} if is_service else {signal.SIGINT}
         self._runs = Thread(target=self._work, daemon=True)
         self._runs.start()
+        if self._page_address:
+            self._tell_of_page(is_service=is_service)
         try:
             return self._ui.wait(expected)
         finally:
@@ -115,17 +129,27 @@ class Serving:
         """
         atexit.unregister(self.stop)
         self._ui.kill()
-        self._answering.stop()
+        for process in self._kept:
+            process.stop()
         if self._runs is not None:
             self._runs.join(END_SECONDS)
         if self._runs is None or not self._runs.is_alive():
             self._worker.end()
 
+    def _tell_of_page(self, *, is_service: bool) -> None:
+        """Tells the link to the page; of a service, whose log is no place for it, the command."""
+        link = page_links.new_link(self._root, self._page_address)
+        if is_service:
+            self._tell("`memory serve page --link` prints a link to your page.")
+        else:
+            self._tell(f"Your page: {link} (it works once, within 15 minutes).")
+
     def _work(self) -> None:
         is_warm = False
         while self._ui.is_wanted:
             if self._ui.has_started:
-                self._answering.keep()
+                for process in self._kept:
+                    process.keep()
                 self._worker.tick()
                 if not is_warm:
                     self._worker.warm_up()
@@ -133,29 +157,29 @@ class Serving:
             time.sleep(LOOK_SECONDS)
 
 
-class AnsweringService:
-    """The process that answers the commands of other processes.
+class KeptProcess:
+    """A module that runs in a process of its own: it answers commands, or serves the page.
 
     It ends with this process, whatever ends it: that closes its stdin.
     """
 
-    def __init__(self, environ: Mapping[str, str]) -> None:
+    def __init__(self, words: Sequence[str], environ: Mapping[str, str]) -> None:
+        """`words` are the module and its arguments."""
+        self._words = words
         self._environ = environ
         self._process: subprocess.Popen | None = None
         self._started_at = -RESTART_SECONDS
 
     def keep(self) -> None:
-        """Starts the process where it does not run, unless it ended by itself or this system has no
-        sockets.
-        """
+        """Starts the process where it does not run, unless it ended by itself without an error."""
         is_wanted = self._process is None or self._process.poll()
-        if not is_wanted or not HAS_SOCKETS:
+        if not is_wanted:
             return
         if time.monotonic() < self._started_at + RESTART_SECONDS:
             return
         self._started_at = time.monotonic()
         self._process = subprocess.Popen(
-            [sys.executable, "-m", SERVICE],
+            [sys.executable, "-m", *self._words],
             env={**os.environ, **self._environ},
             start_new_session=True,  # so that ctrl-C reaches only this process
             stdin=subprocess.PIPE,

@@ -134,7 +134,7 @@ def test_a_signal_during_a_build_interrupts_it_and_ends_the_ui(tmp_path: Path, n
 @pytest.mark.skipif(not serving.HAS_SOCKETS, reason="this system has no sockets for it")
 def test_a_killed_service_is_started_again_and_ends_with_the_ui(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(serving, "RESTART_SECONDS", 0.0)
-    service = serving.AnsweringService({})
+    service = serving.KeptProcess([serving.SERVICE], {})
     service.keep()
     first = service._process
     service.keep()

@@ -8,7 +8,7 @@ from typing import Any
 from memory_assets.errors import StoreError
 from memory_assets.extras.service.views import after_service, render_service
 from memory_assets.interfaces.cli.commands import DryRun, Port, group, view_reply
-from memory_assets.interfaces.ports import free_port
+from memory_assets.interfaces.ports import PAGE_PORT, free_port
 from memory_assets.interfaces.views.terminal import Reply, tell
 from memory_assets.memory import MemoryAgent
 
@@ -54,7 +54,8 @@ def run(port: Port = None) -> Reply:
     agent = MemoryAgent()
     log = login_service.log_path(_own_store())
     ui_port = free_port(port or agent.settings.port)
-    return Reply({"log": log}, afterwards=lambda: agent.serve_ui(ui_port, tell, is_service=True))
+    start = partial(agent.serve_ui, ui_port, tell, free_port(PAGE_PORT), is_service=True)
+    return Reply({"log": log}, afterwards=start)
 
 
 def _own_store() -> Path:

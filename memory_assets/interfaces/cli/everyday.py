@@ -17,7 +17,7 @@ from memory_assets.errors import QuestionError
 from memory_assets.interfaces import verbs
 from memory_assets.interfaces.cli import commands
 from memory_assets.interfaces.cli.model_choice import choose_model, is_terminal
-from memory_assets.interfaces.ports import free_port
+from memory_assets.interfaces.ports import PAGE_PORT, free_port
 from memory_assets.interfaces.views.checking import render_checked
 from memory_assets.interfaces.views.health import (
     render_built,
@@ -88,7 +88,8 @@ def up(
         reply = built_reply(built)
         read_past = partial(running.backfill, None, None)
     else:
-        serving = running.serve(choice, free_port(port or choice.settings.port), tell)
+        ui_port = free_port(port or choice.settings.port)
+        serving = running.serve(choice, ui_port, tell, free_port(PAGE_PORT))
         built = serving.during(lambda: running.fill(choice))
         reply = built_reply(built, serving.wait)
         read_past = partial(serving.during, partial(running.backfill, None, None))

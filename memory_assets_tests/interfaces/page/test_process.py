@@ -1,0 +1,77 @@
+"""The page beside the Dagster UI: a process that ends with the one that started it, and a link that is told."""
+
+import time
+from urllib.request import urlopen
+
+import pytest
+
+from memory_assets.interfaces.cli import app as cli
+from memory_assets.interfaces.ports import address_of, answers, free_port, listen
+from memory_assets.memory import page
+from memory_assets.runs import serving
+from memory_assets_tests.small_store import FACT, small_store
+
+PATIENCE = 60.0
+
+
+def wait_until(address: str, *, is_answering: bool) -> None:
+    until = time.monotonic() + PATIENCE
+    while answers(address) != is_answering and time.monotonic() < until:
+        time.sleep(0.1)
+    assert answers(address) == is_answering
+
+
+def test_the_page_answers_while_the_store_is_served_and_ends_with_it():
+    store = small_store()
+    port = free_port(3350)
+    address = f"http://127.0.0.1:{port}"
+    process = serving.KeptProcess([serving.PAGE, str(port)], {})
+    process.keep()
+    try:
+        wait_until(address, is_answering=True)
+        with urlopen(f"{address}/style.css", timeout=PATIENCE) as _:
+            pytest.fail("only the page that a link opens is answered")
+    except OSError as refused:
+        assert "403" in str(refused)
+    finally:
+        process.stop()
+    wait_until(address, is_answering=False)
+    assert FACT in str(store.tables.read("memories").to_dicts())
+
+
+def test_a_port_in_use_ends_the_process_with_a_message(capfd: pytest.CaptureFixture[str]):
+    small_store()
+    with listen("127.0.0.1", 3350) as listener:
+        port = listener.getsockname()[1]
+        process = serving.KeptProcess([serving.PAGE, str(port)], {})
+        process.keep()
+        assert process._process is not None
+        assert process._process.wait(PATIENCE) == 1
+    assert f"No port of 127.0.0.1 between {port} and {port} is free" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("is_service", [False, True])
+def test_the_link_is_told_and_of_a_service_the_command_that_prints_it(is_service: bool):
+    store = small_store()
+    lines: list[str] = []
+    served = serving.Serving(store, 1, lines.append, 3350)
+    served._tell_of_page(is_service=is_service)
+    (line,) = lines
+    assert ("enter?key=" in line) != is_service
+    assert ("memory serve page --link" in line) == is_service
+    assert page.last_address(store.root) == "http://127.0.0.1:3350"
+
+
+def test_the_command_prints_a_new_link_only_while_the_page_is_served(
+    capsys: pytest.CaptureFixture[str],
+):
+    store = small_store()
+    assert cli.main(["serve", "page", "--link"]) == 1
+    assert "No page is served now. Run `memory serve page`" in capsys.readouterr().err
+    with listen("127.0.0.1", 3350) as listener:
+        page.new_link(store.root, address_of(listener))
+        assert cli.main(["serve", "page", "--link"]) == 0
+        url = capsys.readouterr().out.split()[1]
+    assert url.startswith(f"{page.last_address(store.root)}/enter?key=")
+    assert page.use_link(store.root, url.partition("key=")[2])
+    assert not page.use_link(store.root, url.partition("key=")[2])
