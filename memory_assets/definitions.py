@@ -16,6 +16,7 @@ for notice in (dg.BetaWarning, dg.PreviewWarning):
 from memory_assets.assets.automation import ASSET_JOBS, SENSORS, make_schedules  # noqa: E402
 from memory_assets.assets.checks import make_checks  # noqa: E402
 from memory_assets.assets.factory import FIRST_DAY, make_assets  # noqa: E402
+from memory_assets.assets.failures import failed_runs  # noqa: E402
 from memory_assets.assets.freshness import deadlines  # noqa: E402
 from memory_assets.assets.housekeeping import housekeeping  # noqa: E402
 from memory_assets.assets.resources import StoreResource  # noqa: E402
@@ -36,7 +37,7 @@ def assemble(
         assets=[*make_sources(), *make_assets(settings, first_day)],
         asset_checks=make_checks(),
         jobs=list(ASSET_JOBS.values()),
-        sensors=[*SENSORS, deadlines, housekeeping],
+        sensors=[*SENSORS, deadlines, failed_runs, housekeeping],
         schedules=make_schedules(settings.timezone),
         resources={"store": store or StoreResource()},
         executor=dg.in_process_executor,

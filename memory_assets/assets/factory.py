@@ -15,7 +15,7 @@ import dagster as dg
 from dagster._core.definitions.data_version import CODE_VERSION_TAG, DATA_VERSION_TAG
 
 from memory_assets.assets.freshness import kept_fresh_by, policy_of, starters_of
-from memory_assets.assets.metadata import column_lineage, column_schema, shown
+from memory_assets.assets.metadata import code_references, column_lineage, column_schema, shown
 from memory_assets.assets.sources import observations, source_keys
 from memory_assets.errors import (
     DamagedError,
@@ -24,7 +24,7 @@ from memory_assets.errors import (
     ModelSetupError,
     ModelSilentError,
 )
-from memory_assets.runs.builders import REPORTS
+from memory_assets.runs.builders import BUILDERS, REPORTS
 from memory_assets.runs.days import ASK_AGAIN, STARTED_BY
 from memory_assets.runs.inputs import ASKS, settings_of
 from memory_assets.runs.liveness import hold
@@ -183,7 +183,8 @@ def _results(
 
 
 def _spec(table: Table, version: str, partitions: Partitions) -> dg.AssetSpec:
-    metadata: dict[str, Any] = {}
+    build = BUILDERS[table.built_with or table.name]
+    metadata: dict[str, Any] = {"dagster/code_references": code_references(build)}
     if table.record:
         metadata["dagster/column_schema"] = column_schema(table.name)
         metadata["dagster/table_name"] = table.name

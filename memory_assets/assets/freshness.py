@@ -18,6 +18,7 @@ from functools import cache
 import dagster as dg
 
 from memory_assets.assets.automation import SCHEDULES, SENSORS, overdue_jobs
+from memory_assets.assets.failures import clear_repeated
 from memory_assets.runs.freshness import keep_waiting
 from memory_assets.schema.tables import JOBS, TABLES, Table, deadline_of, tables_in
 from memory_assets.store.store import Store
@@ -41,6 +42,7 @@ def deadlines(
 ) -> dg.SensorResult:
     """Notes what waits and since when, and reports the other assets again."""
     waiting = keep_waiting(store)
+    clear_repeated(context.instance, store)
     now = store.settings.clock()
     names = {item.name for item in waiting}
     events = list(confirmations(context.instance, now, names))

@@ -20,6 +20,7 @@ from dagster._core.remote_origin import (
 
 from memory_assets.errors import StoreError
 from memory_assets.runs.days import QUIET
+from memory_assets.runs.failures import clear_failure, note_error
 from memory_assets.runs.instance import CODE_LOCATION
 from memory_assets.runs.interrupts import interrupted_by_signals
 from memory_assets.runs.liveness import NO_RETRY, holding
@@ -53,11 +54,16 @@ def execute(
             asset_selection=None if is_whole else keys,
             remote_job_origin=origin_of(job.name),
         )
-        result = execute_run(InMemoryJob(job), run, instance, raise_on_error=True)
+        try:
+            result = execute_run(InMemoryJob(job), run, instance, raise_on_error=True)
+        except Exception as error:
+            note_error(store, job.name, run_id, error)
+            raise
     if not result.success:
         raise StoreError(
             f"The run of '{job.name}' failed; see run {run_id} in the Dagster UI (`memory up`)."
         )
+    clear_failure(store, job.name)
 
 
 def origin_of(job: str) -> RemoteJobOrigin:

@@ -155,15 +155,21 @@ def _is_dead(store: Store, record: dg.RunRecord) -> bool:
     """Returns whether a process began the run, and none executes it or is about to."""
     run = record.dagster_run
     now = time.time()
-    # Of a run that another process executes, Dagster notes where that process finds the code.
-    has_one_process = run.remote_job_origin is None or run.job_code_origin is None
     try:
         active_at = _path(store, run.run_id).stat().st_mtime
-        patience = 0.0 if has_one_process else BETWEEN_STEPS_SECONDS
+        patience = 0.0 if is_of_maker(run) else BETWEEN_STEPS_SECONDS
     except FileNotFoundError:
         active_at = record.start_time or now
         patience = STARTING_SECONDS
     return now - active_at >= patience and not is_alive(store, run.run_id)
+
+
+def is_of_maker(run: dg.DagsterRun) -> bool:
+    """Returns whether the process that made the run executes it.
+
+    Of a run that another process executes, Dagster notes where that process finds the code.
+    """
+    return run.remote_job_origin is None or run.job_code_origin is None
 
 
 def _remove_locks(store: Store, alive: list[str]) -> None:

@@ -37,6 +37,11 @@ WAITING = os.path.join("built", "waiting.json")
 (`runs.freshness`).
 """
 
+FAILED = os.path.join("built", "failed.json")
+"""File with job → its failed run, when that failed and why, until the job succeeds
+(`runs.failures`).
+"""
+
 COUNTED = "sessions messages observations memories proposals decisions windows obedience".split()
 """Tables that the status counts."""
 

@@ -339,6 +339,9 @@ class CoreSettings(BaseSettings):
         "Folder of labelled sessions to evaluate against; see `memory docs operating`.", None
     )
     run_days: int = setting("Days for which Dagster's runs and their logs are kept.", 30, ge=1)
+    on_failure: str = setting(
+        "Command that is run when a run failed, with the message as its last argument.", ""
+    )
     disk_gb: float = setting(
         "Gigabytes that the store may take; 0: no limit.", 10.0, ge=0, allow_inf_nan=False
     )

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 NOTE_FILE = os.path.join("built", "unchanged.json")
 IGNORED = (
     *"dagster logs lock status.txt".split(),
-    *(os.path.join("built", name) for name in ("unchanged.json", "waiting.json", "locks")),
+    *(
+        os.path.join("built", name)
+        for name in ("unchanged.json", "waiting.json", "failed.json", "locks")
+    ),
 )
 """Files of a store that change without giving an ingest anything to do."""
 

@@ -1,5 +1,7 @@
 """What Dagster is told: the stages in order, documented tables, day partitions in the owner's zone, nothing heavy to load."""
 
+from pathlib import Path
+
 import dagster as dg
 import pytest
 
@@ -34,6 +36,23 @@ def test_every_table_is_an_asset_with_its_documented_columns(specs: dict[str, dg
         assert [(column.name, column.description) for column in schema.columns] == [
             (n, d) for n, _, d in columns_of(table)
         ]
+
+
+def test_every_asset_names_the_function_that_builds_it(specs: dict[str, dg.AssetSpec]):
+    def reference(name: str) -> tuple[str, str]:
+        (code,) = specs[name].metadata["dagster/code_references"].code_references
+        line = Path(code.file_path).read_text().splitlines()[code.line_number - 1 :][:3]
+        return code.label, " ".join(line)
+
+    assert all("dagster/code_references" in specs[name].metadata for name in TABLES)
+    for name, function in (
+        ("friction", "friction"),
+        ("verdicts", "observations"),
+        ("messages", "messages"),
+    ):
+        label, source = reference(name)
+        assert label == function
+        assert f"def {function}(" in source
 
 
 def test_day_tables_are_cut_in_the_owners_zone_and_today_exists(specs: dict[str, dg.AssetSpec]):

@@ -1,9 +1,9 @@
 """Warns in one line if the memory is silent: events are not read, or input is not processed by its
-deadline.
+deadline. Else warns of a failed run.
 
-Reads the file in which the sensors and `memory ingest` list waiting input (`runs.freshness`), so
-the warning also appears if none of our processes is running. Imports the standard library only,
-because a harness waits for it.
+Reads the files in which the sensors and `memory ingest` list waiting input (`runs.freshness`) and
+failed runs (`runs.failures`), so the warning also appears if none of our processes is running.
+Imports the standard library only, because a harness waits for it.
 """
 
 import os
@@ -11,7 +11,7 @@ import sys
 import time
 
 from memory_assets.stages.deliver import spool
-from memory_assets.store.ready import WAITING, changed_at, read_text
+from memory_assets.store.ready import FAILED, WAITING, changed_at, read_text
 
 ASKED = os.path.join("built", "asked.txt")
 """File whose time is that of the last run that was started here."""
@@ -26,7 +26,7 @@ def ask_for_run(root: str, now: float | None = None) -> bool:
     """
     now = time.time() if now is None else now
     marker = os.path.join(root, ASKED)
-    if alarm(root, now) is None or not os.path.isfile(os.path.join(root, "VERSION")):
+    if _silence(root, now) is None or not os.path.isfile(os.path.join(root, "VERSION")):
         return False
     if 0 <= now - changed_at(marker) / 1e9 < ASK_AGAIN_SECONDS:
         return False
@@ -43,8 +43,29 @@ def ask_for_run(root: str, now: float | None = None) -> bool:
 
 
 def alarm(root: str, now: float | None = None) -> str | None:
-    """Returns the warning; None if events and all other input are processed in time."""
-    return spool.alarm(root, now) or late_input(root, time.time() if now is None else now)
+    """Returns the warning; None if all input is processed in time and no run failed."""
+    return _silence(root, time.time() if now is None else now) or failed_run(root)
+
+
+def _silence(root: str, now: float) -> str | None:
+    return spool.alarm(root, now) or late_input(root, now)
+
+
+def failed_run(root: str) -> str | None:
+    """Returns the warning about the latest failed run whose job has not succeeded since."""
+    text = read_text(os.path.join(root, FAILED))
+    if not text:
+        return None
+    import json
+
+    try:
+        failed_at, job, problem = max(
+            (failure["at"], job, failure["problem"]) for job, failure in json.loads(text).items()
+        )
+        at = time.strftime("%Y-%m-%d %H:%M", time.gmtime(failed_at))
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return None  # the file is damaged; the next failed run writes it again
+    return f"The run of '{job}' failed at {at} UTC: {problem} See Jobs in the UI of `memory up`."
 
 
 def late_input(root: str, now: float) -> str | None:

@@ -1,0 +1,38 @@
+"""The sensor that tells a person about failed runs that the UI or the daemon started.
+
+Runs of the command line and of `memory up` tell it themselves (`runs.execute`), without a daemon.
+"""
+
+import dagster as dg
+
+from memory_assets.runs.failures import clear_failure, failures_of, note_failure, problem_of
+from memory_assets.runs.liveness import is_of_maker
+from memory_assets.store.store import Store
+
+
+@dg.run_failure_sensor(
+    description="Tells of failed runs in `memory status`, the briefing and logs/failures.log, and "
+    "calls the command of the setting `on_failure`.",
+    default_status=dg.DefaultSensorStatus.RUNNING,
+)
+def failed_runs(context: dg.RunFailureSensorContext, store: dg.ResourceParam[Store]) -> None:
+    """Notes the failed run with the error of the step that failed."""
+    run = context.dagster_run
+    if is_of_maker(run):
+        return
+    causes = [("", context.failure_event.message or "")]
+    for event in context.get_step_failure_events():
+        error = event.step_failure_data.error
+        while error is not None:
+            # Dagster puts the name of the class before the message.
+            causes.append((error.cls_name or "", error.message.partition(": ")[2]))
+            error = error.cause
+    note_failure(store, run.job_name, run.run_id, problem_of(causes))
+
+
+def clear_repeated(instance: dg.DagsterInstance, store: Store) -> None:
+    """Removes the notes of failed runs whose job has succeeded since."""
+    for job in failures_of(store):
+        latest = instance.get_runs(dg.RunsFilter(job_name=job), limit=1)
+        if any(run.status == dg.DagsterRunStatus.SUCCESS for run in latest):
+            clear_failure(store, job)

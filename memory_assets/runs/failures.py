@@ -1,0 +1,97 @@
+"""Tells a person about failed runs, whatever started them.
+
+A failed run adds a line to `logs/failures.log`, and calls the person's command (`on_failure`). It
+is noted in `built/failed.json`, which `memory status` and the briefing read, until its job
+succeeds.
+"""
+
+import json
+import shlex
+import subprocess
+from collections.abc import Iterable
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any
+
+from memory_assets import errors
+from memory_assets.errors import DamagedError, causes_of
+from memory_assets.store.ready import FAILED
+from memory_assets.store.service_log import FOLDER, RotatingLog
+from memory_assets.store.store import Store
+from memory_assets.text.files import make_folder, text_of, write_where_changed
+from memory_assets.text.masking.redact import mask_text
+
+LOG = "failures.log"
+
+LONGEST_PROBLEM = 200
+"""Characters of the problem in a message."""
+
+
+def note_error(store: Store, job: str, run_id: str, error: BaseException) -> None:
+    """Notes the failed run of this process.
+
+    Leaves out a damaged file, which is put aside before the run is repeated.
+    """
+    causes = [*causes_of(error)]
+    if not any(isinstance(cause, DamagedError) for cause in causes):
+        problem = problem_of((type(cause).__name__, str(cause)) for cause in causes)
+        note_failure(store, job, run_id, problem)
+
+
+def problem_of(causes: Iterable[tuple[str, str]]) -> str:
+    """Returns the message of the error of ours among the causes, else of the first cause.
+
+    `causes` are class names and messages of an error and of those that led to it.
+    """
+    by_name = [*causes]
+    ours = [message for name, message in by_name if hasattr(errors, name)]
+    name, message = by_name[-1] if by_name else ("", "")
+    return next(iter(ours), message or name)
+
+
+def note_failure(store: Store, job: str, run_id: str, problem: str) -> None:
+    """Notes the failed run, logs it, and calls the person's command with the message."""
+    first_line, *_ = [*problem.strip().splitlines(), ""]
+    reason, _ = mask_text(first_line[:LONGEST_PROBLEM])
+    at = store.settings.clock().timestamp()
+    _write(store, failures_of(store) | {job: {"run": run_id, "at": at, "problem": reason}})
+    message = f"The run {run_id[:8]} of '{job}' failed: {reason}"
+    _log(store, message)
+    if store.settings.on_failure:
+        _call(store, message)
+
+
+def clear_failure(store: Store, job: str) -> None:
+    """Removes the note of the job's failed run, because a later one succeeded."""
+    failures = failures_of(store)
+    if failures.pop(job, None):
+        _write(store, failures)
+
+
+def failures_of(store: Store) -> dict[str, dict[str, Any]]:
+    """Returns the last failed run of each job that has not succeeded since."""
+    with suppress(ValueError):  # a damaged file; the next failure writes it again
+        return json.loads(text_of(store.root / FAILED) or "{}")
+    return {}
+
+
+def _write(store: Store, failures: dict[str, dict[str, Any]]) -> None:
+    path = store.root / FAILED
+    make_folder(path.parent)
+    write_where_changed(path, json.dumps(failures) if failures else "")
+
+
+def _log(store: Store, message: str) -> None:
+    path = make_folder(store.root / FOLDER) / LOG
+    at = datetime.fromtimestamp(store.settings.clock().timestamp(), UTC)
+    RotatingLog(path, mode=0o600).append(f"{at:%Y-%m-%d %H:%M:%S} UTC {message}")
+
+
+def _call(store: Store, message: str) -> None:
+    """Starts the person's command, without a shell and without waiting for it."""
+    command = [*shlex.split(store.settings.on_failure), message]
+    streams: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+    try:
+        subprocess.Popen(command, start_new_session=True, **streams)
+    except OSError as error:
+        _log(store, f"The command of `on_failure` cannot be started: {error}")

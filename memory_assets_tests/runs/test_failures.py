@@ -1,0 +1,115 @@
+"""A failed run is told in the status, the briefing, a log and by the person's command, until its job succeeds."""
+
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+
+from memory_assets.assets.failures import clear_repeated, failed_runs
+from memory_assets.definitions import assemble
+from memory_assets.errors import LabelsError
+from memory_assets.memory import MemoryAgent
+from memory_assets.runs import materialise
+from memory_assets.runs.days import Stretch, range_tags
+from memory_assets.runs.execute import origin_of
+from memory_assets.runs.failures import failures_of, note_failure
+from memory_assets.runs.launch import Runner
+from memory_assets.stages.deliver.silence import alarm
+from memory_assets.store.store import Store
+from memory_assets_tests.small_store import DAY, small_store
+
+JOB = "find_friction"
+DAYS = Stretch(DAY, DAY)
+
+
+def fail(*_: Any) -> None:
+    raise LabelsError("The model is not there.\nMore lines.")
+
+
+def failed(monkeypatch: pytest.MonkeyPatch, store: Store) -> None:
+    """Lets a run of the command line fail."""
+    with monkeypatch.context() as broken, Runner(store) as runner:
+        broken.setattr(materialise, "input_versions", fail)
+        with pytest.raises(dg.Failure):
+            runner.run(JOB, DAYS)
+
+
+def test_a_failed_run_of_the_command_line_is_told_until_its_job_succeeds(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    store = small_store()
+    failed(monkeypatch, store)
+    line = alarm(str(store.root))
+    assert line is not None
+    assert line.startswith("The run of 'find_friction' failed at ")
+    assert line.endswith(" UTC: The model is not there. See Jobs in the UI of `memory up`.")
+    assert MemoryAgent(store.settings).status().alarm == line
+    log = (store.root / "logs" / "failures.log").read_text()
+    assert log.endswith(" of 'find_friction' failed: The model is not there.\n")
+    with Runner(store) as runner:
+        runner.run(JOB, DAYS)
+    assert alarm(str(store.root)) is None
+
+
+def test_the_command_of_the_person_gets_the_message(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    program, message = tmp_path / "tell.py", tmp_path / "message"
+    part = tmp_path / "part"
+    program.write_text(
+        "import pathlib, sys\n"
+        f"pathlib.Path({str(part)!r}).write_text(sys.argv[1])\n"
+        f"pathlib.Path({str(part)!r}).rename({str(message)!r})\n"
+    )
+    monkeypatch.setenv("MEMORY_ON_FAILURE", f"'{sys.executable}' '{program}'")
+    note_failure(small_store(), JOB, "0123456789", "The token sk-ant-api03-" + "a1B2" * 24)
+    until = time.monotonic() + 60
+    while not message.exists() and time.monotonic() < until:
+        time.sleep(0.05)
+    assert message.read_text().startswith("The run 01234567 of 'find_friction' failed: The token ")
+    assert "a1B2a1B2" not in message.read_text()
+
+
+def test_a_command_that_cannot_be_started_is_a_line_of_the_log(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MEMORY_ON_FAILURE", "/no/such/program --urgent")
+    store = small_store()
+    note_failure(store, JOB, "0123456789", "Broken.")
+    log = (store.root / "logs" / "failures.log").read_text()
+    assert "cannot be started: [Errno 2]" in log.splitlines()[-1]
+
+
+def test_the_sensor_tells_of_a_failed_run_of_the_daemon_and_the_next_success_ends_it(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    store = small_store()
+    job = assemble(store.settings, DAY, store).resolve_job_def(JOB)
+    code = dg.reconstructable(empty_job).get_python_origin()
+    with dg.DagsterInstance.ephemeral() as instance:
+        tags = range_tags(str(DAY), str(DAY))
+        with monkeypatch.context() as broken:
+            broken.setattr(materialise, "input_versions", fail)
+            result = job.execute_in_process(instance=instance, tags=tags, raise_on_error=False)
+        (event,) = [e for e in result.all_events if e.event_type_value == "PIPELINE_FAILURE"]
+        context = dg.build_run_status_sensor_context(
+            sensor_name="failed_runs",
+            dagster_event=event,
+            dagster_instance=instance,
+            dagster_run=result.dagster_run._replace(
+                job_code_origin=code, remote_job_origin=origin_of(JOB)
+            ),
+            resources={"store": store},
+        )
+        failed_runs(context.for_run_failure())
+        assert failures_of(store)[JOB]["problem"] == "The model is not there."
+        clear_repeated(instance, store)
+        assert failures_of(store)
+        job.execute_in_process(instance=instance, tags=tags)
+        clear_repeated(instance, store)
+    assert failures_of(store) == {}
+
+
+@dg.job
+def empty_job() -> None: ...
