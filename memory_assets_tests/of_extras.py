@@ -9,7 +9,9 @@ import pytest
 
 from memory_assets.schema.extra_folders import extra_names
 
-DELETED = {"lab", "library", "replay", "scaling", "service", "sharing"} - {*extra_names()}
+DELETED = {"lab", "library", "project", "replay", "scaling", "service", "sharing"} - {
+    *extra_names()
+}
 
 TRIGGERS = ("triggers",) if "lab" in DELETED else ("lab", "triggers")
 """The command of that verb."""

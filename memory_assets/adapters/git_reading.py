@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import date
 from functools import cache, cached_property
 from itertools import count
 from pathlib import Path
@@ -195,6 +196,21 @@ class GitReading:
     def _read_pull_requests(self) -> frozenset[str]:
         """Returns the numbers of pull requests in the texts of these commits."""
         return frozenset(_REQUEST.findall("\0".join(commit.text for commit in self.commits())))
+
+    def authors_of_lines(self, path: str) -> dict[str, tuple[str, date]]:
+        """Returns, by the text of each line of the file in HEAD, who wrote it and when."""
+        authors: dict[str, tuple[str, date]] = {}
+        arguments = ("blame", "--line-porcelain", self._head, "--", path)
+        name = seconds = ""
+        for line in self._output(arguments).decode("utf-8", "replace").split("\n"):
+            field, _, value = line.partition(" ")
+            if line.startswith("\t"):
+                authors[line.strip()] = (name, day_of(seconds))
+            elif field == "author":
+                name = value
+            elif field == "author-time":
+                seconds = value
+        return authors
 
     def has_commit(self, id: str) -> bool:
         """Returns whether there is such a commit; the id may be cut."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from memory_assets.text.patterns import data_beside, patterns_beside
+from memory_assets.text.published_block import strip_published
 
 Voice = Literal["person", "harness", "summary"]
 
@@ -76,7 +77,10 @@ def strip_scaffolding(text: str) -> str:
 
 
 def strip_memories(text: str) -> str:
-    """Returns the text without recalled memories, so that they are not stored again."""
+    """Returns the text without recalled and published memories, so that they are not stored
+    again.
+    """
+    text = strip_published(text)
     if "~" in text and _PATTERNS["memory_hint"].search(text):
         text = _PATTERNS["memory_heading"].sub("", _MEMORY_LINE.sub("", text))
     if "<memory-" in text or "observation" in text:

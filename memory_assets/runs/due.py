@@ -318,6 +318,7 @@ def triage_state(store: Store) -> str:
     kinds = ("proposal.", DAY_REFLECTED)
     ids = [event.id for event in store.ledger.events() if event.kind.startswith(kinds)]
     paths = [store.workspace / name for name in ("REVIEW.md", *memory_files(store.workspace))]
+    paths += gather("edited_files", store)
     tables = ("proposals", "friction", "memories", *further_sources("review_md"))
     parts = inputs.part_versions(store, tables)
     files = map(_hash_of_file, paths)

@@ -74,7 +74,7 @@ def _watched(store: Store) -> Iterator[Path]:
         yield from harness_files.searched_folders(settings)
     for worktree in read_worktrees(store).by_root.values():
         yield from (worktree.git / name for name in ("HEAD", "logs/HEAD", "packed-refs"))
-    yield from gather("watched", store)
+    yield from (*gather("watched", store), *gather("edited_files", store))
     yield from filter(None, (settings.taxonomy, settings.observer_prompt))
 
 

@@ -118,6 +118,14 @@ class Extra:
     """
     inflows: Mapping[str, Inflow] = field(default_factory=dict)
     """Table → the data from outside the store that it is built from."""
+    edited_files: str = ""
+    """Function that gets the store, and returns the files outside of it in which people edit lines
+    that it wrote; a triage reads them.
+    """
+    amendments: str = ""
+    """Function that gets the store and its triage, and returns the amendments that these edits ask
+    for (`stages.triage.amendments`).
+    """
     watched: str = ""
     """Function that gets the store, and returns the files and folders outside of it that an update
     reads; they need not exist.

@@ -6,6 +6,7 @@ import polars as pl
 from memory_assets.assets.checks.common import Days, check, problems, verdict
 from memory_assets.services.review.open_triage import workspace_of
 from memory_assets.stages.embed.notes import LEDGER
+from memory_assets.stages.triage.auto import PUBLISHED
 from memory_assets.stages.triage.current import read_proposals
 from memory_assets.stages.triage.file_sizes import read_sizes
 from memory_assets.stages.triage.patches import PATCHED
@@ -70,7 +71,7 @@ def _has_evidence(event: Event) -> bool:
     return (
         event.kind == RETIRED
         or bool(event.payload["evidence"])
-        or LEDGER in event.payload["session_ids"]
+        or not {LEDGER, PUBLISHED}.isdisjoint(event.payload["session_ids"])
     )
 
 

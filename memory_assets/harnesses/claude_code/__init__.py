@@ -7,3 +7,6 @@ STARTS_AFTER_COMPACTION = True
 """Whether the hook at the start after a compaction has the transcript read: see `MATCHERS` in
 `hooks`.
 """
+
+PROJECT_FILE = "CLAUDE.md"
+"""The file in a project that it loads into each session."""

@@ -9,6 +9,7 @@ from memory_assets.errors import ModelError, ModelSetupError
 from memory_assets.runs.due import triage_state
 from memory_assets.runs.results import Builder, Markdown, Report, Rows, Run, per_partition
 from memory_assets.runs.scopes import file_of
+from memory_assets.schema.extras import gather
 from memory_assets.schema.protocols import Model
 from memory_assets.schema.records import MEMORY_MD
 from memory_assets.services.models.model_budget import Budget
@@ -31,7 +32,8 @@ from memory_assets.text.words import counted
 @per_partition
 def amendments(store: Store, _: str) -> pl.DataFrame:
     """Proposes changes of existing lines of MEMORY.md."""
-    return open_triage.triage_of(store).amend()
+    triage = open_triage.triage_of(store)
+    return triage.amend(gather("amendments", store, triage))
 
 
 def model_reviews(store: Store, _: Run) -> Builder:

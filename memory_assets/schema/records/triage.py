@@ -73,7 +73,7 @@ class Amendment(Proposal):
     """
 
     text: str = column("The new line, without date or bullet; empty to remove it.")
-    entry: str = column("The line to replace or remove.")
+    entry: str | None = column("The line to replace or remove; empty for a new line.")
     reason: str = column("Why.")
 
 

@@ -25,6 +25,7 @@ from memory_assets.stages.embed.notes import note_id, note_rows
 from memory_assets.stages.embed.present import read_present
 from memory_assets.store.ledger import CORRECTED, NOTED
 from memory_assets.store.store import Store, open_store
+from memory_assets.text.published_block import strip_published
 from memory_assets.text.short_ids import short_id
 
 LONGEST = 2_000
@@ -129,9 +130,10 @@ def _clean(text: str) -> tuple[str, int]:
             f"The text has {len(text):,} characters, the limit is {LONGEST:,}. Shorten it "
             "or save several facts."
         )
-    line, secret_count = clean_text.masked_line(text, "the text")
+    line, secret_count = clean_text.masked_line(strip_published(text), "the text")
     if not line:
-        raise NoteError("The text is empty.")
+        content = "contains only published lines, which are saved" if text.strip() else "is empty"
+        raise NoteError(f"The text {content}.")
     if not any(character.isalnum() for character in line):
         content = "nothing but the secret" if secret_count else "no word"
         raise NoteError(f"The text contains {content}.")

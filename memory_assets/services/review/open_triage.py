@@ -31,7 +31,7 @@ from memory_assets.stages.embed.present import read_present
 from memory_assets.stages.friction.review import FrictionItem, show_frictions
 from memory_assets.stages.reflect.proposals import section_of
 from memory_assets.stages.triage import promote, run
-from memory_assets.stages.triage.auto import GIVEN_UP, only_person
+from memory_assets.stages.triage.auto import GIVEN_UP, PUBLISHED, only_person
 from memory_assets.stages.triage.batch import (
     ReviewQuestion,
     plan_reviews,
@@ -110,10 +110,13 @@ def triage_answers(store: Store) -> AnswerStore:
 
 
 def proposals_to_review(store: Store, reviews: pl.DataFrame) -> list[dict[str, Any]]:
-    """Returns the proposals that a model has not reviewed and may be sent."""
+    """Returns the proposals that a model has not reviewed and may be sent; none that somebody else
+    wrote.
+    """
     may_send = store.settings.may_send
-    rows = run.waits_for_review(store.tables, reviews)
-    return [row for row in rows if may_send(row["project"])]
+    waiting = run.waits_for_review(store.tables, reviews)
+    allowed = (row for row in waiting if PUBLISHED not in row["session_ids"])
+    return [row for row in allowed if may_send(row["project"])]
 
 
 def review_questions(store: Store, model: str) -> list[ReviewQuestion]:

@@ -197,7 +197,7 @@ def _start(
     _forget(root, session, source)
     session_id = "" if source == CLEARED else session
     is_sample = present_root(root) != root
-    text = "" if is_sample else brief(root, session_id)
+    text = "" if is_sample else _unpublished(harness, brief(root, session_id))
     is_repeat = bool(text and session_id) and _note(root, session_id, source, text, payload)
     if not (is_repeat and _keeps_briefing(harness, source)):
         _print_context(harness, hook_events.START, text)
@@ -205,6 +205,21 @@ def _start(
         # The transcript shows the compaction itself, which may have had no hook before it.
         spool_event(root, events.TURN_COMPLETED, {"harness": harness, "sessionId": session_id})
     silence.ask_for_run(root)
+
+
+def _unpublished(harness: str, briefing: str) -> str:
+    """Returns the briefing without the published lines that the harness loads with the project."""
+    name = _fact_of(harness, "PROJECT_FILE") if briefing else None
+    if name is None:
+        return briefing
+    from memory_assets.store.projects import find_git
+    from memory_assets.text.published_block import published_lines, without_lines
+
+    root, _ = find_git(ready.here(), home_folder())
+    text = ready.read_text(os.path.join(root, name)) if root else ""
+    if not {"@AGENTS.md", "@./AGENTS.md"}.isdisjoint(text.split()):
+        text += ready.read_text(os.path.join(root, "AGENTS.md"))
+    return without_lines(briefing, published_lines(text))
 
 
 def _keeps_briefing(harness: str, source: "Any") -> bool:

@@ -28,6 +28,7 @@ from memory_assets.stages.distill.taxonomy import TAXONOMY_VERSION, categorise
 from memory_assets.stages.embed.notes import row_without_session
 from memory_assets.store.settings import Settings
 from memory_assets.text.masking.redact import mask_text
+from memory_assets.text.published_block import strip_published
 from memory_assets.text.words import squeezed, text_hash
 
 READER_VERSION = version_of("harness_memories")
@@ -78,10 +79,11 @@ class MemoryFile:
 def parse_items(text: str) -> list[tuple[str, list[int]]]:
     """Returns the facts of a Markdown file, each as one line with its line numbers (from 0).
 
-    A fact is a paragraph or a list item. Front matter, headings, code, tables and comments are left
-    out.
+    A fact is a paragraph or a list item. Front matter, headings, code, tables, comments and
+    published lines are left out.
     """
-    blanked = _COMMENT.sub(lambda comment: "\n" * comment.group().count("\n"), text)
+    unpublished = strip_published(text, keeps_numbers=True)
+    blanked = _COMMENT.sub(lambda comment: "\n" * comment.group().count("\n"), unpublished)
     plain = (
         (_LINK.sub(r"\1", words).replace("**", "").replace("\x00", ""), at)
         for words, at in _blocks(blanked.splitlines())

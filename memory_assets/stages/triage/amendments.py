@@ -46,6 +46,7 @@ class PlannedAmendment:
 
     key: str
     status: EntryStatus
+    """The entry; one without a number is no line yet: its section gets a new one."""
     text: str
     """The new text; empty to retire the entry."""
     event_on: date
@@ -284,7 +285,7 @@ def _payload(amendment: PlannedAmendment, day: date) -> dict[str, Any]:
     change = {
         "section": amendment.status.entry.section,
         "text": amendment.text,
-        "entry": amendment.status.line,
+        "entry": amendment.status.line if amendment.status.entry.number else None,
         "event_on": str(amendment.event_on),
         "reason": amendment.reason,
         "memory_id": memory["id"],

@@ -46,6 +46,10 @@ _FOUND_BY = {
     "file": "a file says it",
 }
 ONCE = "said in one session"
+PUBLISHED = "published lines"
+"""Stands for the session in what other people wrote between the published lines of a project."""
+
+BY_OTHERS = "somebody else wrote it: only a person can approve this"
 MOST_BY_TRUST = 5
 """Lines that earned trust promotes on one day: so many can be read the next morning."""
 
@@ -269,6 +273,8 @@ def needs_person(proposal: Row, guarded: frozenset[str]) -> str | None:
     """Returns why the proposal must not be promoted without a person, or None."""
     if proposal.get("names_gone"):
         return proposal["names_gone"]
+    if PUBLISHED in proposal["session_ids"]:
+        return BY_OTHERS
     if proposal["section"].casefold() in guarded and proposal["author"] != "owner":
         return f"{proposal['section']} takes only the owner's own words"
     sensitive = sensitive_reason(proposal["text"], proposal.get("own_hosts", ()))
@@ -324,6 +330,8 @@ def support_of(proposal: Row, owner: str) -> str:
     """Returns who said it, in how many sessions, when last, and how much speaks against it, in
     words.
     """
+    if PUBLISHED in proposal["session_ids"]:
+        return proposal["reason"]
     who = _FOUND_BY.get(proposal["author"], "a source says it")
     if proposal["author"] == "owner":
         who = "you said it" if proposal["person"] == owner else f"{proposal['person']} said it"

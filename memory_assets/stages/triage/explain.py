@@ -21,6 +21,7 @@ from memory_assets.harnesses.readers import open_reader
 from memory_assets.schema.protocols import Row
 from memory_assets.stages.capture.session_ids import replay_command
 from memory_assets.stages.embed.notes import note_id
+from memory_assets.stages.triage.auto import PUBLISHED
 from memory_assets.stages.triage.current import read_proposals
 from memory_assets.stages.triage.decisions import winner_of
 from memory_assets.stages.triage.evidence import gather_evidence
@@ -256,6 +257,8 @@ class _Tracer:
             rows = reflections.select("day", "project").collect().iter_rows()
             facts = next(({"day": str(day), "project": name} for day, name in rows), {})
             return (ProvenanceStep("reflection", id, facts, observations),)
+        if PUBLISHED in payload["session_ids"]:
+            return (ProvenanceStep("file", PUBLISHED),)
         notes = (self.note(id) for id in payload["observation_ids"])
         return (*observations, *(note for note in notes if note))
 

@@ -111,7 +111,7 @@ def insert(content: bytes, section: str, line: str, order: Sequence[str] = ()) -
     """
     raw = _LINE.findall(content or NEW_FILE.encode())
     lines = _parse_raw(raw)
-    ending = _ending(raw)
+    ending = line_ending(content)
     place = _end_of_section(lines, section)
     new = [line.encode() + ending]
     if place is None:
@@ -223,10 +223,9 @@ def _place_of_new(lines: Sequence[MarkdownLine], section: str, order: Sequence[s
     return len(lines)
 
 
-def _ending(raw: Sequence[bytes]) -> bytes:
+def line_ending(content: bytes) -> bytes:
     """Returns the line ending that the file uses most."""
-    windows = sum(line.endswith(b"\r\n") for line in raw)
-    return b"\r\n" if windows * 2 > sum(line.endswith(b"\n") for line in raw) else b"\n"
+    return b"\r\n" if content.count(b"\r\n") * 2 > content.count(b"\n") else b"\n"
 
 
 def _date(text: str) -> date | None:

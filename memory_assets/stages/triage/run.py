@@ -180,9 +180,9 @@ class Triage:
         self.workspace.commit_content("Edited by hand", {REVIEW_MD: masked}, author=owner)
         return applied
 
-    def amend(self) -> pl.DataFrame:
-        """Numbers the changes that entries of MEMORY.md need, and returns the table
-        `amendments`.
+    def amend(self, edits: Sequence[PlannedAmendment] = ()) -> pl.DataFrame:
+        """Numbers the changes that entries of MEMORY.md need and those that other people's `edits`
+        ask for, and returns the table `amendments`.
         """
         dates = self.tables.read("proposals", columns=["proposal_id", "event_on"])
         merged = self._merged().join(dates, on="proposal_id")
@@ -201,16 +201,17 @@ class Triage:
             contradicting = list(self._contradictions(entries, proposals))
             about = (memories, events, merged, zone, contradicting, rewound, outdated)
             planned += plan_amendments(entries, file, *about)
-        self._number(planned, states.RULES)
+        self.number([*planned, *edits], states.RULES)
         return read_amendments(self.ledger.events([NUMBERED]))
 
     def retire(self, proposal_ids: Collection[str]) -> None:
         """Schedules the lines of these proposals for removal by the next triage, on the owner's
         behalf.
         """
-        self._number(plan_retirements(self.entry_statuses(), proposal_ids), self.rules.owner)
+        self.number(plan_retirements(self.entry_statuses(), proposal_ids), self.rules.owner)
 
-    def _number(self, planned: Sequence[PlannedAmendment], actor: str) -> None:
+    def number(self, planned: Sequence[PlannedAmendment], actor: str) -> None:
+        """Appends the amendments that have no number yet to the ledger."""
         events = self.ledger.events()
         first = self.rules.first_number
         numbered = number_amendments(planned, events, self.rules.today, first=first)
