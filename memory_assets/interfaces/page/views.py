@@ -6,6 +6,7 @@ A view changes nothing: a search is not counted as a use of what it finds.
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, get_args
 
+from memory_assets.errors import TranscriptError
 from memory_assets.interfaces.page.entrance import Visit
 from memory_assets.memory import MemoryAgent, page
 from memory_assets.schema.records import MEMORY_MD
@@ -104,7 +105,11 @@ def review(agent: MemoryAgent, visit: Visit, _: Mapping[str, str]) -> dict[str, 
     waiting = agent.review()
     groups: dict[str, list[Any]] = {}
     for proposal in waiting.pending:
-        item = {"proposal": proposal, "records": list(_evidence(agent, proposal))}
+        item = {"proposal": proposal, "records": [], "problem": ""}
+        try:
+            item["records"] = list(_evidence(agent, proposal))
+        except TranscriptError as error:  # the others can be decided all the same
+            item["problem"] = str(error)
         groups.setdefault(_group_of(proposal), []).append(item)
     return {"review": waiting, "groups": groups, "can_undo": bool(visit.decided)}
 
