@@ -8,7 +8,8 @@
                  triage  ─▶ decisions ▶ REVIEW.md, MEMORY.md
 
 `scan` returns any table as a polars frame. `MemoryAgent` answers what a person or an agent asks.
-Both are imported at their first use, so that importing this package imports nothing else.
+`Store` is the component by which another Dagster project mounts a store. They are imported at their
+first use, so that importing this package imports nothing else.
 """
 
 import os
@@ -26,11 +27,12 @@ os.environ |= {
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    from memory_assets.definitions import MountedStore as Store
     from memory_assets.memory import MemoryAgent, scan
 
     __version__: str
 
-__all__ = ["MemoryAgent", "__version__", "scan"]
+__all__ = ["MemoryAgent", "Store", "__version__", "scan"]
 
 
 def __getattr__(name: str) -> object:
@@ -38,6 +40,10 @@ def __getattr__(name: str) -> object:
         from importlib.metadata import version
 
         return version("memory_assets")
+    if name == "Store":
+        from memory_assets.definitions import MountedStore
+
+        return MountedStore
     if name in __all__:
         from memory_assets import memory
 

@@ -27,11 +27,16 @@ from memory_assets.store.store import Store  # noqa: E402
 
 
 def assemble(
-    settings: Settings, first_day: date = FIRST_DAY, store: Store | None = None
+    settings: Settings,
+    first_day: date = FIRST_DAY,
+    store: Store | StoreResource | None = None,
+    *,
+    is_mounted: bool = False,
 ) -> dg.Definitions:
     """Returns everything that Dagster shows and runs.
 
-    Without `store`, each run opens the store that the settings name when it starts.
+    Without `store`, each run opens the store that the settings name when it starts. Mounted in
+    another project, it leaves the executor of that project alone.
     """
     return dg.Definitions(
         assets=[*make_sources(), *make_assets(settings, first_day)],
@@ -40,15 +45,32 @@ def assemble(
         sensors=[*SENSORS, deadlines, failed_runs, housekeeping],
         schedules=make_schedules(settings.timezone),
         resources={"store": store or StoreResource()},
-        executor=dg.in_process_executor,
+        executor=None if is_mounted else dg.in_process_executor,
     )
+
+
+def first_day_in(settings: Settings) -> date:
+    """Returns the first day of the partitions: that of the store, if there is one."""
+    store = Store(settings, settings.data)
+    has_store = (store.root / "VERSION").is_file()
+    return first_day_of(store) if has_store else FIRST_DAY
 
 
 @dg.definitions
 def defs() -> dg.Definitions:
     """Everything that Dagster shows and runs, with partitions from the store's first day on."""
     settings = read_settings()
-    store = Store(settings, settings.data)
-    has_store = (store.root / "VERSION").is_file()
-    first_day = first_day_of(store) if has_store else FIRST_DAY
-    return assemble(settings, first_day)
+    return assemble(settings, first_day_in(settings))
+
+
+class MountedStore(dg.Component, dg.Model, dg.Resolvable):
+    """A store of memory_assets in another Dagster project: its assets, jobs and sensors."""
+
+    data: str
+    """The data folder of the store."""
+
+    def build_defs(self, context: dg.ComponentLoadContext) -> dg.Definitions:
+        """Returns everything of `assemble` for the store in the data folder."""
+        settings = read_settings(data=self.data)
+        resource = StoreResource(data=self.data)
+        return assemble(settings, first_day_in(settings), resource, is_mounted=True)

@@ -42,6 +42,7 @@ ASSET_JOBS = {
         job.name,
         dg.AssetSelection.assets(*(table.name for table in tables_in(job.name))),
         description=job.description,
+        executor_def=dg.in_process_executor,
     )
     for job in JOBS.values()
 }

@@ -18,6 +18,7 @@ from pathlib import Path
 import dagster as dg
 import filelock
 
+from memory_assets.schema.tables import JOBS, TABLES
 from memory_assets.store.store import Store
 from memory_assets.text.files import make_folder
 
@@ -111,13 +112,16 @@ def fail_dead_runs(instance: dg.DagsterInstance, store: Store) -> list[str]:
     # Read before the runs, so that every run with a slot is among them.
     with_slots = instance.event_log_storage.get_concurrency_run_ids()
     alive = list[str]()
+    elsewhere = list[str]()
     for record in instance.get_run_records(UNFINISHED):
         run = record.dagster_run
-        if _is_dead(store, record):
+        if not _is_ours(store, run):
+            elsewhere.append(run.run_id)
+        elif _is_dead(store, record):
             _fail_run(instance, run)
         else:
             alive.append(run.run_id)
-    for run_id in with_slots.difference(alive):
+    for run_id in with_slots.difference(alive, elsewhere):
         instance.event_log_storage.free_concurrency_slots_for_run(run_id)
     _remove_locks(store, alive)
     return alive
@@ -149,6 +153,15 @@ def failing_dead_runs(instance: dg.DagsterInstance, store: Store) -> Iterator[No
     finally:
         is_over.set()
         watcher.join()
+
+
+def _is_ours(store: Store, run: dg.DagsterRun) -> bool:
+    """Returns whether the run is about this store, and not about another part of the project that
+    the store is mounted in.
+    """
+    tables = {key.to_user_string() for key in run.asset_selection or ()}
+    is_of_tables = bool(tables) and tables <= TABLES.keys()
+    return run.job_name in JOBS or is_of_tables or _path(store, run.run_id).is_file()
 
 
 def _is_dead(store: Store, record: dg.RunRecord) -> bool:

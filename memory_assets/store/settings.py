@@ -351,7 +351,9 @@ class CoreSettings(BaseSettings):
     def settings_customise_sources(
         cls, settings_cls, init_settings, env_settings, *_: Any, **__: Any
     ):
-        values = map(read_file, places.settings_files())
+        data = init_settings().get("data")
+        environ = {**os.environ, "MEMORY_DATA": str(data)} if data else os.environ
+        values = map(read_file, places.settings_files(environ))
         files = (InitSettingsSource(settings_cls, init_kwargs=each) for each in values)
         return init_settings, env_settings, *files
 
