@@ -16,6 +16,7 @@ A source of which both sides captured different bytes stays as it is on both.
 import hashlib
 import hmac
 import re
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any
@@ -23,7 +24,7 @@ from typing import Annotated, Any
 import orjson
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
-from memory_assets.errors import PushError
+from memory_assets.errors import PushError, QuotaError
 from memory_assets.extras.sharing.pieces import (
     LONGEST_PIECE,
     Held,
@@ -41,10 +42,12 @@ from memory_assets.extras.sharing.push_choice import PushSource, choose, may_pus
 from memory_assets.extras.sharing.remote_memory import Connection
 from memory_assets.extras.sharing.settings import sharing
 from memory_assets.extras.sharing.take_in import content_of, parse, place
+from memory_assets.schema.records import MEMORY_MD
 from memory_assets.services.forget.erase import finish
-from memory_assets.stages.capture.tombstones import masking, tombstones_of
+from memory_assets.stages.capture.tombstones import Tombstone, masking, tombstones_of
 from memory_assets.stages.deliver.inbox import PUT_ASIDE
 from memory_assets.stages.reflect.proposals import NUMBERED
+from memory_assets.stages.triage.projects import is_memory_file
 from memory_assets.store.archive import Range, range_id
 from memory_assets.store.ledger import WORDS_ERASED, WORDS_FORGOTTEN, Event
 from memory_assets.store.store import Store
@@ -61,6 +64,9 @@ NOTED = (
 ).split()
 """What the archive notes about a range besides the fields of a piece."""
 
+SPARE_BYTES = 200_000_000
+"""Bytes that another machine leaves free on the disk."""
+
 _NAMES = re.compile(rb"[\w@-]+")
 
 
@@ -74,6 +80,13 @@ class WireEvent(BaseModel):
     kind: Annotated[str, Field(pattern=r"^[a-z]+(\.[a-z_]+)+$", max_length=100)]
     target: Annotated[str, Field(max_length=10_000)]
     payload: dict[str, Any]
+
+
+class _Forgotten(BaseModel):
+    """The payload of a forgetting."""
+
+    tombstones: list[Tombstone]
+    with_history: bool
 
 
 class OwnPusher(Pusher):
@@ -156,6 +169,9 @@ def _held(entry: Range) -> Held:
 
 def _take_in(store: Store, body: Mapping[str, Any]) -> Stored:
     pieces = parse(body).pieces
+    free = shutil.disk_usage(store.root).free
+    if free < SPARE_BYTES:
+        raise QuotaError(f"Only {free:,} bytes are free in {store.root}. Free space there.")
     contents = masking(tombstones_of(store))(list(map(content_of, pieces)))
     counts = {"stored": 0, "replaced": 0, "known": 0}
     apart: list[str] = []
@@ -187,22 +203,31 @@ def _append(store: Store, events: Sequence[Event]) -> int:
     """Appends the new events, with forgotten words masked, and returns their number."""
     with store.lock():
         tombstones = tombstones_of(store)
+        days = store.tables.parts("proposals")
         masked = []
         for event in events:
             texts = orjson.loads(tombstones.mask(orjson.dumps([event.target, event.payload])))
             masked.append(replace(event, target=texts[0], payload=texts[1]))
         new_events = store.ledger.take_in(event for event in masked if event.kind not in OF_MACHINE)
         for event in new_events:
-            if event.kind == NUMBERED:  # that day is proposed again, under the number that counts
-                store.tables.drop("proposals", str(event.payload.get("day")))
+            day = str(event.payload.get("day"))
+            if event.kind == NUMBERED and day in days:
+                # That day is proposed again, under the number that counts.
+                store.tables.drop("proposals", day)
     return len(new_events)
 
 
 def _parse_events(rows: Any) -> list[Event]:
     try:
-        return [Event(**vars(WireEvent.model_validate(row))) for row in rows]
+        events = [Event(**vars(WireEvent.model_validate(row))) for row in rows]
+        for event in events:
+            if event.kind == WORDS_FORGOTTEN:
+                _Forgotten.model_validate(event.payload)
+            if not is_memory_file(str(event.payload.get("path", MEMORY_MD))):
+                raise PushError(f"The event {event.id} names no file of entries.")
     except (ValidationError, TypeError) as error:
         raise PushError(f"That is no event of a ledger: {str(error)[:200]}.") from None
+    return events
 
 
 def _sendable(store: Store, present: set[str]) -> Iterator[Event]:

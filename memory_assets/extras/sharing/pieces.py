@@ -21,6 +21,9 @@ from memory_assets.text.masking.redact import cover, mask_text, strings_of
 LONGEST_PIECE = 64 * 1024 * 1024
 """Bytes of the largest piece that a server takes, decompressed."""
 
+MOST_BYTES = 2 * LONGEST_PIECE
+"""Bytes of all pieces in one request, decompressed: a picture that is masked needs few bytes."""
+
 MOST_PIECES = 500
 """Pieces that a server takes in one request."""
 
@@ -75,6 +78,8 @@ class Piece(BaseModel):
             size = zstandard.frame_content_size(packed)
             if not 0 < size <= LONGEST_PIECE:
                 raise ValueError(f"it has {size:,} bytes; the limit is {LONGEST_PIECE:,}")
+            if size != self.byte_to - self.byte_from:
+                raise ValueError("it has another size than it says")
             content = zstandard.ZstdDecompressor().decompress(packed, max_output_size=LONGEST_PIECE)
         except zstandard.ZstdError as error:
             raise ValueError(f"it cannot be decompressed: {error}") from None

@@ -19,6 +19,7 @@ import orjson
 from memory_assets import errors
 from memory_assets.extras.sharing.pieces import (
     LONGEST_PIECE,
+    MOST_BYTES,
     Held,
     Piece,
     RawPiece,
@@ -194,7 +195,7 @@ class Pusher:
 
     def _send_all(self, sources: Sequence[PushSource]) -> None:
         pieces = self._pieces(sources)
-        for batch in batches(pieces, lambda piece: len(piece.content), REQUEST_CHARS):
+        for batch in batches(pieces, _size_to_send, REQUEST_CHARS):
             self._send(batch)
             if self._counts["requests"] % SAVED_EVERY == 0:
                 self._record.save()
@@ -303,6 +304,11 @@ class Pusher:
             wait = min(max(answer.wait, 1.0), LONGEST_WAIT_SECONDS)
             self._sleep(wait)
             waited += wait
+
+
+def _size_to_send(piece: Piece) -> int:
+    """Returns the characters of the piece; more if it is much larger once it is decompressed."""
+    return max(len(piece.content), (piece.byte_to - piece.byte_from) * REQUEST_CHARS // MOST_BYTES)
 
 
 def batches(items: Iterable[T], size_of: Callable[[T], int], most: int) -> Iterator[list[T]]:

@@ -11,15 +11,15 @@ import shlex
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Thread
-from typing import IO, Any
+from typing import IO, Annotated, Any
 from urllib.parse import unquote
 
 import orjson
-from pydantic import TypeAdapter
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from memory_assets.errors import (
     MemoryAssetsError,
@@ -38,6 +38,7 @@ from memory_assets.store.settings import read_settings
 from memory_assets.store.store import OTHER_KEYS, Store, open_store
 from memory_assets.text.checksums import with_checksum
 from memory_assets.text.files import append_line, write_atomically
+from memory_assets.text.visible import visible
 
 MAGIC = b"memory serve-push "
 PROTOCOL = 1
@@ -65,7 +66,7 @@ NOT_UNDERSTOOD = (ValueError, TypeError, KeyError, RecursionError)
 """Errors while a request of another release, or of nobody's, is read."""
 
 _ADDRESS = re.compile(r"(ssh://(?:[\w.+-]+@)?[\w.\[][\w.:\]-]*)(?:/(.*))?")
-_KEY = re.compile(r"[0-9a-f]{64}")
+Key = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 _CHECKSUM = re.compile(rb', "crc": "[0-9a-f]{8}"\}\Z')
 _NUMBER = re.compile(rb"\b([a-z]-\d{8}-)(\d{3})\b")
 
@@ -106,18 +107,45 @@ class Wire(Connection):
             raise EOFError
         return line
 
-    def answer_requests(self, store: Store) -> bytes:
-        """Answers requests until a line is none, and returns that line."""
+    def answer_requests(self, store: Store, *, is_pulled: bool = False) -> bytes:
+        """Answers requests until a line is none, and returns that line.
+
+        With `is_pulled`, the other side may only send, not fetch.
+        """
         line = self.read()
         while line.startswith(b"["):
-            path, body = orjson.loads(line)
-            if path == "pull":
-                data = OwnPusher(store, self.url, "").send(self)
-            else:
-                data = answer(store, path, body)
+            try:
+                path, body = orjson.loads(line)
+                if path == "pull" and not is_pulled:
+                    data = OwnPusher(store, self.url, "").send(self)
+                else:
+                    data = answer(store, path, body)
+            except NOT_UNDERSTOOD as error:
+                text = visible(str(error)[:200])
+                raise PushError(f"A request cannot be understood: {text}.") from error
             self.write(orjson.dumps({"ok": True, "data": data}))
             line = self.read()
         return line
+
+
+class _Hello(BaseModel):
+    """What a store says of itself to another machine of the same person."""
+
+    protocol: int
+    host: Annotated[str, Field(max_length=255)] = ""
+    owner: str = ""
+    timezone: str = ""
+    keys: Annotated[list[Key], Field(min_length=1, max_length=50)]
+    """Its key, then those of the machines that it knows; each forgotten word is looked for with
+    each.
+    """
+
+    @classmethod
+    def of(cls, store: Store) -> "_Hello":
+        """Returns what this store says."""
+        keys = [key.decode() for key in store.keys]
+        about = {"owner": store.settings.owner, "timezone": store.settings.timezone}
+        return cls(protocol=PROTOCOL, host=socket.gethostname(), **about, keys=keys)
 
 
 def exchange(store: Store, url: str, *, is_pull: bool = False) -> Pushed:
@@ -133,7 +161,7 @@ def exchange(store: Store, url: str, *, is_pull: bool = False) -> Pushed:
         if not is_pull:
             return pusher.send(wire)
         wire.write(b'["pull",null]')
-        response = Response(200, None, wire.answer_requests(store))
+        response = Response(200, None, wire.answer_requests(store, is_pulled=True))
         data = wire.envelope_of(response)["data"]
         return TypeAdapter(Pushed).validate_python({**data, "url": pusher.url})
 
@@ -146,12 +174,12 @@ def serve_folder(folder: Path | None, source: IO[bytes], target: IO[bytes]) -> i
     wire.write(MAGIC)
     try:
         store = _open(folder)
-        wire.write(orjson.dumps({"ok": True, "data": _hello(store)}))
+        wire.write(orjson.dumps({"ok": True, "data": vars(_Hello.of(store))}))
         line = wire.read()
         if not line.startswith(MAGIC):
             raise PushError("Only `memory data push ssh://…` and `pull` talk with this.")
-        theirs = orjson.loads(line.removeprefix(MAGIC))
-        wire.url = f"machine {theirs.get('host')}"
+        theirs = _Hello.model_validate_json(line.removeprefix(MAGIC))
+        wire.url = f"machine {visible(theirs.host)}"
         _join(store, theirs)
         wire.answer_requests(store)
         return 0
@@ -179,53 +207,47 @@ def _open(folder: Path | None) -> Store:
     return open_store(settings)
 
 
-def _hello(store: Store) -> dict[str, Any]:
-    """Returns what the store says of itself to another machine of the same person."""
-    return {
-        "protocol": PROTOCOL,
-        "host": socket.gethostname(),
-        "owner": store.settings.owner,
-        "timezone": store.settings.timezone,
-        "keys": [key.decode() for key in store.keys],
-    }
-
-
 def _meet_far(store: Store, wire: Wire) -> None:
     """Lets both stores know each other; skips what a shell prints first."""
     lines = (wire.read() for _ in range(MOST_NOISE))
     if MAGIC.strip() not in map(bytes.strip, lines):
         raise PushError(f"{wire.url} does not answer as `memory data serve-push` does.")
-    theirs = wire.envelope_of(Response(200, None, wire.read()))["data"]
-    if theirs["keys"][:1] == [store.key.decode()]:  # one store is a copy of the other
+    data = wire.envelope_of(Response(200, None, wire.read()))["data"]
+    try:
+        theirs = _Hello.model_validate(data)
+    except ValidationError:
+        raise PushError(f"{wire.url} does not say what it is. Upgrade the older release.") from None
+    if theirs.keys[0] == store.key.decode():  # one store is a copy of the other
         with store.lock():
             folder = store.root / "resources"
             append_line(folder / OTHER_KEYS, store.key)
             write_atomically(folder / "key", secrets.token_hex(32).encode())
             vars(store).pop("key")
-    wire.write(MAGIC + orjson.dumps(_hello(store)))
+    wire.write(MAGIC + orjson.dumps(vars(_Hello.of(store))))
     _join(store, theirs)
 
 
-def _join(store: Store, theirs: Mapping[str, Any]) -> None:
+def _join(store: Store, theirs: _Hello) -> None:
     """Notes the keys of the other machine, with which hashes in its ledger are made.
 
     Raises `PushError` if the two stores do not fit together.
     """
-    ours = _hello(store)
+    ours = _Hello.of(store)
     for name in ("protocol", "owner", "timezone"):
-        if ours[name] != theirs.get(name):
-            remedy = f"set MEMORY_{name.upper()}" if name != "protocol" else "upgrade the older one"
+        here = getattr(ours, name)
+        there = getattr(theirs, name)
+        if here != there:
+            remedy = "upgrade the older" if name == "protocol" else f"set MEMORY_{name.upper()}"
             raise PushError(
-                f"The {name} of the stores differs: {ours[name]!r} on {ours['host']}, "
-                f"{theirs.get(name)!r} on {theirs.get('host')!r}. Machines of one person have the "
-                f"same: {remedy}."
+                f"The {name} of the stores differs: {here!r} on {ours.host}, {there!r} on "
+                f"{theirs.host}. Machines of one person have the same: {remedy}."
             )
-    keys = [key for key in theirs["keys"] if _KEY.fullmatch(key) and key not in ours["keys"]]
     with store.lock():
-        if len(store.keys) == 1 and ours["keys"][0] not in theirs["keys"]:
+        if len(ours.keys) == 1 and ours.keys[0] not in theirs.keys:
             _renumber(store)
-        for key in keys:
-            append_line(store.root / "resources" / OTHER_KEYS, key.encode())
+        for key in theirs.keys:
+            if key not in ours.keys:
+                append_line(store.root / "resources" / OTHER_KEYS, key.encode())
 
 
 def _renumber(store: Store) -> None:
@@ -305,5 +327,5 @@ def _cause(messages: Sequence[str]) -> str:
 def _pass_on(source: IO[bytes], messages: list[str]) -> None:
     """Prints what ssh and the other side say, such as for whom they wait, and notes it."""
     for line in source:
-        messages.append(line.decode("utf-8", "replace").strip())
+        messages.append(visible(line.decode("utf-8", "replace").strip()))
         print(messages[-1], file=sys.stderr)

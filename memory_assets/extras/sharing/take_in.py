@@ -20,6 +20,7 @@ from pydantic import ValidationError
 from memory_assets.errors import PushError, QuestionError, QuotaError
 from memory_assets.extras.sharing.passed_on import mask_as_sent
 from memory_assets.extras.sharing.pieces import (
+    MOST_BYTES,
     Held,
     Holdings,
     Piece,
@@ -177,11 +178,15 @@ def content_of(piece: Piece) -> bytes:
 def parse(body: Mapping[str, Any]) -> Push:
     """Returns the request of a push; raises `PushError` if it is none."""
     try:
-        return Push.model_validate(body)
+        push = Push.model_validate(body)
     except ValidationError as error:
         fault = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(map(str, fault["loc"]))
         raise PushError(f"The request is no push: {where}: {fault['msg']}.") from None
+    size = sum(piece.byte_to - piece.byte_from for piece in push.pieces)
+    if size > MOST_BYTES:
+        raise PushError(f"The pieces have {size:,} bytes; the limit is {MOST_BYTES:,}.")
+    return push
 
 
 def _sent_by(store: Store, person: str) -> list[tuple[Range, Sender]]:

@@ -46,7 +46,8 @@ def memory_files(root: Path) -> list[str]:
 
 def is_memory_file(path: str) -> bool:
     """Returns whether the path, relative to the workspace, is a file of entries."""
-    return path == MEMORY_MD or (path.startswith(f"{FOLDER}/") and path.endswith(".md"))
+    folder, _, name = path.rpartition("/")
+    return path == MEMORY_MD or (folder == FOLDER and name.endswith(".md"))
 
 
 def project_of(proposal: Row) -> str:

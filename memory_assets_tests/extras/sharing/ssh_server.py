@@ -16,6 +16,7 @@ import pytest
 
 from memory_assets_tests.extras.scaling.servers import _running, free_port
 
+ENTRY = "memory_assets.interfaces.entry"
 HOST = "desktop"
 """The name by which the client's configuration knows the server."""
 
@@ -41,7 +42,7 @@ def needs_sshd() -> str:
     return sshd
 
 
-def memory_command(data: Path, home: Path, *, before: str = "") -> str:
+def memory_command(data: Path, home: Path, *, before: str = "", dies_at: int = 0) -> str:
     """Returns how to run `memory` for a machine with this store and home."""
     environment = {
         "MEMORY_DATA": data,
@@ -52,7 +53,8 @@ def memory_command(data: Path, home: Path, *, before: str = "") -> str:
         "PYTHONPATH": Path(__file__).parents[3],
     }
     words = [f"{name}={shlex.quote(str(value))}" for name, value in environment.items()]
-    return f"{before}env {' '.join(words)} {sys.executable} -m memory_assets.interfaces.entry"
+    module = f"memory_assets_tests.extras.sharing.mortal {dies_at}" if dies_at else ENTRY
+    return f"{before}env {' '.join(words)} {sys.executable} -m {module}"
 
 
 @contextmanager

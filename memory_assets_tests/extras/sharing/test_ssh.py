@@ -3,15 +3,34 @@
 The server is OpenSSH's own, on the loopback interface; its commands run as a second machine with a home of its own.
 """
 
+import os
+import shlex
+import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from random import Random
+from typing import Any
 
 import pytest
+from polars.testing import assert_frame_equal
 
+from memory_assets.errors import (
+    PushError,
+    QuestionError,
+    StoreBusyError,
+    StoreError,
+    UnreachableError,
+)
+from memory_assets.extras.sharing import ssh
+from memory_assets.extras.sharing.push_record import servers_pushed_to
 from memory_assets.extras.sharing.ssh import exchange
+from memory_assets.memory import MemoryAgent
+from memory_assets.stages.capture.index import index_sources
 from memory_assets.stages.capture.intake import Machine
-from memory_assets.store.settings import read_settings
+from memory_assets.stages.capture.tombstones import masking, tombstones_of
+from memory_assets.store.ledger import WORDS_ERASED
+from memory_assets.store.settings import Settings, read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.extras.sharing.ssh_server import (
     HOST,
@@ -19,10 +38,12 @@ from memory_assets_tests.extras.sharing.ssh_server import (
     memory_command,
     ssh_server,
 )
-from memory_assets_tests.stages.capture.pipeline import capture
-from memory_assets_tests.stages.capture.sessions import dialogue, lines, transcript
+from memory_assets_tests.once import TEST_ALL
+from memory_assets_tests.stages.capture.pipeline import derive, intake, state
+from memory_assets_tests.stages.capture.sessions import dialogue, lines, transcript, user
 
 URL = f"ssh://{HOST}"
+ROUNDS = 20 if TEST_ALL else 6
 
 
 @dataclass
@@ -30,14 +51,24 @@ class Computer:
     """A machine with a home, transcripts and a store."""
 
     home: Path
+    given: dict[str, Any] = field(default_factory=dict)
 
     @property
     def data(self) -> Path:
         return self.home / "memory"
 
     @property
+    def settings(self) -> Settings:
+        given = {"owner": "Mira", "people": {"mira": "Mira"}, "harness_memories": False}
+        return read_settings(**{"data": self.data, **given, **self.given})
+
+    @property
     def store(self) -> Store:
-        return open_store(read_settings(data=self.data, owner="Mira", people={"mira": "Mira"}))
+        return open_store(self.settings)
+
+    @property
+    def agent(self) -> MemoryAgent:
+        return MemoryAgent(self.settings)
 
     def write(self, session: str, turns: int = 3, *, folder: str = "/home/mira/shop") -> Path:
         path = transcript(self.home / "transcripts", session)
@@ -45,8 +76,20 @@ class Computer:
         path.write_bytes(lines(*records))
         return path
 
+    def say(self, session: str, text: str, number: int = 90) -> None:
+        with transcript(self.home / "transcripts", session).open("ab") as file:
+            file.write(lines({**user(session, number, text, number), "cwd": "/home/mira/shop"}))
+
     def take_in(self) -> None:
-        capture(self.store, self.home / "transcripts", machine=Machine(Path("/home/mira")))
+        store = self.store
+        mask = masking(tombstones_of(store))
+        folder = self.home / "transcripts"
+        intake(store, folder, mask=mask, machine=Machine(Path("/home/mira")))
+        index_sources(store.archive, store.tables)
+        derive(store)
+
+    def command(self, **how: Any) -> str:
+        return memory_command(self.data, self.home, **how)
 
 
 @pytest.fixture(scope="module")
@@ -56,19 +99,19 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SshServer]:
 
 
 @pytest.fixture
-def laptop(tmp_path: Path, server: SshServer, monkeypatch: pytest.MonkeyPatch) -> Computer:
-    monkeypatch.setenv("MEMORY_PUSH_SSH", server.client)
-    monkeypatch.setenv(
-        "MEMORY_PUSH_COMMAND", memory_command(tmp_path / "desktop" / "memory", tmp_path / "desktop")
-    )
-    return Computer(tmp_path / "laptop")
-
-
-@pytest.fixture
 def desktop(tmp_path: Path) -> Computer:
     computer = Computer(tmp_path / "desktop")
     _ = computer.store
     return computer
+
+
+@pytest.fixture
+def laptop(
+    tmp_path: Path, server: SshServer, desktop: Computer, monkeypatch: pytest.MonkeyPatch
+) -> Computer:
+    monkeypatch.setenv("MEMORY_PUSH_SSH", server.client)
+    monkeypatch.setenv("MEMORY_PUSH_COMMAND", desktop.command())
+    return Computer(tmp_path / "laptop")
 
 
 def contents(computer: Computer) -> dict[str, bytes]:
@@ -80,16 +123,288 @@ def contents(computer: Computer) -> dict[str, bytes]:
     }
 
 
+def events(computer: Computer) -> list[dict[str, Any]]:
+    found = computer.store.ledger.events()
+    return [vars(event) for event in found if event.kind != WORDS_ERASED]
+
+
+def meet(laptop: Computer) -> None:
+    exchange(laptop.store, URL)
+    exchange(laptop.store, URL, is_pull=True)
+
+
+def files_with(computer: Computer, words: bytes) -> list[Path]:
+    """The files that contain the words as they are, and the sessions whose archived bytes do."""
+    paths = (path for path in computer.data.rglob("*") if path.is_file())
+    found = [path for path in paths if words in path.read_bytes()]
+    return found + [Path(name) for name, raw in contents(computer).items() if words in raw]
+
+
 def test_what_each_machine_captured_is_on_both_after_a_push_and_a_pull(
     laptop: Computer, desktop: Computer
 ):
     laptop.write("one")
     laptop.take_in()
+    laptop.agent.remember("Staging listens on 6543.", category="operations", project="shop")
     desktop.write("two")
     desktop.take_in()
+    desktop.agent.remember("Maria owns billing.", category="operations", project="shop")
     pushed = exchange(laptop.store, URL)
-    assert (len(pushed.sessions), pushed.pieces, pushed.warnings) == (1, 1, ())
+    assert (len(pushed.sessions), pushed.pieces, pushed.events) == (1, 1, 1)
     pulled = exchange(laptop.store, URL, is_pull=True)
-    assert (len(pulled.sessions), pulled.pieces) == (1, 1)
+    assert (len(pulled.sessions), pulled.pieces, pulled.events, pulled.url) == (1, 1, 1, URL)
+    assert contents(laptop) == contents(desktop) and contents(laptop).keys() == {"one", "two"}
+    assert events(laptop) == events(desktop) and len(events(laptop)) == 2
+    assert servers_pushed_to(laptop.store) == [URL]
+    again = [exchange(laptop.store, URL, is_pull=is_pull) for is_pull in (False, True)]
+    assert [(done.pieces, done.events, done.sent_bytes) for done in again] == [(0, 0, 0)] * 2
+
+
+def test_both_build_the_same_rows_and_go_on_where_the_other_stopped(
+    laptop: Computer, desktop: Computer
+):
+    path = laptop.write("one")
+    laptop.take_in()
+    exchange(laptop.store, URL)
+    copy = transcript(desktop.home / "transcripts", "one")
+    copy.write_bytes(path.read_bytes())
+    desktop.say("one", "And one thing more.")
+    desktop.take_in()
+    assert len(contents(desktop)) == 1 and b"one thing more" in contents(desktop)["one"]
+    exchange(laptop.store, URL, is_pull=True)
+    laptop.take_in()
     assert contents(laptop) == contents(desktop)
-    assert contents(laptop).keys() == {"one", "two"}
+    for name, frame in state(laptop.store).items():
+        assert_frame_equal(frame, state(desktop.store)[name])
+
+
+def test_a_session_that_went_on_differently_stays_as_it_is_on_both(
+    laptop: Computer, desktop: Computer
+):
+    path = laptop.write("one")
+    laptop.take_in()
+    exchange(laptop.store, URL)
+    transcript(desktop.home / "transcripts", "one").write_bytes(path.read_bytes())
+    laptop.say("one", "This goes on with the laptop, which is long.")
+    desktop.say("one", "This is the desktop.")
+    for computer in (laptop, desktop):
+        computer.take_in()
+    before = [contents(computer) for computer in (laptop, desktop)]
+    pushed = exchange(laptop.store, URL)
+    assert pushed.pieces == 0 and "Session one has different bytes" in pushed.warnings[0]
+    assert exchange(laptop.store, URL, is_pull=True).pieces == 0
+    assert [contents(computer) for computer in (laptop, desktop)] == before
+
+
+def test_what_one_forgets_is_gone_on_the_other_and_stays_gone(laptop: Computer, desktop: Computer):
+    laptop.write("one")
+    laptop.say("one", "The zeppelin hangar is in the north.")
+    laptop.take_in()
+    laptop.agent.remember("Visit the zeppelin hangar.", category="operations", project="shop")
+    meet(laptop)
+    assert files_with(desktop, b"zeppelin hangar")
+    laptop.agent.forget("zeppelin hangar", apply=True)
+    desktop.say("two", "Where is the zeppelin hangar?", 91)
+    desktop.take_in()
+    assert exchange(laptop.store, URL, is_pull=True).pieces == 1
+    assert files_with(laptop, b"zeppelin hangar") == files_with(desktop, b"zeppelin hangar") == []
+    desktop.say("two", "Again: the zeppelin hangar!", 92)
+    desktop.take_in()
+    assert (
+        b"zeppelin" not in contents(desktop)["two"] and contents(desktop)["two"].count(b"\n") == 2
+    )
+    meet(laptop)
+    assert contents(laptop) == contents(desktop) and events(laptop) == events(desktop)
+
+
+def test_projects_that_stay_here_do_not_travel_and_neither_does_what_is_noted_about_them(
+    laptop: Computer, desktop: Computer
+):
+    laptop.given["push_projects"] = ["*", "!diary"]
+    laptop.write("public")
+    laptop.write("secret", folder="/home/mira/diary")
+    laptop.take_in()
+    laptop.agent.remember("I met the minister.", category="operations", project="diary")
+    laptop.agent.remember("Orders are in SQLite.", category="operations", project="shop")
+    laptop.store.append_event("session.ended", "secret", {})
+    laptop.store.append_event("session.ended", "public", {})
+    done = exchange(laptop.store, URL)
+    assert [left_out.reason for left_out in done.left_out] == [
+        "of diary: `push_projects` leaves it out"
+    ]
+    assert contents(desktop).keys() == {"public"}
+    assert files_with(desktop, b"minister") == files_with(desktop, b"secret") == []
+    assert [(e["kind"], e["target"]) for e in events(desktop)] == [
+        ("memory.noted", "all"),
+        ("session.ended", "public"),
+    ]
+
+
+def test_proposals_of_both_machines_keep_apart_after_they_meet(laptop: Computer, desktop: Computer):
+    number = "p-20260803-001"
+    for computer, key in ((laptop, "mem_a"), (desktop, "mem_b")):
+        numbered = {"key": key, "claim": "c" * 24, "day": "2026-08-03"}
+        computer.store.ledger.append("proposal.numbered", number, numbered, actor="reflector")
+        computer.store.append_event("proposal.approved", number, {})
+    meet(laptop)
+    assert events(laptop) == events(desktop)
+    numbers = {e["payload"].get("key"): e["target"] for e in events(laptop) if e["payload"]}
+    places = [computer.store.own_place for computer in (laptop, desktop)]
+    assert numbers == {
+        key: f"p-20260803-{place}001" for key, place in zip(("mem_a", "mem_b"), places, strict=True)
+    }
+    approved = [e["target"] for e in events(laptop) if e["kind"] == "proposal.approved"]
+    assert sorted(approved) == sorted(numbers.values())
+    assert laptop.store.first_number == 1_000 * places[0] + 1
+    assert not laptop.store.ledger.damaged() and not desktop.store.ledger.damaged()
+
+
+def test_a_store_that_is_a_copy_of_the_other_gets_a_place_of_its_own(
+    laptop: Computer, desktop: Computer
+):
+    laptop.write("one")
+    laptop.take_in()
+    subprocess.run(["cp", "-r", f"{laptop.data}/.", desktop.data], check=True)
+    meet(laptop)
+    assert laptop.store.key != desktop.store.key
+    assert laptop.store.own_place != desktop.store.own_place
+    laptop.say("one", "And on it goes.")
+    laptop.take_in()
+    assert len(laptop.store.archive.range_count() * "x") == 2  # not read again from its start
+    meet(laptop)
+    assert contents(laptop) == contents(desktop)
+
+
+def test_twenty_turns_with_kills_end_with_the_same_rows_on_both_and_nothing_lost(
+    laptop: Computer, desktop: Computer, server: SshServer
+):
+    random = Random(7)
+    computers = (laptop, desktop)
+    _ = laptop.store
+    said: set[str] = set()
+    for turn in range(ROUNDS):
+        writer = random.choice(computers)
+        session = f"{writer.home.name}-{random.randrange(3)}"
+        said.add(f"turn {turn} of {session}")
+        writer.say(session, f"turn {turn} of {session}", 100 + turn)
+        writer.take_in()
+        writer.agent.remember(f"Note {turn}.", category="operations", project="shop")
+        near, far = random.sample(computers, 2)
+        dies = random.choice(["near", "far", "nobody"])
+        steps = random.randrange(1, 40)
+        command = near.command(dies_at=steps if dies == "near" else 0)
+        verb = random.choice(["push", "pull"])
+        remote = far.command(dies_at=steps if dies == "far" else 0)
+        given = {"MEMORY_PUSH_SSH": server.client, "MEMORY_PUSH_COMMAND": remote}
+        subprocess.run(
+            [*shlex.split(command), "data", verb, URL],
+            env={**os.environ, **given},
+            capture_output=True,
+            check=False,
+        )
+    meet(laptop)
+    for computer in computers:
+        computer.take_in()
+    assert contents(laptop) == contents(desktop) and events(laptop) == events(desktop)
+    for name, frame in state(laptop.store).items():
+        assert_frame_equal(frame, state(desktop.store)[name])
+    archived = b"".join(contents(laptop).values())
+    assert {text for text in said if archived.count(f'"{text}"'.encode()) == 1} == said
+    noted = [event["payload"]["text"] for event in events(laptop)]
+    assert sorted(noted) == sorted(f"Note {turn}." for turn in range(ROUNDS))
+    assert not laptop.store.ledger.damaged() and not desktop.store.ledger.damaged()
+
+
+def test_a_full_disk_there_is_said_and_the_next_push_finishes(
+    laptop: Computer, desktop: Computer, monkeypatch: pytest.MonkeyPatch
+):
+    for number in range(3):
+        laptop.write(f"s{number}", 10)
+    (laptop.write("large")).write_bytes(
+        lines(*(user("large", n, os.urandom(3_000).hex(), n) for n in range(40)))
+    )
+    laptop.take_in()
+    monkeypatch.setenv("MEMORY_PUSH_COMMAND", desktop.command(before="ulimit -f 40; "))
+    with pytest.raises(StoreError, match=r"(?s)desktop: .*File too large.*Free space"):
+        exchange(laptop.store, URL)
+    monkeypatch.setenv("MEMORY_PUSH_COMMAND", desktop.command())
+    exchange(laptop.store, URL)
+    assert contents(desktop) == contents(laptop)
+
+
+def test_what_stops_an_exchange_says_what_to_do(
+    laptop: Computer, desktop: Computer, server: SshServer, monkeypatch: pytest.MonkeyPatch
+):
+    def fails(kind: type[Exception], url: str = URL, **settings: str) -> str:
+        given = {"MEMORY_PUSH_SSH": server.client, "MEMORY_PUSH_COMMAND": desktop.command()}
+        for name, value in {**given, **settings}.items():
+            monkeypatch.setenv(name, value)
+        with pytest.raises(kind) as raised:
+            exchange(laptop.store, url)
+        return str(raised.value)
+
+    def answering(script: str) -> str:
+        return fails(PushError, MEMORY_PUSH_COMMAND=f"{script}; cat >/dev/null; :")
+
+    unreachable = server.client + " -o Port=9"
+    assert "Connection refused" in fails(UnreachableError, MEMORY_PUSH_SSH=unreachable)
+    unknown = server.client + " -o UserKnownHostsFile=/dev/null -o StrictHostKeyChecking=yes"
+    assert "ssh does not know its host key" in fails(UnreachableError, MEMORY_PUSH_SSH=unknown)
+    no_key = server.client + " -o PubkeyAuthentication=no"
+    assert "It does not let you in" in fails(UnreachableError, MEMORY_PUSH_SSH=no_key)
+    no_ssh = fails(UnreachableError, MEMORY_PUSH_SSH="/nowhere/ssh")
+    assert no_ssh.startswith("Cannot run `/nowhere/ssh`")
+    no_command = fails(UnreachableError, MEMORY_PUSH_COMMAND="no-such-memory")
+    assert "push_command" in no_command
+    older = fails(UnreachableError, MEMORY_PUSH_COMMAND="echo 'No such command: serve-push' >&2; :")
+    assert "Upgrade" in older
+    no_store = fails(StoreError, f"{URL}/tmp/nowhere")
+    assert "desktop: There is no store in /tmp/nowhere. Run `memory up` there" in no_store
+    other_owner = desktop.command().replace("MEMORY_OWNER=Mira", "MEMORY_OWNER=Bo")
+    assert "set MEMORY_OWNER" in fails(PushError, MEMORY_PUSH_COMMAND=other_owner)
+    newer = (
+        'echo "memory serve-push "; echo \'{"ok":true,"data":{"protocol":2,"keys":["%s"]}}\''
+        % ("0" * 64)
+    )
+    assert "protocol of the stores differs" in answering(newer)
+    assert "does not answer as" in answering("yes hello | head -n 2000")
+    for url in ("ssh://", "ssh://-oProxyCommand=id", "ssh://a b", "ssh://host?x"):
+        assert "is no address of a machine" in fails(QuestionError, url)
+    assert contents(desktop) == {}
+
+
+def test_a_greeting_of_the_shell_is_skipped_and_a_path_names_the_store(
+    laptop: Computer, desktop: Computer, monkeypatch: pytest.MonkeyPatch
+):
+    laptop.write("one")
+    laptop.take_in()
+    other = Computer(desktop.home.with_name("other home"))
+    _ = other.store
+    greeting = desktop.command(before="echo Welcome; ")
+    monkeypatch.setenv("MEMORY_PUSH_COMMAND", greeting)
+    exchange(laptop.store, f"{URL}{other.data}")
+    assert (contents(other), contents(desktop)) == (contents(laptop), {})
+
+
+def test_a_store_that_is_being_built_there_is_waited_for_and_named(
+    laptop: Computer, desktop: Computer, monkeypatch: pytest.MonkeyPatch, capfd: Any
+):
+    monkeypatch.setattr("memory_assets.store.store.LOCK_WAIT_SECONDS", 1.0)
+    busy = desktop.command().replace(" -m ", " -c ").rsplit(" ", 1)[0]
+    code = (
+        "import memory_assets.store.store as s; "
+        "s.Store.lock.__wrapped__.__defaults__ = (0.1,); "
+        "from memory_assets.interfaces.entry import main; import sys; sys.exit(main())"
+    )
+    monkeypatch.setenv("MEMORY_PUSH_COMMAND", f"{busy} {shlex.quote(code)}")
+    laptop.write("one")
+    laptop.take_in()
+    with desktop.store.lock(), pytest.raises(StoreBusyError, match=f"process {os.getpid()}"):
+        exchange(laptop.store, URL)
+    monkeypatch.setenv("MEMORY_PUSH_COMMAND", desktop.command())
+    exchange(laptop.store, URL)
+    assert contents(desktop) == contents(laptop)
+
+
+def test_the_protocol_is_the_one_that_is_documented():
+    assert (ssh.MAGIC, ssh.PROTOCOL) == (b"memory serve-push ", 1)
