@@ -12,6 +12,8 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 import dagster as dg
+
+# Dagster has no public function for the last time of a schedule.
 from dagster._utils.schedules import get_latest_completed_cron_tick
 
 from memory_assets.assets.checks.deliver_checks import SPOOL_CHECK, spool_is_read

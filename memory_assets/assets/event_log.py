@@ -15,14 +15,14 @@ from typing import Any, Self
 
 import sqlalchemy as db
 import sqlalchemy.event
-from dagster import StringSource
-from dagster._config.config_schema import UserConfigSchema
+from dagster import EventLogEntry, StringSource
+
+# Dagster has no public names for its storage, which dagster.yaml names like this, and for what its
+# methods get.
 from dagster._core.definitions.asset_checks.asset_check_evaluation import (
     AssetCheckEvaluationPlanned,
 )
-from dagster._core.events.log import EventLogEntry
 from dagster._core.storage.event_log import SqliteEventLogStorage
-from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS
 from dagster._serdes import ConfigurableClassData
 
 MOST_OPEN = 8
@@ -35,6 +35,10 @@ SYNCHRONOUS = "PRAGMA synchronous=NORMAL"
 loses no event. A power failure may lose the last events, but leaves a readable log, because
 Dagster's databases are in WAL mode.
 """
+
+
+BUSY_SECONDS = 30
+"""How long a write waits for that of another process, as in Dagster."""
 
 
 class PooledEventLogStorage(SqliteEventLogStorage):
@@ -55,7 +59,7 @@ class PooledEventLogStorage(SqliteEventLogStorage):
         super().__init__(base_dir, inst_data)
 
     @classmethod
-    def config_type(cls) -> UserConfigSchema:
+    def config_type(cls) -> dict[str, Any]:
         """Returns the configuration: `home`, which is DAGSTER_HOME."""
         return {"home": StringSource}
 
@@ -150,7 +154,7 @@ class PooledEventLogStorage(SqliteEventLogStorage):
         if is_new and self._blank:
             is_ready = _make_file(path, self._blank)
         engine = db.create_engine(
-            self.conn_string_for_shard(shard), connect_args={"timeout": SQLITE_BUSY_TIMEOUT_SECONDS}
+            self.conn_string_for_shard(shard), connect_args={"timeout": BUSY_SECONDS}
         )
         sqlalchemy.event.listen(
             engine, "connect", lambda connection, _: connection.execute(SYNCHRONOUS).close()

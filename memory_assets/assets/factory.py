@@ -12,7 +12,6 @@ from functools import lru_cache
 from typing import Any, get_args
 
 import dagster as dg
-from dagster._core.definitions.data_version import CODE_VERSION_TAG, DATA_VERSION_TAG
 
 from memory_assets.assets.freshness import kept_fresh_by, policy_of, starters_of
 from memory_assets.assets.metadata import code_references, column_lineage, column_schema, shown
@@ -327,7 +326,7 @@ def _log(
 ) -> None:
     """Logs a materialisation of each of the partitions, which is no output of the step."""
     code = context.assets_def.code_versions_by_key.get(dg.AssetKey(table.name))
-    versions = {DATA_VERSION_TAG: recorded.version, CODE_VERSION_TAG: code}
+    versions = {"dagster/data_version": recorded.version, "dagster/code_version": code}
     tags = {name: version for name, version in versions.items() if version}
     for key, more in by_partition.items():
         metadata = {**recorded.metadata, **more}

@@ -5,6 +5,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
+import memory_assets
 from memory_assets.definitions import assemble
 from memory_assets.schema.tables import TABLES, table_names
 from memory_assets.stages.distill.model import questions
@@ -126,3 +127,13 @@ def test_another_setting_changes_the_code_version_of_what_declares_it_and_of_not
     before, after = versions(), versions(owner="Nora")
     declared = {name for name, table in TABLES.items() if "owner" in table.settings}
     assert {name for name in before if before[name] != after[name]} == declared
+
+
+def test_an_import_of_a_private_module_of_dagster_says_why_it_is_needed():
+    package = Path(memory_assets.__file__).parent
+    unexplained = []
+    for path in package.rglob("*.py"):
+        blocks = path.read_text("utf-8").split("\n\n")
+        private = [block for block in blocks if "\nfrom dagster._" in f"\n{block}"]
+        unexplained += [f"{path}: {block}" for block in private if not block.startswith("# ")]
+    assert unexplained == []

@@ -13,10 +13,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date
 from typing import Any
+from uuid import uuid4
 
 import dagster as dg
+
+# `dg.execute_job` takes no run id, which the lock of the run needs before the run exists.
 from dagster._core.execution.api import execute_run
-from dagster._core.utils import make_new_run_id
 from dagster_shared.error import SerializableErrorInfo
 
 from memory_assets.assets.resources import open_current_store
@@ -162,7 +164,7 @@ def _execute(
     configs = {
         _step(number): {"config": _config(store, job, share)} for number, share in enumerate(shares)
     }
-    run_id = make_new_run_id()
+    run_id = str(uuid4())
     run = instance.create_run_for_job(
         shares_job.get_definition(),
         run_id=run_id,
