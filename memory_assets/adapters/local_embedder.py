@@ -49,6 +49,9 @@ BATCH_TEXTS = 32
 with 128.
 """
 
+MOST_REMEMBERED = 8_192
+"""Texts whose vectors stay in memory, 12 MB: each day's frictions compare the texts of a week."""
+
 
 class LocalEmbedder:
     """Encodes texts with the built-in model, or the one in a folder."""
@@ -58,6 +61,7 @@ class LocalEmbedder:
         self._folder = model_folder(name)
         prefixes = (prefixes for part, prefixes in PREFIXES.items() if part in self.name)
         self._document_prefix, self._query_prefix = next(prefixes, ("", ""))
+        self._remembered: dict[str, np.ndarray] = {}
 
     @property
     def version(self) -> str:
@@ -81,11 +85,21 @@ class LocalEmbedder:
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Returns unit vectors, float32, shape (len(texts), dimension)."""
         if self.name == DEFAULT_MODEL:
-            vectors = [reading.vector for reading in self._minilm.read_all(texts)]
+            vectors = self._vectors_of(texts)
             return np.stack(vectors) if vectors else np.zeros((0, DIMENSION), dtype=np.float32)
         if not texts:
             return np.zeros((0, len(self.encode_query("dimension"))), dtype=np.float32)
         return self._encode([self._document_prefix + text for text in texts])
+
+    def _vectors_of(self, texts: Sequence[str]) -> list[np.ndarray]:
+        """Returns the vector of each text; encodes those that it does not remember."""
+        if len(self._remembered) > MOST_REMEMBERED:
+            self._remembered = {}
+        vectors = self._remembered
+        new_texts = [text for text in dict.fromkeys(texts) if text not in vectors]
+        readings = self._minilm.read_all(new_texts)
+        vectors.update(zip(new_texts, (reading.vector for reading in readings), strict=True))
+        return [vectors[text] for text in texts]
 
     def encode_query(self, text: str) -> np.ndarray:
         """Returns one unit vector, float32, shape (dimension,)."""

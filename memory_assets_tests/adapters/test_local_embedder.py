@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -78,3 +79,23 @@ def test_what_cannot_be_loaded_ahead_is_reported_when_it_is_needed(
     local_embedder.load_ahead(DEFAULT_MODEL)
     with pytest.raises(ModelError, match="failed"):
         LocalEmbedder().encode_query("hello")
+
+
+def test_a_text_is_encoded_once_while_its_vector_is_remembered(monkeypatch: pytest.MonkeyPatch):
+    texts_read = list[str]()
+    read_all = minilm.MiniLM.read_all
+
+    def read_and_count(model: minilm.MiniLM, texts: Sequence[str]) -> list[minilm.EncodedText]:
+        texts_read.extend(texts)
+        return read_all(model, texts)
+
+    monkeypatch.setattr(minilm.MiniLM, "read_all", read_and_count)
+    embedder = LocalEmbedder()
+    first = embedder.encode(["Use uv.", "Use ruff.", "Use uv."])
+    second = embedder.encode(["Use ruff.", "Use make."])
+    assert texts_read == ["Use uv.", "Use ruff.", "Use make."]
+    assert (first[0] == first[2]).all()
+    assert (first[1] == second[0]).all()
+    monkeypatch.setattr(local_embedder, "MOST_REMEMBERED", 2)
+    assert (embedder.encode(["Use uv."])[0] == first[0]).all()
+    assert texts_read[3:] == ["Use uv."]
