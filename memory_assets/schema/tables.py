@@ -133,7 +133,7 @@ _CORE = (
           made_from=("messages", "observer_answers"), settings=_STANDARDS, in_branch=True,
           plots=("gate", "priority", "category"),
           lineage=(("quote", "messages.text"), ("message_ids", "messages.message_id"))),
-    Table("triggers", "distill", ("process_days",), "triggers/2", r.TriggerRow, grain="day",
+    Table("triggers", "distill", ("process_days",), "triggers/3", r.TriggerRow, grain="day",
           made_from=("messages", "observations", "windows", "resources"),
           settings=("timezone", "date_order")),
     Table("lessons", "distill", ("process_days",), "lessons/7", r.Lesson, grain="day",

@@ -45,7 +45,7 @@ _MONTHS = _numbered("""
     december dec dezember dez""")
 _NUMBERS = _numbered("""
     a an one einem einer, two zwei, three drei, four vier, five fünf, six sechs, seven, eight acht,
-    nine, ten zehn, , twelve""") | {"a couple of": 2}
+    nine, ten zehn, eleven elf, twelve zwölf""") | {"a couple of": 2}
 _UNITS = {
     **dict.fromkeys(("day", "tag"), (1, 0)),
     **dict.fromkeys(("week", "woche"), (7, 0)),
@@ -73,8 +73,17 @@ _DAY = r"(?P<day>3[01]|[12]\d|0?[1-9])"
 _YEAR = r"(?:,?\s+(?P<year>20\d\d)\b)?"
 _AT = r"(?:,?\s+(?:at |um )?\d{1,2}(?::\d\d)?\s*(?:am|pm|uhr)\b)?"
 _ALONE = r"(?![\w/:-]|[.,]\d)"
-_COUNT = rf"(?P<count>\d{{1,3}}|{_any(_NUMBERS)})"
-_UNIT = rf"(?P<unit>{_any(_UNITS)})(?:s|e?n)?\b"
+
+
+def _amount(name: str) -> str:
+    """Returns the pattern of a number and its unit, in the groups `name` and `name_unit`."""
+    unit = rf"(?P<{name}_unit>{_any(_UNITS)})(?:s|e?n)?\b"
+    return rf"(?P<{name}>\d{{1,3}}|{_any(_NUMBERS)})\s+{unit}"
+
+
+_SPAN = rf"{_amount('count')}(?:,?\s+(?:and|und)\s+{_amount('more')})?"
+"""A time such as "six weeks and two days"."""
+
 _PERIOD = r"(?P<period>week|month|quarter|year|woche|monats?|quartals?|jahres?|q[1-4])"
 
 
@@ -108,12 +117,17 @@ def _tomorrow(match: Match, said_on: date, order: Order | None) -> date:
 
 
 def _in_a_while(match: Match, said_on: date, order: Order | None) -> date | None:
-    word = match["count"].lower()
+    amounts = [_days_and_months(match, name) for name in ("count", "more") if match[name]]
+    days, months = map(sum, zip(*amounts, strict=True))
+    in_days = timedelta(days=days)
+    return _months_later(said_on, months) + in_days if days or months else None
+
+
+def _days_and_months(match: Match, name: str) -> tuple[int, int]:
+    word = match[name].lower()
     count = int(word) if word.isdigit() else _NUMBERS[word]
-    if not count:
-        return None
-    days, months = _UNITS[match["unit"].lower()]
-    return _months_later(said_on + timedelta(days=count * days), count * months)
+    days, months = _UNITS[match[f"{name}_unit"].lower()]
+    return count * days, count * months
 
 
 def _months_later(day: date, count: int) -> date:
@@ -236,7 +250,7 @@ _MONTH_END = (
 )
 _TOMORROW = r"(?P<word>(?:the )?day after tomorrow|tomorrow|übermorgen)\b(?!['’])"
 _MORGEN = r"(?<!guten )(?<!heute )(?<!gestern )(?<!jeden )(?<!am )(?P<word>(?-i:morgen))\b(?!['’])"
-_WHILE = rf"in\s+{_COUNT}\s+{_UNIT}(?!\s+(?:of|old|ago|window|period|a row))(?:['’]?\s+time)?"
+_WHILE = rf"in\s+{_SPAN}(?!\s+(?:of|old|ago|window|period|a row))(?:['’]?\s+time)?"
 _NEXT_PERIOD = r"(?:next|nächste[rn]?)\s+(?P<period>week|month|woche|monat)\b(?!['’]|\s+of)"
 _WEEK_NUMBER = rf"(?-i:KW|CW)\s?(?P<week>5[0-3]|[1-4]\d|0?[1-9])(?:[ /]{_FOUR})?\b"
 
@@ -262,7 +276,7 @@ FORMS = (
     _form(rf"{_BY}{_TOMORROW}{_AT}", _tomorrow),
     _form(rf"(?:bis )?{_MORGEN}{_AT}", _tomorrow),
     _form(_WHILE, _in_a_while),
-    _form(rf"{_COUNT}\s+{_UNIT}\s+from\s+(?:now|today)\b", _in_a_while),
+    _form(rf"{_SPAN}\s+from\s+(?:now|today)\b", _in_a_while),
     _form(rf"{_BY}(?:early )?{_NEXT_PERIOD}", _next_period),
     _absolute(rf"(?:in |by |until |bis |ab )?{_WEEK_NUMBER}", _calendar_week),
 )

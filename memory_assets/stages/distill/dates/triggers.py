@@ -6,6 +6,7 @@ sentence that names the day. A day that was over when its message was captured i
 and never becomes due.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -18,8 +19,15 @@ from memory_assets.schema.frames import frame_of, hash_of
 from memory_assets.schema.protocols import Row
 from memory_assets.stages.distill.dates.date_forms import Order
 from memory_assets.stages.distill.dates.dates import FoundDate, find_dates
+from memory_assets.text.sentences import sentence_spans
 
 MOST_MEMORIES = 5
+MOST_SHARED = 0.5
+"""Share of the day's facts that have a word from which on it says nothing about a subject."""
+
+FEWEST_FACTS = 3
+"""A word of fewer facts is not frequent."""
+
 NEAR_LINES = 40
 """Most records between the message and a related fact."""
 
@@ -48,12 +56,13 @@ def find_triggers(
     joined = messages.join(origins, on="window_id", maintain_order="left")
     by_id = {row["message_id"]: row for row in joined.iter_rows(named=True)}
     facts = observations.filter(gate="allow", kind="fact").to_dicts()
+    frequent_words = _frequent_words(facts)
     triggers: dict[tuple[str, Any], dict[str, Any]] = {}
     for message, date, text in _find_in(by_id, facts, zone, order):
         captured_at = captured.get(message["resource_id"], message["event_at"])
         is_past = date.on < captured_at.astimezone(zone).date()
         quote = quote_of(text, date)
-        subject = _words(quote.replace(date.expression, " ")) or _words(text)
+        subject = _subject_of(quote, text, date) - frequent_words
         facts_about_it = [fact for fact in facts if subject & _words(fact["text"])]
         row = {
             **{name: message[name] for name in _COPIED},
@@ -107,6 +116,24 @@ def quote_of(text: str, date: FoundDate) -> str:
     start = max(*starts, date.start - LONGEST_QUOTE // 2)
     end = min((end for end in ends if end >= 0), default=len(text))
     return " ".join(text[start : min(end + 1, start + LONGEST_QUOTE)].split())
+
+
+def _subject_of(quote: str, text: str, date: FoundDate) -> frozenset[str]:
+    """Returns the words of the sentence that names the day; of one without any, such as "Remind me
+    on Monday.", those of the sentence beside it.
+    """
+    spans = sentence_spans(text)
+    earlier = [text[start:end] for start, end in spans if end <= date.start]
+    later = [text[start:end] for start, end in spans if start >= date.end]
+    sentences = [quote.replace(date.expression, " "), *earlier[-1:], *later[:1]]
+    return next(filter(None, map(_words, sentences)), frozenset())
+
+
+def _frequent_words(facts: Sequence[Row]) -> frozenset[str]:
+    """Returns the words that most of the facts have."""
+    counts = Counter(word for fact in facts for word in _words(fact["text"]))
+    limit = max(MOST_SHARED * len(facts), FEWEST_FACTS)
+    return frozenset(word for word, count in counts.items() if count >= limit)
 
 
 def _words(text: str) -> frozenset[str]:

@@ -114,5 +114,28 @@ def test_only_facts_about_the_subject_of_the_sentence_are_recalled_with_it():
     assert one["memory_ids"] == ["fact-3", "fact-6"]
 
 
+def test_a_word_that_most_facts_have_is_no_subject():
+    texts = (
+        "The build is slow.",
+        "The build needs Go.",
+        "The build runs at night.",
+        "Keys rotate.",
+    )
+    facts = tuple(fact(text, line) for line, text in enumerate(texts, 3))
+    (one,) = found(said("Remind me on Monday to rotate the build keys.", 3), facts=facts).to_dicts()
+    assert one["memory_ids"] == ["fact-6"]
+
+
+def test_a_sentence_without_a_subject_takes_the_one_beside_it_and_no_further_one():
+    facts = (fact("Tea is at four.", 3), fact("Vault holds each key.", 5))
+    text = "Vault is down. Now the tea is late. Remind me on Monday."
+    (one,) = found(said(text, 3), facts=facts).to_dicts()
+    assert one["memory_ids"] == ["fact-3"]
+    (one,) = found(
+        said("Remind me on Monday! The tea is late. Vault too.", 3), facts=facts
+    ).to_dicts()
+    assert one["memory_ids"] == ["fact-3"]
+
+
 def test_a_guessed_time_resolves_nothing():
     assert found(said("Remind me on Monday to rotate the keys.", is_time_guessed=True)).is_empty()
