@@ -61,14 +61,17 @@ def with_settings(text: str, changes: Mapping[str, Value]) -> str:
     return tomlkit.dumps(document)
 
 
-def without_setting(text: str, name: str) -> str:
-    """Returns the text of a `memory.toml` without the setting; raises `ValueError` for text that is
-    no TOML.
+def without_setting(text: str, name: str, key: str = "") -> str:
+    """Returns the text of a `memory.toml` without the setting, or without this entry of it; raises
+    `ValueError` for text that is no TOML.
     """
     import tomlkit
 
     document = tomlkit.parse(text)
-    document.pop(name, None)
+    if key:
+        document.get(name, {}).pop(key, None)
+    if not (key and document.get(name)):
+        document.pop(name, None)
     return tomlkit.dumps(document)
 
 

@@ -44,6 +44,14 @@ config_app = commands.group(
     no_args_is_help=False,
 )
 app.add_typer(config_app, name="config", rich_help_panel=commands.SET_UP)
+NameOrEntry = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME",
+        help="A setting; NAME.KEY: one entry of a table.",
+        autocompletion=commands.completing(kind="setting"),
+    ),
+]
 Name = Annotated[
     str,
     typer.Argument(
@@ -85,14 +93,7 @@ def config_show(name: Name) -> Reply:
 
 @config_app.command("set", epilog="Example: `memory config set least_useful 0.6`")
 def config_set(
-    name: Annotated[
-        str,
-        typer.Argument(
-            metavar="NAME",
-            help="A setting; NAME.KEY: one entry of a table.",
-            autocompletion=commands.completing(kind="setting"),
-        ),
-    ],
+    name: NameOrEntry,
     value: Annotated[
         str, typer.Argument(metavar="VALUE", help="Its value; a list as a,b or in TOML.")
     ],
@@ -104,7 +105,7 @@ def config_set(
 
 
 @config_app.command("unset", epilog="Example: `memory config unset least_useful`")
-def config_unset(name: Name) -> Reply:
+def config_unset(name: NameOrEntry) -> Reply:
     """Remove a setting from your file, so that its default or the store's file holds again."""
     from memory_assets.memory.settings import unset_setting
 

@@ -286,15 +286,18 @@ def set_setting(name: str, text: str) -> ChangedSetting:
 
 
 def unset_setting(name: str) -> ChangedSetting:
-    """Removes the setting from the user's file; raises `QuestionError` where the file does not set
-    it.
+    """Removes the setting from the user's file, or one entry of it (`NAME.KEY`); raises
+    `QuestionError` where the file does not set it.
     """
+    name, dot, key = name.partition(".")
     (previous,) = read_configuration(name)
     path = Path(user_settings_file())
-    if not path.is_file() or name not in read_file(str(path)):
+    present = read_file(str(path)) if path.is_file() else {}
+    entries = present.get(name)
+    if name not in present or (dot and not (isinstance(entries, dict) and key in entries)):
         elsewhere = "" if previous.origin == "default" else f" It comes from the {previous.origin}."
-        raise QuestionError(f"{path} does not set {name}.{elsewhere}")
-    change_file(path, lambda content: without_setting(content, name))
+        raise QuestionError(f"{path} does not set {name}{dot}{key}.{elsewhere}")
+    change_file(path, lambda content: without_setting(content, name, key))
     return _changed_setting(name, path, previous)
 
 

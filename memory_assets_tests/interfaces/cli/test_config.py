@@ -89,6 +89,12 @@ def test_comments_and_other_entries_are_kept_and_unset_removes_one(run: Run):
     code, out, _ = run("config", "unset", "port")
     assert (code, out.splitlines()[0]) == (0, "port: 4000 → 3000")
     assert written() == {"ttl_days": {"projects": 30, "operations": 20}}
+    code, out, _ = run("config", "unset", "ttl_days.operations")
+    assert (code, out.splitlines()[0]) == (0, "ttl_days: operations = 20 → operations = 90")
+    assert written() == {"ttl_days": {"projects": 30}}
+    assert "does not set ttl_days.operations" in run("config", "unset", "ttl_days.operations")[2]
+    assert run("config", "unset", "ttl_days.projects")[0] == 0
+    assert written() == {}
 
 
 @pytest.mark.parametrize(
@@ -106,6 +112,8 @@ def test_comments_and_other_entries_are_kept_and_unset_removes_one(run: Run):
             "A model is chosen with `memory model use claude-haiku-4-5`",
         ),
         (("unset", "port"), "does not set port"),
+        (("unset", "port.x"), "does not set port.x"),
+        (("unset", "colour.red"), "There is no setting 'colour'"),
         (("colour",), "There is no setting 'colour'"),
     ],
 )
