@@ -13,7 +13,7 @@ from typing import Any, get_args
 
 import dagster as dg
 
-from memory_assets.assets.freshness import kept_fresh_by, policy_of, starters_of
+from memory_assets.assets.freshness import CONFIRMED, kept_fresh_by, policy_of, starters_of
 from memory_assets.assets.metadata import code_references, column_lineage, column_schema, shown
 from memory_assets.assets.sources import observations, source_keys
 from memory_assets.errors import (
@@ -176,9 +176,11 @@ def _results(
         yield _result(context, table, recorded)
     else:
         _log(context, table, recorded, recorded.by_partition or {None: {}})
-    last = _last_with_rows(store, table, keys, is_late=STARTED_BY in context.run.tags)
+    is_late = STARTED_BY in context.run.tags
+    last = _last_with_rows(store, table, keys, recorded.by_partition, is_late=is_late)
     if last is not None:
-        _log(context, table, recorded, {last: {"confirmed": UNCHANGED}})
+        more = {**recorded.by_partition.get(last, {}), "confirmed": UNCHANGED}
+        _log(context, table, recorded, {last: more}, description=CONFIRMED)
 
 
 def _spec(table: Table, version: str, partitions: Partitions) -> dg.AssetSpec:
@@ -323,6 +325,7 @@ def _log(
     table: Table,
     recorded: _Recorded,
     by_partition: Mapping[Any, Mapping[str, Any]],
+    description: str | None = None,
 ) -> None:
     """Logs a materialisation of each of the partitions, which is no output of the step."""
     code = context.assets_def.code_versions_by_key.get(dg.AssetKey(table.name))
@@ -331,12 +334,19 @@ def _log(
     for key, more in by_partition.items():
         metadata = {**recorded.metadata, **more}
         context.log_event(
-            dg.AssetMaterialization(table.name, partition=key, tags=tags, metadata=metadata)
+            dg.AssetMaterialization(
+                table.name, description, metadata=metadata, partition=key, tags=tags
+            )
         )
 
 
 def _last_with_rows(
-    store: Store, table: Table, keys: Sequence[str], *, is_late: bool
+    store: Store,
+    table: Table,
+    keys: Sequence[str],
+    by_partition: Mapping[str, Mapping[str, Any]],
+    *,
+    is_late: bool,
 ) -> str | None:
     """Returns the partition to report again, so that its event is the latest one; None for none.
 
@@ -345,9 +355,13 @@ def _last_with_rows(
     the UI (`is_late`) may be about days before those that were built first; then the last partition
     is reported again, too.
     """
-    if not table.is_partitioned or not table.record:
+    if not table.is_partitioned:
         return None
-    rows = {key: info.rows for key, info in store.tables.parts(table.name).items()}
+    if table.record:
+        rows = {key: info.rows for key, info in store.tables.parts(table.name).items()}
+    else:
+        # Of files by day, the build reports only the days that have content.
+        rows = {key: len(figures) for key, figures in by_partition.items() if table.grain == "day"}
     is_ordered = table.grain != "category"
     ordered = sorted(rows) if is_ordered else keys
     last = next((key for key in reversed(ordered) if rows.get(key)), None)

@@ -25,6 +25,11 @@ from memory_assets.store.store import Store
 
 BY_WORKER = "the process of `memory up` (seconds after new input)"
 
+CONFIRMED = "Confirmed, not built: the rows are those of an earlier build."
+"""Description of a materialisation that is reported again. Dagster's policies count from nothing
+else.
+"""
+
 REPORTS_PER_DEADLINE = 4
 """An asset is reported again when a quarter of its deadline has passed. So its policy turns red in
 the last quarter of the deadline of waiting input.
@@ -76,6 +81,7 @@ def confirmations(
             }
             yield dg.AssetMaterialization(
                 entry.asset_key,
+                CONFIRMED,
                 partition=materialisation.partition,
                 tags=materialisation.tags,
                 metadata={**counts, "confirmed": "Unchanged; no input waits."},

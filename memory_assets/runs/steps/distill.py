@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import chain
+from zoneinfo import ZoneInfo
 
 import polars as pl
 
@@ -9,7 +10,7 @@ from memory_assets.adapters.local_embedder import LocalEmbedder
 from memory_assets.errors import ModelError
 from memory_assets.runs.due import ACCUMULATED_TOKENS
 from memory_assets.runs.inputs import input_versions, replaced_by_day
-from memory_assets.runs.results import Builder, Report, Rows, Run, per_partition
+from memory_assets.runs.results import Builder, Markdown, Report, Rows, Run, per_partition
 from memory_assets.runs.steps.deliver import emit
 from memory_assets.runs.steps.embed import unencoded
 from memory_assets.schema.frames import empty
@@ -149,20 +150,42 @@ def daily_log(store: Store, run: Run) -> Report:
     """Updates the logs of the days and commits those that changed."""
     with store.lock():
         workspace = workspace_of(store)
-        changed = [f"memory/{day}.md" for day in run.partitions if _write_log(store, day)]
+        windows = {day: _logged_windows(store, day) for day in run.partitions}
+        changed = [f"memory/{day}.md" for day in windows if _write_log(store, day, windows[day])]
         workspace.commit(f"Log {counted(len(changed), 'day')}", changed)
-    return Report({"days_changed": len(changed)})
+    by_day = {
+        day: {"windows": rows.height, "preview": _outline(rows, store.settings.zone)}
+        for day, rows in windows.items()
+        if rows.height
+    }
+    return Report({"days_changed": len(changed)}, by_partition=by_day)
 
 
-def _write_log(store: Store, day: str) -> bool:
+def _logged_windows(store: Store, day: str) -> pl.DataFrame:
+    """Returns the windows of the day that its log has a section for, with the number of facts."""
+    facts = store.tables.read("observations", [day], columns=["window_id"])
+    counts = facts.group_by("window_id").agg(facts=pl.len())
+    is_logged = (pl.col("status") == "observed") | pl.col("facts").is_not_null()
+    windows = windows_of(store.tables, day).join(counts, on="window_id", how="left")
+    return windows.filter(is_logged).sort("ended_at", "window_id")
+
+
+def _outline(windows: pl.DataFrame, zone: ZoneInfo) -> Markdown:
+    """Returns a table of the log's sections: ids, times in the zone, facts; no words of them."""
+    lines = ["| window | session | from | to | facts |", "|---|---|---|---|---:|"]
+    columns = ("window_id", "session_id", "started_at", "ended_at", "facts")
+    for window, session, started_at, ended_at, facts in windows.select(columns).iter_rows():
+        times = [f"{at.astimezone(zone):%H:%M}" if at else "" for at in (started_at, ended_at)]
+        lines.append(f"| {window} | {session} | {' | '.join(times)} | {facts or 0} |")
+    return Markdown("\n".join(lines))
+
+
+def _write_log(store: Store, day: str, windows: pl.DataFrame) -> bool:
     """Updates the day's log and returns whether that changed it."""
     path = store.workspace / "memory" / f"{day}.md"
     written = path.read_bytes().decode("utf-8", "surrogateescape") if path.is_file() else ""
     segments = store.tables.read("segments", [day])
     facts = store.tables.read("observations", [day])
-    has_facts = pl.col("window_id").is_in(facts["window_id"].unique().implode())
-    is_logged = (pl.col("status") == "observed") | has_facts
-    windows = windows_of(store.tables, day).filter(is_logged).sort("ended_at", "window_id")
     if windows.is_empty() and not written:
         return False
     session_rows = store.tables.read("sessions", [day]).to_dicts()
