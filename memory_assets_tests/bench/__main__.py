@@ -18,7 +18,7 @@ from memory_assets_tests.bench.transcripts import described
 ROWS = (
     "coverage capture-memory reading masking secrets pipeline gold replay pairs reflections doors leaving-out locomo "
     "long-messages honesty holds names remem questions relevance factors latency scale shared start friction "
-    "obedience histories long-history workers first-words build one-more"
+    "obedience histories long-history workers first-words build one-more page"
 ).split()
 """Each in the module of its name, but `masking`, which is measured beside `reading`."""
 

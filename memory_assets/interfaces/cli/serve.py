@@ -156,12 +156,10 @@ def page(
 
 
 def _run(server_app: "App", listener: "socket") -> int:
-    """Serves the application until it is stopped; what the first answer needs is loaded ahead."""
-    from memory_assets.interfaces.dispatcher import try_to_warm_up
+    """Serves the application until it is stopped."""
     from memory_assets.interfaces.guard import run
 
     sys.stdout.flush()
-    threading.Thread(target=try_to_warm_up, daemon=True).start()
     return run(server_app, listener)
 
 

@@ -1,7 +1,9 @@
 """The application of the local page: its addresses, what each shows, and what it answers errors."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 from starlette.applications import Starlette
@@ -11,7 +13,7 @@ from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Re
 from starlette.routing import Mount, Route
 
 from memory_assets.errors import MemoryAssetsError, UnknownIdError, UnknownMemoryError
-from memory_assets.interfaces.dispatcher import present_agent
+from memory_assets.interfaces.dispatcher import present_agent, try_to_warm_up
 from memory_assets.interfaces.envelope import message_of
 from memory_assets.interfaces.guard import App
 from memory_assets.interfaces.page import actions, views
@@ -20,6 +22,9 @@ from memory_assets.text.html_page import STYLE, render
 
 FOLDER = Path(__file__).parent
 TEMPLATES = FOLDER / "templates"
+
+WARM_UP = "warm-up of the page"
+"""Name of the thread that loads what the first requests need."""
 
 NAVIGATION = {
     "": "Home",
@@ -69,7 +74,20 @@ class _Page:
                 Mount(f"/{self.entrance.place}", routes=inside),
             ],
             exception_handlers=handlers,
+            lifespan=self._warm_up,
         )
+
+    @asynccontextmanager
+    async def _warm_up(self, _: Starlette) -> AsyncIterator[None]:
+        """Loads what the first view and the first search need, while the server starts."""
+        Thread(target=self._load, name=WARM_UP, daemon=True).start()
+        yield
+
+    def _load(self) -> None:
+        with suppress(Exception):  # the first request meets the error, too, and shows it
+            values = views.home(present_agent(), Visit(), {})
+            self._page("home.html", Visit(), "", **values)
+        try_to_warm_up()
 
     async def _enter(self, request: Request) -> Response:
         return self.entrance.enter(request)

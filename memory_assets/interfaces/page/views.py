@@ -96,8 +96,18 @@ def explain(agent: MemoryAgent, _: Visit, query: Mapping[str, str]) -> dict[str,
     if is_message_id(target):
         return values | {"opened": explained}
     root = getattr(explained, "root", None)
-    is_memory = root is not None and root.kind in ("memory", "note", "file")
-    return values | {"explained": explained, "memory": root if is_memory else None}
+    return values | {"explained": explained, "memory": root and _memory_of(root)}
+
+
+def _memory_of(root: "ProvenanceStep") -> dict[str, str] | None:
+    """Returns the memory that a chain ends with, or that the line of a file was written from."""
+    step = next(root.find("memory", "note", "observation"), None)
+    if step is None or root.kind == "proposal":
+        return None
+    text = root.facts.get("text") or step.facts.get("quote", "")
+    if root.kind == "entry":
+        text = text.partition(") ")[2]  # behind its date
+    return {"id": step.id, "text": text, "state": root.facts.get("state", "")}
 
 
 def review(agent: MemoryAgent, visit: Visit, _: Mapping[str, str]) -> dict[str, Any]:

@@ -254,6 +254,23 @@ def test_files_are_shown_as_they_are_with_what_is_known_of_each_line(tab: Any, s
     assert "0 days old · written by hand" in entry.inner_text()
 
 
+def test_the_memory_behind_a_line_of_a_file_is_corrected(tab: Any, store: Store):
+    open_view(tab, "Review")
+    tab.keyboard.press("a")
+    tab.get_by_role("status").wait_for()
+    assert "0 days old" not in open_view(tab, "Files") and "1 record behind it" in main_text(tab)
+    tab.get_by_role("link", name=FACT).click()
+    assert tab.locator(".statement").inner_text() == FACT
+    tab.get_by_text("Correct it").click()
+    tab.get_by_label("What is right instead").fill("Use uv and pipx, never pip.")
+    tab.get_by_role("button", name="Replace it").click()
+    assert "replaces mem_" in tab.get_by_role("status").inner_text()
+    tab.keyboard.press("/")
+    tab.keyboard.type("how do we install packages")
+    tab.keyboard.press("Enter")
+    assert "Use uv and pipx, never pip." in main_text(tab)
+
+
 def test_health_shows_the_report_with_its_pictures(tab: Any):
     text = open_view(tab, "Health")
     for section in ("Growth", "Quality", "Recall", "Cost", "Freshness"):
