@@ -9,6 +9,7 @@ edited it since, and else removes only our part.
 import difflib
 import json
 import os
+import shlex
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
@@ -114,8 +115,19 @@ def plan_install(harnesses: Sequence[HarnessSettings], store: Path) -> list[Hook
 
 
 def plan_uninstall(harnesses: Sequence[HarnessSettings], store: Path) -> list[HookChange]:
-    """Returns how uninstalling would change each file."""
-    return _plan(_plan_removing, harnesses, store)
+    """Returns how uninstalling would change each file; what belongs to another store stays."""
+
+    def plan_removing(
+        harness: HarnessSettings, part: HookPart, text: str | None, record: InstallRecord | None
+    ) -> HookChange:
+        owner = Path(part.store_in(text or "") or store)
+        if owner.resolve() == store.resolve() or not owner.is_dir():
+            return _plan_removing(harness, part, text, record)
+        command = shlex.join(["memory", "hooks", "uninstall", "--store", str(owner)])
+        note = f"It belongs to the store {owner}; `{command}` removes it."
+        return HookChange(harness.name, part.path, LEFT, note, text, text)
+
+    return _plan(plan_removing, harnesses, store)
 
 
 def status(harnesses: Sequence[HarnessSettings], store: Path) -> list[HookChange]:

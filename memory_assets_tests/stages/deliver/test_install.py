@@ -3,6 +3,7 @@
 import json
 import os
 import shlex
+import shutil
 import stat
 import tomllib
 from pathlib import Path
@@ -254,8 +255,17 @@ def test_two_stores_one_after_the_other_leave_every_byte(
     assert tree(home) == before
     put_in(home, store)
     put_in(home, another)
-    take_out(home, store)
+    installed = tree(home)
+    changes = take_out(home, store)
+    assert tree(home) == installed
+    kept = next(change for change in changes if change.path.name == "settings.json")
+    assert kept.state == LEFT and f"uninstall --store '{another}'`" in kept.note
+    take_out(home, another)
     assert tree(home) == before
+    put_in(home, another)
+    shutil.rmtree(another)
+    gone = next(c for c in take_out(home, store) if c.path.name == "settings.json")
+    assert gone.state == REMOVED
 
 
 def test_a_dry_run_writes_nothing_and_shows_every_line(home: Path, store: Path):
