@@ -42,13 +42,13 @@ BUSY_SECONDS = 30
 
 
 class PooledEventLogStorage(SqliteEventLogStorage):
-    """Stores events in `history/runs` below DAGSTER_HOME, through one engine for each run's
-    database and one for the index.
+    """Stores events in `history/runs` below DAGSTER_HOME, through one connection to each run's
+    database and one to the index.
     """
 
     def __init__(self, base_dir: str, inst_data: ConfigurableClassData | None = None) -> None:
-        self._engines: OrderedDict[tuple[int, str], tuple[db.Engine, int]] = OrderedDict()
-        """Engine and inode, by process and database, least recently used first."""
+        self._connections: OrderedDict[tuple[int, str], tuple[db.Connection, int]] = OrderedDict()
+        """Connection and inode, by process and database, least recently used first."""
         self._blank = b""
         """The bytes of an empty database of a run. Copying them takes a hundredth of the time of
         Dagster's migrations.
@@ -116,35 +116,40 @@ class PooledEventLogStorage(SqliteEventLogStorage):
 
     @contextmanager
     def _connect(self, shard: str) -> Iterator[db.Connection]:
-        with self._db_lock, self._engine_of(shard).begin() as connection:
-            yield connection
+        with self._db_lock:
+            connection = self._connection_to(shard)
+            with connection.begin():
+                yield connection
 
-    def _engine_of(self, shard: str) -> db.Engine:
-        """Returns the engine of the shard, which is Dagster's name for the database of a run.
+    def _connection_to(self, shard: str) -> db.Connection:
+        """Returns the connection to the shard, which is Dagster's name for the database of a run.
 
-        A child of a fork opens engines of its own, because two processes must not use the same
+        A child of a fork opens connections of its own, because two processes must not use the same
         connection of SQLite.
         """
         key = (os.getpid(), shard)
         path = self.path_for_shard(shard)
-        engine, inode = self._engines.pop(key, (None, 0))
-        if engine is not None and _inode(path) != inode:
+        present = self._connections.pop(key, None)
+        inode = _inode(path)
+        if present is not None and present[1] != inode:
             # The file was deleted or replaced. What this connection would write would be lost.
-            engine.dispose()
-            engine = None
-        engine = engine or self._open(shard)
-        self._engines[key] = (engine, _inode(path))
+            _disconnect(present[0])
+            present = None
+        if present is None:
+            connection = self._open(shard).connect()
+            present = (connection, _inode(path))
+        self._connections[key] = present
         self._close(self._own_keys()[:-MOST_OPEN])
-        return engine
+        return present[0]
 
     def _own_keys(self) -> list[tuple[int, str]]:
-        """Returns the keys of the engines of this process, the least recently used first."""
-        return [key for key in self._engines if key[0] == os.getpid()]
+        """Returns the keys of the connections of this process, the least recently used first."""
+        return [key for key in self._connections if key[0] == os.getpid()]
 
     def _close(self, keys: Iterable[tuple[int, str]]) -> None:
         for key in keys:
-            engine, _ = self._engines.pop(key)
-            engine.dispose()
+            connection, _ = self._connections.pop(key)
+            _disconnect(connection)
 
     def _open(self, shard: str) -> db.Engine:
         """Opens the shard's database; makes it from the blank one, or by Dagster's migrations."""
@@ -171,6 +176,11 @@ class PooledEventLogStorage(SqliteEventLogStorage):
         super().dispose()
         with self._db_lock:
             self._close(self._own_keys())
+
+
+def _disconnect(connection: db.Connection) -> None:
+    connection.close()
+    connection.engine.dispose()
 
 
 def _inode(path: str) -> int:

@@ -72,12 +72,12 @@ def test_a_killed_process_leaves_every_event_that_it_wrote(tmp_path: Path):
 @pytest.mark.filterwarnings("ignore:This process")
 def test_a_child_of_a_fork_opens_connections_of_its_own(storage: PooledEventLogStorage):
     storage.store_event(entry("run", "parent"))
-    (engine, _), *_ = storage._engines.values()
+    (connection, _), *_ = storage._connections.values()
     child = os.fork()
     if not child:
         try:
             storage.store_event(entry("run", "child"))
-            is_own = storage._engine_of("run") is not engine
+            is_own = storage._connection_to("run") is not connection
             storage.dispose()
             os._exit(0 if is_own else 1)
         finally:
@@ -95,8 +95,8 @@ def test_a_new_home_names_the_event_log_and_a_run_writes_to_it(
         log = instance.event_log_storage
         run = dg.materialize([dg.asset(lambda: 1, name="one")], instance=instance)
         assert isinstance(log, PooledEventLogStorage)
-        assert [key for key in log._engines if key[1] == run.run_id]
-    assert not log._engines, "closed with the instance"
+        assert [key for key in log._connections if key[1] == run.run_id]
+    assert not log._connections, "closed with the instance"
     assert (store.dagster_home / "history" / "runs" / f"{run.run_id}.db").is_file()
     assert "DAGSTER_HOME" not in os.environ
 
