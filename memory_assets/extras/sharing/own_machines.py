@@ -74,11 +74,11 @@ class WireEvent(BaseModel):
     """An event of the ledger."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
-    id: Annotated[str, Field(pattern=r"^[!-~]{1,200}$")]
+    id: Annotated[str, Field(min_length=1, max_length=1_000)]
     at: AwareDatetime
-    actor: Annotated[str, Field(max_length=500)]
-    kind: Annotated[str, Field(pattern=r"^[a-z]+(\.[a-z_]+)+$", max_length=100)]
-    target: Annotated[str, Field(max_length=10_000)]
+    actor: str
+    kind: Annotated[str, Field(pattern=r"^[a-z][a-z_.]*$")]
+    target: str
     payload: dict[str, Any]
 
 
@@ -223,7 +223,8 @@ def _parse_events(rows: Any) -> list[Event]:
         for event in events:
             if event.kind == WORDS_FORGOTTEN:
                 _Forgotten.model_validate(event.payload)
-            if not is_memory_file(str(event.payload.get("path", MEMORY_MD))):
+            path = str(event.payload.get("path", MEMORY_MD))
+            if event.kind.startswith("entry.") and not is_memory_file(path):
                 raise PushError(f"The event {event.id} names no file of entries.")
     except (ValidationError, TypeError) as error:
         raise PushError(f"That is no event of a ledger: {str(error)[:200]}.") from None
@@ -237,11 +238,12 @@ def _sendable(store: Store, present: set[str]) -> Iterator[Event]:
     names = sharing(store.settings).push_projects
     private = {*_private_names(store)}
     for event in store.ledger.events():
+        if event.id in present or event.kind in OF_MACHINE:
+            continue
         project = str(event.payload.get("project") or "")
         words = _NAMES.findall(orjson.dumps([event.target, event.payload], default=str))
         is_private = not private.isdisjoint(map(bytes.decode, words))
-        is_sent = event.id in present or event.kind in OF_MACHINE
-        if not (is_sent or is_private) and (not project or may_push(names, project)):
+        if not is_private and (not project or may_push(names, project)):
             yield event
 
 

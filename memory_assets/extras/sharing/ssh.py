@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from threading import Thread
 from typing import IO, Annotated, Any
@@ -34,10 +35,12 @@ from memory_assets.extras.sharing.remote_memory import Connection, Response
 from memory_assets.extras.sharing.settings import SharingSettings, sharing
 from memory_assets.schema import frames
 from memory_assets.schema.tables import table_names
+from memory_assets.services.review.open_triage import triage_of
+from memory_assets.stages.triage.run import REVIEW_MD, read_settled_review
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import OTHER_KEYS, Store, open_store
 from memory_assets.text.checksums import with_checksum
-from memory_assets.text.files import append_line, write_atomically
+from memory_assets.text.files import append_line, replace_if_same, write_atomically
 from memory_assets.text.visible import visible
 
 MAGIC = b"memory serve-push "
@@ -153,8 +156,6 @@ def exchange(store: Store, url: str, *, is_pull: bool = False) -> Pushed:
 
     What was taken in survives an interruption.
     """
-    if store.shared is not None:
-        raise QuestionError("This store is in a bucket: set `store` on the other machine, too.")
     pusher = OwnPusher(store, url, "")
     with _connected(pusher.url, store) as wire:
         _meet_far(store, wire)
@@ -232,6 +233,8 @@ def _join(store: Store, theirs: _Hello) -> None:
 
     Raises `PushError` if the two stores do not fit together.
     """
+    if store.shared is not None:
+        raise PushError("The store is in a bucket: set `store` on the other machine, too.")
     ours = _Hello.of(store)
     for name in ("protocol", "owner", "timezone"):
         here = getattr(ours, name)
@@ -254,9 +257,17 @@ def _renumber(store: Store) -> None:
     """Gives the proposals that were numbered while the store was alone numbers of its place: the
     other machine gave the same ones. Can be repeated.
     """
+    number = partial(_NUMBER.sub, rb"\g<1>%d\2" % store.own_place)
+    review_md = store.workspace / REVIEW_MD
+    if review_md.is_file():
+        triage = triage_of(store)
+        triage.apply_review_edits(read_settled_review(triage.workspace))
+        content = review_md.read_bytes()
+        if replace_if_same(review_md, content, number(content)):
+            triage.workspace.commit_content("Number anew", {REVIEW_MD: number(content)})
     for path in sorted((store.root / "ledger").glob("*.jsonl")):
         lines = path.read_bytes().splitlines()
-        numbered = [_NUMBER.sub(rb"\g<1>%d\2" % store.own_place, line) for line in lines]
+        numbered = list(map(number, lines))
         changed = [
             line if line == old_line else with_checksum(_CHECKSUM.sub(b"}", line))
             for old_line, line in zip(lines, numbered, strict=True)
@@ -293,8 +304,9 @@ def _connected(url: str, store: Store) -> Iterator[Wire]:
         reader.join(END_SECONDS)
         raise UnreachableError(f"{host}: {_cause(messages)}") from None
     finally:
-        with suppress(OSError):
+        with suppress(OSError, subprocess.TimeoutExpired):
             process.stdin.close()
+            process.wait(END_SECONDS)
         process.kill()
         process.wait()
 

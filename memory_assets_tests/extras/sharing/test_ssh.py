@@ -26,9 +26,15 @@ from memory_assets.extras.sharing import ssh
 from memory_assets.extras.sharing.push_record import servers_pushed_to
 from memory_assets.extras.sharing.ssh import exchange
 from memory_assets.memory import MemoryAgent
+from memory_assets.runs import launch
+from memory_assets.schema.frames import key_of
+from memory_assets.schema.tables import table_names
+from memory_assets.services.review.open_triage import triage_of
+from memory_assets.services.transfer.export import OF_RUNS
 from memory_assets.stages.capture.index import index_sources
 from memory_assets.stages.capture.intake import Machine
 from memory_assets.stages.capture.tombstones import masking, tombstones_of
+from memory_assets.stages.triage.projects import memory_files
 from memory_assets.store.ledger import WORDS_ERASED
 from memory_assets.store.settings import Settings, read_settings
 from memory_assets.store.store import Store, open_store
@@ -60,6 +66,7 @@ class Computer:
     @property
     def settings(self) -> Settings:
         given = {"owner": "Mira", "people": {"mira": "Mira"}, "harness_memories": False}
+        given["sources"] = str(self.home / "transcripts")
         return read_settings(**{"data": self.data, **given, **self.given})
 
     @property
@@ -259,6 +266,26 @@ def test_proposals_of_both_machines_keep_apart_after_they_meet(laptop: Computer,
     assert not laptop.store.ledger.damaged() and not desktop.store.ledger.damaged()
 
 
+def test_what_was_marked_in_review_md_before_the_first_exchange_counts(
+    laptop: Computer, desktop: Computer
+):
+    from memory_assets_tests.small_store import FACT, PROPOSAL, small_store
+
+    store = small_store()
+    store.ledger.append("proposal.asked", PROPOSAL, {}, actor="rules")
+    page = store.workspace / "REVIEW.md"
+    page.unlink()
+    triage_of(store).write_review({})
+    page.write_text(page.read_text().replace(f"- [ ] `{PROPOSAL}`", f"- [x] `{PROPOSAL}`"))
+    assert f"[x] `{PROPOSAL}` **{FACT}" in page.read_text()
+    laptop.given["data"] = store.root
+    exchange(laptop.store, URL)
+    number = f"p-20260803-{laptop.store.own_place}001"
+    assert number in page.read_text() and PROPOSAL not in page.read_text()
+    approved = laptop.store.ledger.events(["proposal.approved"])
+    assert [event.target for event in approved] == [number]
+
+
 def test_a_store_that_is_a_copy_of_the_other_gets_a_place_of_its_own(
     laptop: Computer, desktop: Computer
 ):
@@ -408,3 +435,43 @@ def test_a_store_that_is_being_built_there_is_waited_for_and_named(
 
 def test_the_protocol_is_the_one_that_is_documented():
     assert (ssh.MAGIC, ssh.PROTOCOL) == (b"memory serve-push ", 1)
+
+
+FACTS = {
+    "laptop": ("We moved from npm to pnpm.", "Always run the smoke tests."),
+    "desktop": ("Always run the smoke tests.", "Never push to main without a review."),
+}
+
+
+def rows(computer: Computer, table: str) -> list[dict[str, Any]]:
+    return computer.store.tables.read(table).sort(key_of(table)).to_dicts()
+
+
+def entries(computer: Computer) -> str:
+    """MEMORY.md and the files of projects."""
+    root = computer.store.workspace
+    return "".join((root / path).read_text() for path in memory_files(root))
+
+
+@pytest.mark.slow
+def test_both_distil_the_same_tables_and_write_the_same_memory_md(
+    laptop: Computer, desktop: Computer
+):
+    computers = (laptop, desktop)
+    for computer in computers:
+        for number, text in enumerate(FACTS[computer.home.name]):
+            computer.say(f"of-{computer.home.name}", text, number)
+        launch.ingest(computer.store)
+    meet(laptop)
+    for computer in computers:
+        launch.ingest(computer.store)
+    meet(laptop)
+    for computer in computers:
+        launch.ingest(computer.store)
+    for table in table_names():
+        if table not in OF_RUNS:
+            assert rows(laptop, table) == rows(desktop, table)
+    facts = {*FACTS["desktop"]}
+    assert facts <= {*laptop.store.tables.read("memories")["text"]}
+    written = [entries(computer) for computer in computers]
+    assert written[0] == written[1] and "Always run the smoke tests." in written[0]
