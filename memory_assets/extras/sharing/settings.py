@@ -9,7 +9,7 @@ from memory_assets.schema import setting_types
 Address = Annotated[
     str,
     setting_types.matching(
-        r"(https?|ssh)://[^\s?#]+", "an address such as https://memory.example or ssh://desktop"
+        r"[a-z]+://[^\s?#]+", "an address such as https://memory.example or ssh://desktop"
     ),
 ]
 

@@ -123,7 +123,7 @@ def refused() -> dict[str, tuple[bytes, str]]:
         "an unknown harness": (push(piece(harness="vim")), "harness"),
         "facts of no range": (push(piece(noted={"is_own": "perhaps"})), "cannot be understood"),
         "another hash": (push(piece(sha256="0" * 64)), "hash"),
-        "another size": (push(piece(byte_to=7)), "another size than it says"),
+        "another size": (push(piece(byte_to=7)), "the length and the hash"),
         "a bomb": (push(*many), "the limit is"),
         "an event with a path outside": (
             events(event("entry.promoted", payload={"path": outside, "line": "- x"})),
