@@ -5,6 +5,7 @@ A view changes nothing: a search is not counted as a use of what it finds.
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, get_args
+from urllib.parse import urlencode
 
 from memory_assets.errors import TranscriptError
 from memory_assets.interfaces.page.entrance import Visit
@@ -47,19 +48,25 @@ def search(agent: MemoryAgent, _: Visit, query: Mapping[str, str]) -> dict[str, 
         if query.get(name):
             options[name] = (query[name],)
     question = query.get("question", "").strip()
-    answer = None
-    if question:
-        answer = agent.recall(question, probe=True, profile="deep", limit=RESULTS, **options)
+    options |= {"page": _number(query, "page"), "profile": "deep", "limit": RESULTS}
+    answer = agent.recall(question, probe=True, **options) if question else None
     return {
         "question": question,
         "answer": answer,
         "query": {name: query.get(name, "") for name in (*names, *_CHOICES)},
+        "more": urlencode({**query, "page": options["page"] + 1}),
         "projects": page.project_names(agent),
         "choices": _CHOICES,
         "short_id": short_id,
         "memory_kinds": MEMORY_KINDS,
         "harnesses": HARNESS_TITLES,
     }
+
+
+def _number(query: Mapping[str, str], name: str, default: int = 1) -> int:
+    """Returns a number of the address, or the default where it has none."""
+    text = query.get(name, "")
+    return int(text) if text.isdecimal() and len(text) < 10 else default
 
 
 _CHOICES = {
@@ -73,7 +80,7 @@ _CHOICES = {
 
 def session(agent: MemoryAgent, _: Visit, query: Mapping[str, str]) -> dict[str, Any]:
     """Returns the messages of a session around a record."""
-    line = int(query["line"]) if query.get("line", "").isdecimal() else 0
+    line = _number(query, "line", 0)
     part = page.session_part(agent, query.get("id", ""), line)
     messages = [(message, *_apart(message.text)) for message in part.messages]
     values = {"labels": LABELS, "harnesses": HARNESS_TITLES}
@@ -139,13 +146,12 @@ def memories(agent: MemoryAgent, _: Visit, query: Mapping[str, str]) -> dict[str
     """Returns a page of the list of memories."""
     names = ("project", "category", "state")
     filters: dict[str, Any] = {name: query.get(name, "") for name in names}
-    number = int(query["page"]) if query.get("page", "").isdecimal() else 1
     choices = {
         "project": page.project_names(agent),
         "category": (*page.GROUPS, *get_args(Category)),
         "state": STATES,
     }
-    listed = page.list_memories(agent, **filters, page=number)
+    listed = page.list_memories(agent, **filters, page=_number(query, "page"))
     return {"listed": listed, "filters": filters, "choices": choices}
 
 

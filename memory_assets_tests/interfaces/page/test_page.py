@@ -176,6 +176,27 @@ def test_a_reworded_proposal_waits_with_its_new_wording(tab: Any, store: Store):
     assert line.endswith("Install packages with uv; pip is for nothing.")
 
 
+def test_keys_move_between_proposals_and_decide_the_one_in_focus(tab: Any, store: Store):
+    (proposal,) = store.tables.read("proposals").to_dicts()
+    (decision,) = store.tables.read("decisions").to_dicts()
+    other = {"proposal_id": "p-20260803-002", "text": "Commit messages name one area."}
+    write(store, "proposals", DAY.isoformat(), proposal, {**proposal, **other})
+    write(store, "decisions", "all", decision, {**decision, **other})
+    open_view(tab, "Review")
+    ids = tab.locator(".proposal").evaluate_all("cards => cards.map(card => card.id)")
+    focused = "document.activeElement.id"
+    assert sorted(ids) == [PROPOSAL, other["proposal_id"]] and tab.evaluate(focused) == ids[0]
+    tab.keyboard.press("j")
+    assert tab.evaluate(focused) == ids[1]
+    tab.keyboard.press("k")
+    tab.keyboard.press("j")
+    tab.keyboard.press("j")
+    tab.keyboard.press("r")
+    tab.get_by_text(f"{ids[1]}: reject.").wait_for()
+    rejected = [event.target for event in store.ledger.events(["proposal.rejected"])]
+    assert rejected == [ids[1]]
+
+
 def test_a_key_in_a_field_decides_nothing(tab: Any, store: Store):
     open_view(tab, "Review")
     tab.keyboard.press("/")
