@@ -2,7 +2,8 @@
 
 Each line of `secret_forms.txt` is a name and a text with one secret between `«` and `»`, drawn at random. Nothing here is shared with the detector.
 `secret_rule_sets.is_held_back` names the third of the forms that was first scored when masking was finished.
-The rules were written with the forms of `configuration` at hand.
+The rules were written with the forms of `configuration` at hand. `secret_families.txt` has
+the forms of families that reach further: values piped, split, set by a call, or known by what stands behind them.
 """
 
 from pathlib import Path
@@ -11,6 +12,7 @@ from random import Random
 from memory_assets_tests.stages.capture.vendor_formats import draw_template, read_sections
 
 SECTIONS = read_sections(Path(__file__).with_suffix(".txt"))
+FAMILIES = read_sections(Path(__file__).with_name("secret_families.txt"))
 
 
 def configuration() -> dict[str, str]:
@@ -21,11 +23,19 @@ def configuration() -> dict[str, str]:
 
 
 def forms() -> dict[str, str]:
-    """Returns the templates of all other forms, by group and name."""
+    """Returns the templates of all other forms of everyday writing, by group and name."""
+    return _by_group({group: SECTIONS[group] for group in SECTIONS if group != "configuration"})
+
+
+def of_families() -> dict[str, str]:
+    """Returns the templates of the forms of families, by family and name."""
+    return _by_group(FAMILIES)
+
+
+def _by_group(sections: dict[str, list[str]]) -> dict[str, str]:
     return {
         f"{group}: {name}": template
-        for group, lines in SECTIONS.items()
-        if group != "configuration"
+        for group, lines in sections.items()
         for name, template in _by_name(lines).items()
     }
 
@@ -37,4 +47,4 @@ def _by_name(lines: list[str]) -> dict[str, str]:
 
 def draw_form(form: str, random: Random) -> tuple[str, str]:
     """Returns a text of the form, and the secret in it."""
-    return draw_template((forms() | configuration())[form], random)
+    return draw_template((forms() | configuration() | of_families())[form], random)

@@ -23,6 +23,7 @@ Draw = Callable[[str, Random], tuple[str, str]]
 SETS: dict[str, tuple[list[str], Draw]] = {
     "rule sets": (secret_rule_sets.rules(), secret_rule_sets.draw_example),
     "everyday writing": (list(secret_forms.forms()), secret_forms.draw_form),
+    "families": (list(secret_forms.of_families()), secret_forms.draw_form),
 }
 
 
@@ -69,6 +70,27 @@ def test_secrets_are_masked_in_the_lines_of_transcripts_too(group: str) -> None:
     forms = sampled(names, 120)
     missed = readable(forms, draw, in_transcript)
     assert 1 - len(missed) / (EACH * len(forms)) >= LEAST, (SEED, missed)
+
+
+@pytest.mark.parametrize("family", secret_forms.FAMILIES)
+def test_most_forms_of_each_family_are_masked(family: str) -> None:
+    forms = [form for form in secret_forms.of_families() if form.startswith(f"{family}: ")]
+    missed = readable(forms, secret_forms.draw_form, lambda text: mask_text(text)[0])
+    assert len(missed) <= 0.3 * EACH * len(forms), (SEED, missed)
+
+
+def as_metadata(text: str) -> str:
+    """Returns what the branch, the folder, the title and the argument of a tool read after masking."""
+    value = json.loads(text) if text.startswith("[") else text
+    record = {"gitBranch": text, "cwd": text, "title": text, "input": {"args": value}}
+    masked, _ = mask(json.dumps(record).encode())
+    return "\n".join(json.dumps(part) for part in json.loads(masked).values())
+
+
+def test_secrets_in_the_metadata_of_a_transcript_are_masked() -> None:
+    forms = [form for form in secret_forms.of_families() if form.startswith("metadata: ")]
+    missed = readable(forms, secret_forms.draw_form, as_metadata)
+    assert len(missed) <= 0.3 * EACH * len(forms), (SEED, missed)
 
 
 @pytest.mark.parametrize("form", secret_forms.configuration())
@@ -137,6 +159,21 @@ sqlcmd -S db -U sa -P $SA_PASSWORD2026 -i Schema2026.sql
 Server=db;User Id=sa;Password={0};Database=Shop2026;
 WWW-Authenticate: Digest realm="acme", qop="auth", algorithm=SHA-256
 .acme.dev\tTRUE\t/\tTRUE\t1790000000\tlanguage\ten-GB
+curl -sSu $USER:$PASSWORD https://api.acme.dev
+printf 'protocol=https\\nhost=acme.dev\\n\\n' | git credential fill
+client = ApiClient("https://api.acme.dev/v2", "eu-west-1", timeout=30)
+response.set_cookie("language", "en-GB", max_age=3600)
+totp = pyotp.TOTP(user.totp_secret)
+$env:DB_PASSWORD = $Credentials.Password2026
+kind: ConfigMap\ndata:\n  region: EuWest2026\n
+echo "::add-mask::$TOKEN2026"
+WIFI:S:Home;T:nopass;;
+const path = "src/Release2026" + "/assets/Image2026";
+Backup codes: 10 are left, ask for new ones
+the recovery phrase is shown once and never again after the wallet was created for you
+-----END PUBLIC KEY-----
+La clave primaria es UserId2, no el nombre.
+パスワードは UserModel2 で検証されます。
 """
 
 
@@ -153,6 +190,13 @@ def test_ordinary_text_stays_as_it_is(text: str) -> None:
         "token|" * 30_000,
         "login x password " * 10_000,
         "; Path=/" * 20_000,
+        "\0" * 100_000,
+        'x" + "' * 20_000,
+        "echo " * 30_000 + "| token",
+        "auth(" * 30_000,
+        "kind: Secret data: " * 10_000,
+        "QUJD\n" * 30_000 + "-----END PRIVATE KEY-----",
+        "phrase is " + "olive " * 30_000,
     ],
 )
 def test_hostile_text_is_masked_in_linear_time(hostile: str) -> None:

@@ -404,7 +404,7 @@ def _unwrapped_views(view: View, anchors: list[Span]) -> Iterator[View]:
     for anchor_start, anchor_end in anchors:
         is_zero = view.text[anchor_start:anchor_end] in (b"\x00", b"\\u0000")
         reach = ZEROS_REACH if is_zero else OBSCURED_REACH
-        if anchor_end + reach // 2 <= end:
+        if min(anchor_end + reach // 2, len(view.text)) <= end:
             continue
         start = _whole_escapes(view.text, anchor_start - reach)
         end = _end_of_word(view.text, anchor_end + reach)

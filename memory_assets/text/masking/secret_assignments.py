@@ -79,7 +79,7 @@ def _is_other_name(name: bytes) -> bool:
 
 
 def _is_variable(name: bytes, separator: bytes) -> bool:
-    return separator.strip() in (b"=", b":") and not re.search(rb"[a-z]", name)
+    return separator.strip() in (b"=", b":", b"") and not re.search(rb"[a-z]", name)
 
 
 def _at_names(
@@ -247,7 +247,7 @@ def _may_be_value(text: bytes, start: int) -> bool:
     is_quoted = _QUOTE_BEFORE.search(text, max(start - 4, 0), start) is not None
     if (not is_quoted and _RAW_CODE.fullmatch(value)) or b"****" in value:
         return False
-    return is_random(value, 0.25) or is_varied(value) or re.search(rb"[0-9]{6}", value) is not None
+    return is_varied(value) or is_random(value, 0.25) or re.search(rb"[0-9]{6}", value) is not None
 
 
 ANCHOR = _TEXTS["_anchor"]

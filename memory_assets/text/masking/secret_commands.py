@@ -29,7 +29,8 @@ def is_credential(value: bytes) -> bool:
     return is_secret_value(value, quoted=True, password=False)
 
 
-def _is_password(value: bytes) -> bool:
+def is_password(value: bytes) -> bool:
+    """Returns whether the value is a secret where a password is expected."""
     return is_secret_value(value, quoted=True, password=True)
 
 
@@ -44,7 +45,7 @@ def _has_basic_password(value: bytes) -> bool:
         ).partition(b":")
     except ValueError:
         return True
-    return not colon or not (user + password).isascii() or _is_password(password)
+    return not colon or not (user + password).isascii() or is_password(password)
 
 
 _COOKIES = tuple(byte_patterns_beside(__file__, "cookies").values())
@@ -59,36 +60,47 @@ def _find_cookies(text: bytes) -> Iterator[Span]:
     """
     for header in (header for pattern in _COOKIES for header in pattern.finditer(text)):
         for match in _COOKIE.finditer(text, *header.span(1)):
-            if match[1].lower() not in _COOKIE_ATTRIBUTES and _is_password(match[2]):
+            if match[1].lower() not in _COOKIE_ATTRIBUTES and is_password(match[2]):
                 yield match.span(2)
     objects = (
         member
         for cookie in _PATTERNS["cookie_object"].finditer(text)
         for member in _PATTERNS["member"].finditer(text, *cookie.span(1))
     )
-    yield from (
-        match.span(1)
-        for match in (*objects, *_PATTERNS["named_cookie"].finditer(text))
-        if _is_password(match[1])
-    )
+    yield from (match.span(1) for match in (*objects, *_of_cookies(text)) if is_password(match[1]))
+
+
+def _of_cookies(text: bytes) -> Iterator[re.Match[bytes]]:
+    yield from _PATTERNS["named_cookie"].finditer(text)
+    yield from _PATTERNS["cookie_item"].finditer(text)
 
 
 _VARIABLE = _PATTERNS["variable"]
 
 
-def _is_given(value: bytes) -> bool:
+def is_given(value: bytes) -> bool:
     """Returns whether the value is a password or a token, and no variable or placeholder."""
-    return not _VARIABLE.fullmatch(value) and (_is_password(value) or is_bare_secret(value))
+    return not _VARIABLE.fullmatch(value) and (is_password(value) or is_bare_secret(value))
+
+
+def _is_phrase(words: bytes) -> bool:
+    """Returns whether the words may be a recovery phrase, and are no sentence."""
+    return _PATTERNS["ordinary_word"].search(words) is None
 
 
 COMMANDS: tuple[Finder, ...] = (
     finder_of(lambda value: is_credential(value) and _has_basic_password(value), _AUTHORIZATION),
-    finder_of(_is_given, *_IN_COMMANDS),
-    finder_of(lambda words: True, _PATTERNS["mnemonic"]),
+    finder_of(is_given, *_IN_COMMANDS),
 )
-OPTIONS: tuple[Finder, ...] = (finder_of(_is_given, _PATTERNS["in_options"]),)
+PHRASES: tuple[Finder, ...] = (finder_of(_is_phrase, _PATTERNS["mnemonic"]),)
+CODES: tuple[Finder, ...] = (
+    finder_of(lambda codes: True, _PATTERNS["base32_groups"], _PATTERNS["code_list"]),
+)
+OPTIONS: tuple[Finder, ...] = (finder_of(is_given, _PATTERNS["in_options"]),)
 COOKIES: tuple[Finder, ...] = (_find_cookies,)
 
 COMMAND_ANCHOR = _TEXTS["_command_anchor"]
+PHRASE_ANCHOR = _TEXTS["_phrase_anchor"]
+CODE_ANCHOR = _TEXTS["_code_anchor"]
 OPTION_ANCHOR = _TEXTS["_option_anchor"]
 COOKIE_ANCHOR = _TEXTS["_cookie_anchor"]

@@ -17,6 +17,7 @@ from memory_assets.text.masking import secret_assignments as assignments
 from memory_assets.text.masking import secret_commands as commands
 from memory_assets.text.masking import secret_sentences as sentences
 from memory_assets.text.masking import secret_tokens as tokens
+from memory_assets.text.masking import secret_transfers as transfers
 from memory_assets.text.masking import secret_values as values
 from memory_assets.text.masking.secret_tokens import Finder, finder_of, token_finder
 from memory_assets.text.masking.secret_values import is_random
@@ -211,7 +212,25 @@ FAMILIES: tuple[Family, ...] = (
         is_plausible=_may_be_command,
     ),
     Family("options of commands", commands.OPTION_ANCHOR, commands.OPTIONS),
+    Family("recovery phrases", commands.PHRASE_ANCHOR, commands.PHRASES),
+    Family("one-time codes", commands.CODE_ANCHOR, commands.CODES),
     Family("cookies", commands.COOKIE_ANCHOR, commands.COOKIES, before=2_048, after=1_500),
+    Family(
+        "values handed on",
+        transfers.TRANSFER_ANCHOR,
+        transfers.TRANSFERS,
+        before=256,
+        after=1_500,
+        is_plausible=transfers.may_be_taken,
+    ),
+    Family(
+        "arguments of calls",
+        transfers.CALL_ANCHOR,
+        transfers.CALLS,
+        is_plausible=transfers.has_argument,
+    ),
+    Family("manifests", transfers.MANIFEST_ANCHOR, transfers.MANIFESTS, 2_048, 3_000),
+    Family("tails of private keys", transfers.KEY_TAIL_ANCHOR, transfers.KEY_TAILS, 4_000, 64),
     Family("json web keys", _TEXTS["_jwk_anchor"], (_find_json_web_keys,), 256, 1_500),
     *(
         Family(name, anchor, (token_finder(begin, rest),), before=96)

@@ -25,7 +25,7 @@ _PASSWORD_WORDS = """
     password passwd passphrase passcode pw credentials? passwort kennwort zugangsdaten anmeldedaten
     mot.de.passe mdp identifiants contraseña contrasena clave credenciales parola.d'ordine parola
     senha palavra-passe wachtwoord hasło haslo пароль пароля паролем
-    密码 密碼 口令 パスワード 暗証番号 비밀번호 암호
+    密码 密碼 口令 パスワード 暗証番号 合言葉 認証情報 비밀번호 암호
     şifre şifresi sifre parolamız lösenord lösenordet adgangskode passord heslo salasana jelszó
     κωδικός
     """.split()
@@ -35,7 +35,7 @@ Japanese, Korean, Turkish. The last line has those of other languages."""
 _TOKEN_WORDS = """
     token secret api.?keys? access.?key api-schlüssel schlüssel zugangsschlüssel clé.api clé.d'api
     clave.de.api clave.api chiave.api chave.da.api chave.de.api api-sleutel klucz.api ключ.api ключ
-    密钥 密鑰 トークン 토큰 anahtarı
+    密钥 密鑰 api.?キー アクセスキー トークン 토큰 anahtarı
     """.split()
 
 
@@ -128,7 +128,9 @@ def _told(name: re.Pattern[bytes], is_secret: Callable[[bytes], bool]) -> Finder
             line = _LINE.match(text, match.end())
             for number, run in enumerate(_RUN.finditer(text, *line.span()) if line else ()):
                 start, end = _bare(text, *run.span(), opening=_QUOTES if number else _ASSIGNS)
-                if is_secret(text[start:end]):
+                if is_secret(text[start:end]) or (
+                    name is _PASSWORD and _is_linked(text, match, start, end)
+                ):
                     yield start, end
                 elif (
                     number < _WORDS_BETWEEN
@@ -139,6 +141,12 @@ def _told(name: re.Pattern[bytes], is_secret: Callable[[bytes], bool]) -> Finder
                 break
 
     return find
+
+
+def _is_linked(text: bytes, name: re.Match[bytes], start: int, end: int) -> bool:
+    """Returns whether a verb or a sign between the name and the value says that this is it."""
+    link = _PATTERNS["link"].fullmatch(text, name.end(), start)
+    return link is not None and is_secret_value(text[start:end], quoted=True, password=True)
 
 
 def _bare(text: bytes, start: int, end: int, opening: bytes = _QUOTES) -> Span:
@@ -239,6 +247,9 @@ _CANDIDATE = re.compile(
 )
 
 
+_NUMBERED = re.compile(rb"[A-Za-z][0-9]{3,6}\Z")
+
+
 def may_be_told(text: bytes, start: int, end: int) -> bool:
     """Returns whether a word of the line may be a secret; most lines that name one have none."""
     text_before = text[max(start - 100, 0) : start]
@@ -253,4 +264,6 @@ def may_be_told(text: bytes, start: int, end: int) -> bool:
 
 
 def _may_be_secret(value: bytes) -> bool:
-    return variety(value) >= 3 and _NO_SECRET.fullmatch(value) is None
+    """Returns whether the word is varied, and no name, or a name with a number at its end."""
+    is_name = _NO_SECRET.fullmatch(value) is not None and not _NUMBERED.search(value)
+    return variety(value) >= 3 and not is_name

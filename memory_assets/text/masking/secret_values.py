@@ -7,6 +7,7 @@ format is known here (those are in `secret_tokens`).
 
 import re
 from itertools import pairwise, repeat
+from string import ascii_lowercase, ascii_uppercase, digits
 
 from memory_assets.text.patterns import byte_patterns_beside
 
@@ -73,6 +74,12 @@ _TOY_JWT = re.compile(rb"eyJ[\w-]+\.(?:eyJ[\w-]+\.)?[\w-]{0,12}")
 """A signature has more than twelve characters; this is a token of a test."""
 AWS_SECRET = re.compile(rb"(?=.*[0-9])(?=.*[A-Z])[A-Za-z0-9/+]{40}")
 """The length and the letters of a secret access key of AWS."""
+_LETTERS = tuple(map(str.encode, (ascii_lowercase, ascii_uppercase, digits, "!#$%^&*?~+=@")))
+_KINDS = bytes(
+    next((kind for kind, letters in enumerate(_LETTERS, 1) if byte in letters), 0)
+    for byte in range(256)
+)
+"""Table of the four kinds of characters that rules for passwords demand; 0 for all others."""
 _FILE_OR_HOST = _PATTERNS["file_or_host"]
 _CODES = re.compile(rb"[0-9a-f-]{20,}|[A-Z0-9]{16,}")
 """Hex may have too few letters to judge, and so many capitals without an underscore are seldom a
@@ -107,7 +114,7 @@ def is_random(value: bytes, share: float = RANDOM_SHARE) -> bool:
     The first 400 characters decide.
     """
     value = value[:400]
-    judged = bytes(_PAIRS[previous][following] for previous, following in pairwise(value))
+    judged = bytes([_PAIRS[previous][following] for previous, following in pairwise(value)])
     common, surprises, common_humps, surprising_humps = (
         judged.count(kind) for kind in (1, 2, 3, 4)
     )
@@ -257,7 +264,4 @@ def is_file_or_host(value: bytes) -> bool:
 
 def variety(value: bytes) -> int:
     """Returns how many of lower case, upper case, digits and other characters the value uses."""
-    return sum(
-        re.search(pattern, value) is not None
-        for pattern in (rb"[a-z]", rb"[A-Z]", rb"[0-9]", rb"[!#$%^&*?~+=@]")
-    )
+    return len(set(value.translate(_KINDS)) - {0})

@@ -2,9 +2,10 @@
 
 Takes bytes: a piece of a JSON line, or of decoded text. Returns views of them; each view has one
 wrapping less than the view before. Wrappings are JSON escapes (once for every nesting of JSON in
-JSON), ANSI colours, the zeros of UTF-16, percent encoding and HTML entities, base64, and invisible
-characters. A view maps any of its spans back to the bytes that it was made from. These are always
-whole escapes, so that valid JSON stays valid if they are replaced.
+JSON), the joints of a text that is written in parts, ANSI colours, the zeros of UTF-16, percent
+encoding and HTML entities, base64, and invisible characters. A view maps any of its spans back to
+the bytes that it was made from. These are always whole escapes, so that valid JSON stays valid if
+they are replaced.
 """
 
 import base64
@@ -37,6 +38,16 @@ _CODES = rb"%[0-9A-Fa-f]{2}|&(?:amp|quot|apos|lt|gt|#[0-9]{2,3}|#x[0-9a-fA-F]{2}
 _QUOTED = re.compile(rb"(%b)" % _CODES)
 _QUERY = re.compile(rb"(%b|\+)" % _CODES)
 _IN_QUERY = re.compile(rb"%[2-7][0-9A-Fa-f]|\?\w+=[\w.+-]*\+|&\w+=[\w.+-]*\+")
+_JOINT = re.compile(
+    rb"([\"'](?:[ \t]*(?:\.\.?|[+&~])[ \t]*(?:\n[ \t]*)?|[ \t]*\n[ \t]*(?:[+.&~][ \t]*)?)[\"']"
+    rb"|[\"'],[ \t]*[\"'](?=[^\"'\n]{0,200}[\"'][^\[\n]{0,400}\][ \t]*\.join\()"
+    rb"|(?<=[\w/+=-])\\\r?\n[ \t]*(?=[\w/+=-]))"
+)
+"""Between two parts of a text in code: an operator, a line break, or a break after a backslash."""
+_JOINT_SIGNS = (
+    b'" +', b"' +", b'"+', b"'+", b'" .', b"' .", b'" &', b"(\n", b"\\\n", b".join("
+)  # fmt: skip
+"""What a text with joints has at least one of."""
 _SHORT = {
     b"n": b"\n",
     b"t": b"\t",
@@ -136,7 +147,7 @@ def views(view: View, *, with_itself: bool) -> Iterator[View]:
         yield view
     while waiting and len(texts) < MAX_VIEWS:
         current = waiting.pop(0)
-        for inner in (unescape(current), unquote(current)):
+        for inner in (unescape(current), unquote(current), unjoin(current)):
             if inner is not None and inner.text not in texts:
                 texts.add(inner.text)
                 waiting.append(inner)
@@ -159,6 +170,15 @@ def unquote(view: View) -> View | None:
     if not any(sign in view.text for sign in (b"%", b"&", b"+")):
         return None
     return _rewrite(view, _QUERY if _IN_QUERY.search(view.text) else _QUOTED, _decode_quoted)
+
+
+def unjoin(view: View) -> View | None:
+    """Returns the view with the parts of values that are written in parts put together.
+
+    Returns None if it has none.
+    """
+    has_sign = any(sign in view.text for sign in _JOINT_SIGNS)
+    return _rewrite(view, _JOINT, lambda _: b"") if has_sign else None
 
 
 def without_invisible(view: View) -> View | None:

@@ -9,6 +9,7 @@ import base64
 import json
 import re
 import string
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
@@ -26,10 +27,25 @@ LETTERS = {
     "b64": string.ascii_letters + string.digits + "+/",
     "salt": string.ascii_letters + string.digits + "!@#%^*()-_[]{}|:;,.?/~+=",
 }
+PHRASE_WORDS = """
+abandon above acid afraid album anchor april arrow atom badge bamboo beach blossom bracket bronze
+cactus canyon ceiling cherry cluster copper cradle dawn desert dolphin dragon echo ember fabric
+feather fossil galaxy garlic ginger glacier hammer harvest ivory jungle kitten ladder lemon lunar
+magnet maple mirror nephew novel ocean olive orbit pepper planet pumpkin quantum rabbit ribbon
+saddle salmon tissue tunnel umbrella velvet walnut wisdom zebra
+""".split()
+"""Words as those that recovery phrases are drawn from."""
+PHRASES: dict[str, Callable[[list[str]], str]] = {
+    "words": " ".join,
+    "lined": "\n".join,
+    "numbered": lambda words: "\n".join(f"{place}. {word}" for place, word in enumerate(words, 1)),
+    "listed": lambda words: ", ".join(f'"{word}"' for word in words),
+}
+"""How a recovery phrase is written down."""
 
 _SLOT = re.compile(
     r"<([a-zA-Z0-9]+):([0-9]+)>|<(password24|password xml|password|pin|pw|basic|jwt|json part|key lines|key escaped|"
-    r"password in base64|key in base64)>"
+    r"password in base64|key in base64|continued)>"
 )
 
 
@@ -74,6 +90,8 @@ def draw_template(template: str, random: Random) -> tuple[str, str]:
 
 
 def _fill(slot: re.Match[str], random: Random) -> str:
+    if slot[1] in PHRASES:
+        return PHRASES[slot[1]](random.choices(PHRASE_WORDS, k=int(slot[2])))
     if slot[1]:
         return draw_word(random, LETTERS[slot[1]], int(slot[2]))
     return {
@@ -82,6 +100,7 @@ def _fill(slot: re.Match[str], random: Random) -> str:
         "password xml": lambda: "<password>",
         "pin": lambda: _short_password(random),
         "pw": lambda: _password(random, 12),
+        "continued": lambda: "\\\n",
         "basic": lambda: _base64(f"ann:{_password(random, 14)}"),
         "jwt": lambda: _jwt(random),
         "json part": lambda: _base64(
