@@ -1,6 +1,6 @@
 """Reads MEMORY.md and the projects' files as they are, each entry with what is known of it."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -24,6 +24,8 @@ class FileLine:
     """Records of transcripts behind it."""
     gone_mark: str = ""
     """What it names that is gone."""
+    has_names: bool = False
+    """Whether it names what was looked up and exists."""
 
 
 @dataclass(frozen=True)
@@ -38,18 +40,22 @@ def entry_files(store: Store, today: date) -> list[EntryFile]:
     """Returns MEMORY.md and the projects' files."""
     workspace = GitWorkspace(store.workspace)
     written = {(line.path, line.entry.number): line for line in read_lines(store)}
+    names = store.tables.read("verifications").filter(subject="line", state="holds")
+    existing = set(names["subject_id"])
     files = []
     for path in memory_files(store.workspace):
         texts = read_memory(workspace, path).splitlines()
         lines = [
-            _line(number, text, written.get((path, number)), today)
+            _line(number, text, written.get((path, number)), today, existing)
             for number, text in enumerate(texts, 1)
         ]
         files.append(EntryFile(path, lines))
     return files
 
 
-def _line(number: int, text: str, line: WrittenLine | None, today: date) -> FileLine:
+def _line(
+    number: int, text: str, line: WrittenLine | None, today: date, existing: Collection[str]
+) -> FileLine:
     if line is None:
         return FileLine(number, text)
     promotion = line.promotion
@@ -61,4 +67,5 @@ def _line(number: int, text: str, line: WrittenLine | None, today: date) -> File
         is_hand_written=promotion is None,
         record_count=len(promotion.payload.get("evidence", ())) if promotion else 0,
         gone_mark=line.gone_names.mark if line.gone_names else "",
+        has_names=line.text in existing,
     )

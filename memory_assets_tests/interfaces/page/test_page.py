@@ -7,6 +7,7 @@ import pytest
 from memory_assets.store.ledger import ARCHIVED, RESTORED
 from memory_assets.store.store import Store
 from memory_assets_tests.conftest import NOW
+from memory_assets_tests.factories import row
 from memory_assets_tests.interfaces.page.conftest import Served
 from memory_assets_tests.small_store import DAY, FACT, LINES, MEMORY, PROPOSAL, TURNS, write
 
@@ -268,11 +269,31 @@ def test_files_are_shown_as_they_are_with_what_is_known_of_each_line(tab: Any, s
     text = f"# MEMORY.md\n\n## Mine\n\nBy hand.\n- ({on:%Y-%m-%d}) Tabs, never spaces.\n"
     (store.workspace / "MEMORY.md").write_text(text)
     open_view(tab, "Files")
-    lines = tab.locator(".entries li .text").all_inner_texts()
-    assert lines[:5] == ["# MEMORY.md", "", "## Mine", "", "By hand."] or "By hand." in lines
+    texts = [line.strip() for line in tab.locator(".entries li .text").all_inner_texts()]
+    assert texts == ["# MEMORY.md", "", "## Mine", "", "By hand."]
     entry = tab.locator(".entries li.entry")
     assert "Tabs, never spaces." in entry.inner_text()
-    assert "0 days old · written by hand" in entry.inner_text()
+    assert entry.locator(".facts").inner_text() == "0 days old · written by hand"
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [("holds", "what it names exists"), ("gone", "names `make check`, gone since 2026-08-03")],
+)
+def test_a_line_says_whether_what_it_names_exists(tab: Any, store: Store, state: str, words: str):
+    line = "- (2026-08-03) Run `make check` before each commit."
+    (store.workspace / "MEMORY.md").write_text(f"# MEMORY.md\n\n## Mine\n\n{line}\n")
+    name = {
+        "kind": "command",
+        "name": "make check",
+        "state": state,
+        "since_on": DAY,
+        "moved_to": "",
+        "value": "",
+    }
+    subject = {"subject": "line", "subject_id": line}
+    write(store, "verifications", "all", row("verifications", **subject, **name))
+    assert words in open_view(tab, "Files")
 
 
 def test_the_memory_behind_a_line_of_a_file_is_corrected(tab: Any, store: Store):
