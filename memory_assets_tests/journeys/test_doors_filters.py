@@ -170,6 +170,7 @@ def test_each_combination_selects_the_same_rows_at_every_door(
         {"question": QUESTION, "probe": True, "profile": "deep"},
     )
     selections, agent = set(), MemoryAgent()
+    states = dict(memories.select("id", "state").iter_rows())
     with doors(capsys) as asks:
         for filters in [*ALONE, *sampled(COMBINATIONS, 30)]:
             expected = selected(memories, filters)
@@ -177,6 +178,7 @@ def test_each_combination_selects_the_same_rows_at_every_door(
             for door, ask in asks.items():
                 found = ask({**everything, **filters, "corpus": ["memories"], "limit": MEMORIES})
                 assert {one["memory_id"] for one in found} == expected, (SEED, door, filters)
+                assert all(one["state"] == states[one["memory_id"]] for one in found), door
             recalled = asks["python"]({**everything, **filters})
             cited = agent.answer(QUESTION, **filters, probe=True).citations
             assert {one["memory_id"] for one in recalled} & {*memories["id"]} <= expected, (
@@ -192,3 +194,4 @@ def test_each_combination_selects_the_same_rows_at_every_door(
                 filters,
             )
     assert len(selections) > 3, SEED
+    assert len({states[id] for ids in selections for id in ids}) > 1, SEED

@@ -90,7 +90,7 @@ def calibration(
 
 @what_if_app.callback(
     invoke_without_command=True,
-    epilog="Example: `memory lab what-if --from 2026-06-01 --to 2026-06-30 --set least_useful=0.6`",
+    epilog="Example: `memory lab what-if --from 2026-06-01 --set facts_per_session=1`",
 )
 def what_if(
     context: typer.Context,
@@ -99,7 +99,7 @@ def what_if(
         typer.Option(
             "--set",
             metavar="NAME=VALUE",
-            help="A setting to try, such as least_useful=0.6; repeatable.",
+            help="A setting to try, such as facts_per_session=1; repeatable.",
         ),
     ] = None,
     first: commands.FirstDay = None,
@@ -139,14 +139,14 @@ def what_if_list() -> Reply:
     )
 
 
-@what_if_app.command("show", epilog="Example: `memory lab what-if show least_useful-0.6`")
+@what_if_app.command("show", epilog="Example: `memory lab what-if show facts_per_session-1`")
 def what_if_show(name: Branch, limit: commands.RowCount = 20) -> Reply:
     """Compare a branch with the tables it started from."""
     branch = _what_if().show(MemoryAgent().store, name)
     return commands.view_reply(partial(view.render_what_if, most=limit), branch)
 
 
-@what_if_app.command("adopt", epilog="Example: `memory lab what-if adopt least_useful-0.6`")
+@what_if_app.command("adopt", epilog="Example: `memory lab what-if adopt facts_per_session-1`")
 def what_if_adopt(name: Branch) -> Reply:
     """Write a branch's settings into memory.toml and rebuild the tables with them; stored answers
     cost nothing.
@@ -154,7 +154,7 @@ def what_if_adopt(name: Branch) -> Reply:
     return commands.view_reply(view.render_adopted, _what_if().adopt(MemoryAgent().store, name))
 
 
-@what_if_app.command("drop", epilog="Example: `memory lab what-if drop least_useful-0.6`")
+@what_if_app.command("drop", epilog="Example: `memory lab what-if drop facts_per_session-1`")
 def what_if_drop(name: Branch) -> Reply:
     """Delete a branch."""
     _what_if().drop(MemoryAgent().store, name)
@@ -171,7 +171,7 @@ def _changes(settings: Sequence[str]) -> dict[str, str]:
     for setting in settings:
         name, _, value = setting.partition("=")
         if not name or name == setting:
-            message = f"--set must be NAME=VALUE, such as least_useful=0.6, not '{setting}'."
+            message = f"--set must be NAME=VALUE, such as facts_per_session=1, not '{setting}'."
             raise QuestionError(message)
         changes[name.strip()] = value.strip()
     return changes

@@ -68,7 +68,7 @@ def render_what_if(branch: "WhatIf", most: int) -> Parts:
     yield from _head(branch)
     numbers = ("before", "after", *CHANGE_MARKS)
     observations = _counts("observations of these days", branch.observations)
-    rows = [observations, _counts("memories", branch.memories)]
+    rows = [observations, _counts("memories of these days", branch.memories)]
     yield table("", *numbers, rows=rows, numbers=numbers)
     yield from _changes(branch.memories.changes, most)
     for side in branch.files:

@@ -19,6 +19,8 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, get_args
 
+import polars as pl
+
 from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.errors import QuestionError, SettingsError, StoreError, UnknownBranchError
 from memory_assets.extras.lab import branches, compare
@@ -116,6 +118,7 @@ class WhatIf:
     observations: compare.Comparison
     """Allowed facts of these days."""
     memories: compare.Comparison
+    """Those that rest on facts of these days."""
     files: tuple[Side, ...]
     """MEMORY.md, and the projects' files that differ."""
     cost: BranchCost
@@ -197,9 +200,12 @@ def show(store: Store, name: str) -> WhatIf:
     present = place.open(settings).tables
     old_facts = past.read("observations", map(str, days))
     new_facts = present.read("observations", map(str, days))
+    # Notes and facts of other days are as they were; what was saved since the build is no change.
+    facts = [*old_facts["id"], *new_facts["id"]]
+    is_of_days = pl.col("observation_ids").list.set_intersection(facts).list.len() > 0
     memories = compare.compare_memories(
-        past.read("memories"),
-        present.read("memories"),
+        past.read("memories").filter(is_of_days),
+        present.read("memories").filter(is_of_days),
         compare.reworded(old_facts, new_facts),
         (compare.held_reasons(old_facts), compare.held_reasons(new_facts)),
     )
@@ -272,7 +278,9 @@ def _checked(store: Store, changes: Mapping[str, str]) -> Settings:
         if unknown:
             problem = f"{', '.join(unknown)} cannot be tried on past days."
         names = ", ".join(MAY_DIFFER)
-        raise SettingsError(f"{problem} Give one of these, as in --set least_useful=0.6: {names}.")
+        raise SettingsError(
+            f"{problem} Give one of these, as in --set facts_per_session=1: {names}."
+        )
     settings = changed_settings(store.settings, changes)
     if all(getattr(settings, name) == getattr(store.settings, name) for name in changes):
         names = ", ".join(changes)

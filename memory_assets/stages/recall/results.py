@@ -35,7 +35,7 @@ LEAN = "lean"
 MESSAGE = "message"
 """Kind of a result that was said, not distilled."""
 
-_OF_MEMORY = ("kind", "text", "confidence", "category", "priority")
+_OF_MEMORY = ("kind", "text", "confidence", "category", "priority", "state")
 _MARKUP = re.compile(r"<(?=[/!?|]?[A-Za-z|])([^<>\n]{0,200})>?")
 _LINE_MARK = re.compile(r"(?<!\S)~(?!\S)")
 _FENCE = re.compile(r"`{3,}|~{3,}")
@@ -141,6 +141,8 @@ class Recalled:
     """The retrievers that found it: keyword, vector, context, session, memory."""
     weights: Mapping[str, float] = field(default_factory=dict)
     """Factor → what the fused score was multiplied with."""
+    state: str = ""
+    """The state of a memory, such as active or stale; empty for a message."""
     tags: tuple[str, ...] = ()
     """uncertain, unconfirmed (inferred, and no other source says so), a state that is not active,
     `conflict:mem_…`, `linked:NAME` (a better result shares that name), "names `PATH`, gone since

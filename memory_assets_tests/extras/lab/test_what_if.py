@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import date
+from io import StringIO
 from pathlib import Path
 
 import polars as pl
@@ -15,16 +16,20 @@ from polars.testing import assert_frame_equal
 
 from memory_assets.errors import SettingsError, StoreError
 from memory_assets.extras.lab import what_if
+from memory_assets.extras.lab.views import render_what_if
+from memory_assets.interfaces.views.terminal import plain_console, show
+from memory_assets.memory import MemoryAgent
 from memory_assets.runs import launch
 from memory_assets.runs.build import fill
 from memory_assets.runs.days import days_between
 from memory_assets.runs.staleness import stale_days
 from memory_assets.schema.frames import key_of
+from memory_assets.schema.records import VALID_STATES
 from memory_assets.services.settings.which_store import StoreChoice
 from memory_assets.stages.distill.rules.rules import OBSERVER
 from memory_assets.store.settings import Settings, read_settings
 from memory_assets.store.store import Store, open_store
-from memory_assets_tests.conftest import NOW
+from memory_assets_tests.conftest import NOW, REPOSITORY
 from memory_assets_tests.extras.lab.test_branches import bytes_of
 from memory_assets_tests.journeys.test_model_journey import MODEL, about_windows, dutiful
 from memory_assets_tests.messages_api import KEY, MessagesApi, serve
@@ -237,3 +242,35 @@ def test_what_cannot_be_tried_is_told_with_what_can(
     ):
         what_if.make(store, far, far, CHANGES, None)
     assert what_if.list_branches(store) == ()
+
+
+def test_what_no_setting_touches_is_not_counted_as_a_change(opened: Opened, unbranched: Path):
+    """A note that was saved since the last build, and the facts of days outside of the range."""
+    store = opened(unbranched)
+    MemoryAgent(store.settings).remember("The site is deployed by Netlify.")
+    first, *_, last = sorted(
+        day.isoformat() for day in store.tables.read("observations")["day"].unique()
+    )
+    found = what_if.make(store, date.fromisoformat(last), None, {"facts_per_session": "1"}, "later")
+    days = store.tables.read("observations")
+    facts = set(days.filter(pl.col("day") == date.fromisoformat(last))["id"])
+    of_day = store.tables.read("memories").filter(
+        pl.col("state").is_in(VALID_STATES) & (pl.col("kind") == "fact"),
+        pl.col("observation_ids").list.set_intersection([*facts]).list.len() > 0,
+    )
+    assert first < last and found.memories.before == of_day.height > 0
+    assert found.memories.count("added") == 0
+    assert "Netlify" not in str(found.memories.changes)
+
+
+@only_whole("the documentation shows what the bundled sample gives")
+def test_the_example_of_the_documentation_is_what_the_sample_gives(tmp_path: Path):
+    store = built(tmp_path / "store", lay_out_sample(tmp_path / "transcripts"))
+    found = what_if.make(store, None, None, {"facts_per_session": "1"}, None)
+    printed = StringIO()
+    show(render_what_if(found, 0), plain_console(printed))
+    page = (REPOSITORY / "docs" / "settings.md").read_text()
+    example = page.partition("facts_per_session-1: ")[2].partition("```")[0]
+    assert [*map(str.split, printed.getvalue().splitlines())][:5] == [
+        *map(str.split, f"facts_per_session-1: {example}".splitlines())
+    ]
