@@ -5,7 +5,6 @@ about a person, sensitive, no longer true, or a secret. The ledger notes each pu
 file is written, because later edits of the block are found by comparing it with its publication.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ from memory_assets.stages.embed.harness_memories import parse_items
 from memory_assets.stages.reflect.proposals import section_of
 from memory_assets.stages.triage.decisions import RULES, person_decided
 from memory_assets.stages.triage.entries import EntryStatus
+from memory_assets.stages.triage.memory_md import normal
 from memory_assets.stages.triage.projects import path_of
 from memory_assets.stages.triage.run import Triage
 from memory_assets.stages.triage.sensitive import sensitive_reason
@@ -138,7 +138,7 @@ def _why_private(row: EntryStatus, settings: Settings) -> str:
     text = row.entry.text
     sections = {section_of(name, settings.sections, settings.owner) for name in PERSONAL}
     category = row.memory["category"] if row.memory else ""
-    names_owner = re.search(rf"(?i)(?<!\w){re.escape(settings.owner)}(?!\w)", text)
+    names_owner = f" {normal(settings.owner)} " in f" {normal(text)} "
     if row.entry.section in sections or category in PERSONAL or names_owner:
         return "it is about a person"
     if mask_text(text)[1]:

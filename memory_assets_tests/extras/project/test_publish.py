@@ -11,6 +11,7 @@ import pytest
 
 from memory_assets.extras.project.checks import published_blocks_are_current
 from memory_assets.extras.project.edits import LONGEST, MOST_EDITS, plan_amendments
+from memory_assets.harnesses.readers import open_reader
 from memory_assets.interfaces.cli import app as cli
 from memory_assets.memory import MemoryAgent
 from memory_assets.runs.due import triage_state
@@ -376,6 +377,24 @@ def test_capture_removes_the_block_from_every_text(publish: Publish, shop: Path)
     assert strip_published(f"Rules:\n{text}\nBe kind.").endswith("Be kind.")
     sentence = f"Why does the line {BEGIN} stand there?"
     assert strip_published(sentence) == sentence
+
+
+def test_transcripts_in_which_the_file_is_read_or_pasted_do_not_teach_it(
+    publish: Publish, shop: Path
+):
+    publish("--yes")
+    text = f"# Rules\n\nBe kind.\n\n{(shop / 'AGENTS.md').read_text()}"
+    call = {"type": "tool_use", "id": "t1", "name": "Read", "input": {"file_path": "AGENTS.md"}}
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": text}
+    reader = open_reader("claude_code", "/home/mira/s.jsonl", session_id="s")
+    parsed = [
+        reader.read(
+            json.dumps({"type": role, "message": {"role": role, "content": content}}).encode()
+        )
+        for role, content in (("assistant", [call]), ("user", [result]), ("user", text))
+    ]
+    assert ["Be kind." in line.text for line in parsed] == [False, True, True]
+    assert not any("uv" in line.text for line in parsed)
 
 
 def test_published_lines_cannot_be_remembered(

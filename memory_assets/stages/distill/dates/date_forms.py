@@ -81,7 +81,7 @@ def _amount(name: str) -> str:
     return rf"(?P<{name}>\d{{1,3}}|{_any(_NUMBERS)})\s+{unit}"
 
 
-_SPAN = rf"{_amount('count')}(?:,?\s+(?:and|und)\s+{_amount('more')})?"
+_SPAN = rf"{_amount('count')}(?:,?\s+[au]nd\s+{_amount('more')})?"
 """A time such as "six weeks and two days"."""
 
 _PERIOD = r"(?P<period>week|month|quarter|year|woche|monats?|quartals?|jahres?|q[1-4])"
