@@ -273,7 +273,7 @@ def serve_push(
 
     if not stdio:
         raise QuestionError("It answers over stdin and stdout only: give --stdio.")
-    return Reply(None, afterwards=lambda: serve_folder(folder, sys.stdin.buffer, sys.stdout.buffer))
+    return Reply(None, exit_code=serve_folder(folder, sys.stdin.buffer, sys.stdout.buffer))
 
 
 def _pushed_reply(pushed: "Pushed", verb: str = "Pushed to") -> Reply:

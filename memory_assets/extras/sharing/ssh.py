@@ -331,9 +331,9 @@ def _command(url: str, settings: SharingSettings) -> list[str]:
 
 def _cause(messages: Sequence[str]) -> str:
     """Returns the last messages, and what to do about them."""
-    text = " ".join(messages[-3:]) or "It ended without a word."
+    text = " ".join(messages[-3:]) or "It ended without a word"
     remedies = [remedy for words, remedy in REMEDIES.items() if words in text.lower()]
-    return f"{text} {remedies[0] if remedies else AGAIN}"
+    return f"{text.rstrip('.')}. {remedies[0] if remedies else AGAIN}"
 
 
 def _pass_on(source: IO[bytes], messages: list[str]) -> None:

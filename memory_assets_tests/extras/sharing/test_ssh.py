@@ -18,7 +18,6 @@ from polars.testing import assert_frame_equal
 from memory_assets.errors import (
     PushError,
     QuestionError,
-    StoreBusyError,
     StoreError,
     UnreachableError,
 )
@@ -414,22 +413,17 @@ def test_a_greeting_of_the_shell_is_skipped_and_a_path_names_the_store(
 
 
 def test_a_store_that_is_being_built_there_is_waited_for_and_named(
-    laptop: Computer, desktop: Computer, monkeypatch: pytest.MonkeyPatch, capfd: Any
+    laptop: Computer, desktop: Computer
 ):
-    monkeypatch.setattr("memory_assets.store.store.LOCK_WAIT_SECONDS", 1.0)
-    busy = desktop.command().replace(" -m ", " -c ").rsplit(" ", 1)[0]
-    code = (
-        "import memory_assets.store.store as s; "
-        "s.Store.lock.__wrapped__.__defaults__ = (0.1,); "
-        "from memory_assets.interfaces.entry import main; import sys; sys.exit(main())"
-    )
-    monkeypatch.setenv("MEMORY_PUSH_COMMAND", f"{busy} {shlex.quote(code)}")
     laptop.write("one")
     laptop.take_in()
-    with desktop.store.lock(), pytest.raises(StoreBusyError, match=f"process {os.getpid()}"):
-        exchange(laptop.store, URL)
-    monkeypatch.setenv("MEMORY_PUSH_COMMAND", desktop.command())
-    exchange(laptop.store, URL)
+    command = [*shlex.split(laptop.command()), "data", "push", URL]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as push:
+        assert push.stderr is not None
+        with desktop.store.lock():
+            notice = next(line for line in push.stderr if "Waiting for" in line)
+        push.stderr.read()
+    assert f"process {os.getpid()}" in notice and push.returncode == 0
     assert contents(desktop) == contents(laptop)
 
 
