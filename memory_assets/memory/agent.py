@@ -20,7 +20,7 @@ from memory_assets.memory.health import HealthVerbs
 from memory_assets.memory.opening import despite_damage
 from memory_assets.memory.review import ReviewVerbs
 from memory_assets.schema import requests
-from memory_assets.schema.announcements import announced_since, moment, take
+from memory_assets.schema.announcements import announce, announced_since, moment, take
 from memory_assets.schema.extras import extras, first_of, notify
 from memory_assets.schema.requests import AnswerRequest, RecallRequest
 from memory_assets.schema.vocabulary import MEMORY_KINDS
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 AN_ID = re.compile(r"mem_\S*|p-\d[\d-]*|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 """Texts that `explain` takes for ids of memories, proposals or observations, not for words."""
+
+NOT_COUNTED = "The ledger cannot be written, so this recall is not counted"
 
 Asking = TypeVar("Asking", bound=AnswerRequest)
 
@@ -451,11 +453,15 @@ class MemoryAgent(ReviewVerbs, HealthVerbs):
     ) -> None:
         """Appends one event for the whole answer, also for an empty one.
 
-        An event for each memory would flush the disk ten times.
+        An event for each memory would flush the disk ten times. On a full or read-only disk the
+        event is dropped with a warning, because the answer matters more.
         """
         from memory_assets.stages.recall.log import hash_of_question
 
-        query = hash_of_question(question, self.store.key)
         in_session = {"session": session} if session else {}
         payload = {"memory_ids": memory_ids, **payload, **in_session}
-        self.store.append_event("memory.recalled", query, payload)
+        try:
+            query = hash_of_question(question, self.store.key)
+            self.store.append_event("memory.recalled", query, payload)
+        except OSError as error:
+            announce(f"{NOT_COUNTED} ({error.strerror or error}).", about=NOT_COUNTED)

@@ -14,6 +14,7 @@ further back.
 import json
 import os
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
 from itertools import chain
@@ -198,14 +199,15 @@ def places() -> list[Path]:
 
 def read_since(settings: Settings) -> datetime:
     """Returns from when on the usual places are read; the first call that finds a store writes the
-    default to it.
+    default to it, if the disk can be written.
     """
     path = settings.data / SINCE_FILE
     if path.is_file():
         return datetime.fromisoformat(json.loads(path.read_text())["since"])
     since = settings.clock() - timedelta(days=settings.since_days)
     if settings.data.is_dir():
-        write_json(path, {"since": since.isoformat()})
+        with suppress(OSError):
+            write_json(path, {"since": since.isoformat()})
     return since
 
 
