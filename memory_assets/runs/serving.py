@@ -80,7 +80,7 @@ class Serving:
         environ = environment_of(store.settings)
         self._ui = DagsterUi(store, port, environ, tell)
         self._kept = [KeptProcess([SERVICE], environ)] if HAS_SOCKETS else []
-        self._page_address = f"http://{HOST}:{page_port}" if page_port else ""
+        self._page_port = page_port
         if page_port:
             self._kept.append(KeptProcess([PAGE, str(page_port)], environ))
         self._root = store.root
@@ -113,10 +113,8 @@ class Serving:
         Returns 0 after ctrl-C, and for a service also after SIGTERM, which is how it is stopped.
         """
         expected = {signal.SIGINT, signal.SIGTERM} if is_service else {signal.SIGINT}
-        self._runs = Thread(target=self._work, daemon=True)
+        self._runs = Thread(target=self._work, kwargs={"is_service": is_service}, daemon=True)
         self._runs.start()
-        if self._page_address:
-            self._tell_of_page(is_service=is_service)
         try:
             return self._ui.wait(expected)
         finally:
@@ -138,18 +136,22 @@ class Serving:
 
     def _tell_of_page(self, *, is_service: bool) -> None:
         """Tells the link to the page; of a service, whose log is no place for it, the command."""
-        link = page_links.new_link(self._root, self._page_address)
+        link = page_links.new_link(self._root, f"http://{HOST}:{self._page_port}")
         if is_service:
             self._tell("`memory serve page --link` prints a link to your page.")
         else:
             self._tell(f"Your page: {link} (it works once, within 15 minutes).")
 
-    def _work(self) -> None:
+    def _work(self, *, is_service: bool) -> None:
         is_warm = False
+        is_page_awaited = self._page_port is not None
         while self._ui.is_wanted:
             if self._ui.has_started:
                 for process in self._kept:
                     process.keep()
+                if is_page_awaited and answers(self._page_port or 0):
+                    self._tell_of_page(is_service=is_service)
+                    is_page_awaited = False
                 self._worker.tick()
                 if not is_warm:
                     self._worker.warm_up()
