@@ -16,7 +16,7 @@ for notice in (dg.BetaWarning, dg.PreviewWarning):
 from memory_assets.assets.automation import ASSET_JOBS, SENSORS, make_schedules  # noqa: E402
 from memory_assets.assets.checks import make_checks  # noqa: E402
 from memory_assets.assets.factory import FIRST_DAY, make_assets  # noqa: E402
-from memory_assets.assets.failures import failed_runs  # noqa: E402
+from memory_assets.assets.failed_runs import failed_runs  # noqa: E402
 from memory_assets.assets.freshness import deadlines  # noqa: E402
 from memory_assets.assets.housekeeping import housekeeping  # noqa: E402
 from memory_assets.assets.resources import StoreResource  # noqa: E402

@@ -357,14 +357,21 @@ def _last_with_rows(
     """
     if not table.is_partitioned:
         return None
-    if table.record:
-        rows = {key: info.rows for key, info in store.tables.parts(table.name).items()}
-    else:
-        # Of files by day, the build reports only the days that have content.
-        rows = {key: len(figures) for key, figures in by_partition.items() if table.grain == "day"}
+    rows = _rows_by_partition(store, table, by_partition)
     is_ordered = table.grain != "category"
     ordered = sorted(rows) if is_ordered else keys
     last = next((key for key in reversed(ordered) if rows.get(key)), None)
     if last is None or not rows.get(keys[-1]):
         return last
     return last if is_late and is_ordered and keys[-1] < last else None
+
+
+def _rows_by_partition(
+    store: Store, table: Table, by_partition: Mapping[str, Mapping[str, Any]]
+) -> dict[str, int]:
+    """Returns the rows of each partition; of files by day, the figures of days with content."""
+    if table.record:
+        return {key: info.rows for key, info in store.tables.parts(table.name).items()}
+    if table.grain != "day":
+        return {}
+    return {key: len(figures) for key, figures in by_partition.items()}

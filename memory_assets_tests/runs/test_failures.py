@@ -8,7 +8,7 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from memory_assets.assets.failures import clear_repeated, failed_runs
+from memory_assets.assets.failed_runs import clear_repeated, failed_runs
 from memory_assets.definitions import assemble
 from memory_assets.errors import LabelsError
 from memory_assets.memory import MemoryAgent
