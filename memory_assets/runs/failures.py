@@ -89,9 +89,9 @@ def _log(store: Store, message: str) -> None:
 
 def _call(store: Store, message: str) -> None:
     """Starts the person's command, without a shell and without waiting for it."""
-    command = [*shlex.split(store.settings.on_failure), message]
     streams: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
     try:
+        command = [*shlex.split(store.settings.on_failure), message]
         subprocess.Popen(command, start_new_session=True, **streams)
-    except OSError as error:
+    except (OSError, ValueError) as error:  # such as a quote without its end
         _log(store, f"The command of `on_failure` cannot be started: {error}")

@@ -43,9 +43,22 @@ def strip_published(text: str, *, keeps_numbers: bool = False) -> str:
 
 
 def published_lines(text: str) -> "frozenset[str]":
-    """Returns the lines of the first block in the text; none where it has no end."""
-    lines, end, _ = text.partition(BEGIN)[2].partition(END)
-    return frozenset(map(str.strip, lines.splitlines() if end else ()))
+    """Returns the lines of the first block in the text; none where it has no end, or where a
+    comment hides some.
+    """
+    block, end, _ = text.partition(BEGIN)[2].partition(END)
+    head, *lines = block.split("\n")
+    if not end or hides_lines(head, lines):
+        return frozenset()
+    return frozenset(map(str.strip, lines))
+
+
+def hides_lines(head: str, lines: "list[str]") -> bool:
+    """Returns whether a comment hides lines of a block from those who read the file: the line of
+    its first mark does not end it, or a line below begins or ends one.
+    """
+    is_open = not head.rstrip().endswith("-->")
+    return is_open or any("<!--" in line or "-->" in line for line in lines)
 
 
 def without_lines(briefing: str, lines: "Collection[str]") -> str:

@@ -54,6 +54,18 @@ def test_a_failed_run_of_the_command_line_is_told_until_its_job_succeeds(
     assert alarm(str(store.root)) is None
 
 
+@pytest.mark.parametrize("command", ["/nowhere/tell", "tell 'without an end"])
+def test_a_command_that_cannot_be_started_hides_no_failure(
+    command: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("MEMORY_ON_FAILURE", command)
+    store = small_store()
+    note_failure(store, JOB, "0123456789", "The model is not there.")
+    log = (store.root / "logs" / "failures.log").read_text()
+    assert "failed: The model is not there." in log
+    assert "The command of `on_failure` cannot be started: " in log
+
+
 def test_the_command_of_the_person_gets_the_message(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

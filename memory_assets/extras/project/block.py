@@ -12,7 +12,7 @@ from itertools import chain
 from memory_assets.errors import ReviewError
 from memory_assets.stages.triage.memory_md import line_ending, read_entries
 from memory_assets.text.files import UTF8_BOM
-from memory_assets.text.published_block import BEGIN, END
+from memory_assets.text.published_block import BEGIN, END, hides_lines
 from memory_assets.text.words import squeezed, text_hash
 
 ID_DIGITS = 12
@@ -56,6 +56,8 @@ def find_block(content: bytes, name: str) -> PublishedBlock | None:
         problem = f"has {beginnings} beginnings and {ends} ends"
     elif any(line.startswith(CONFLICT) for line in lines):
         problem = "has marks of a merge conflict"
+    elif hides_lines(head, lines):
+        problem = "has lines inside of a comment"
     if problem:
         raise ReviewError(
             f"The published block of {name} {problem}. Resolve that by hand, or delete the block "

@@ -12,7 +12,7 @@ from difflib import unified_diff
 from itertools import chain
 from pathlib import Path
 
-from memory_assets.errors import QuestionError
+from memory_assets.errors import QuestionError, ReviewError
 from memory_assets.extras.project.block import block_id, find_block, render_block, with_block
 from memory_assets.extras.project.edits import PUBLISHED_LINES, block_edits
 from memory_assets.extras.project.target import TargetFile, choose_file, open_file
@@ -64,7 +64,8 @@ def publish_lines(
     """Returns what is to be published of the folder's project; with `is_promoted`, also lines that
     rules promoted.
 
-    Writes it if it is as `expected`; other people's edits of the old block become proposals first.
+    Writes it with `expected`, what was shown; raises `ReviewError` where it is not the same any
+    more. Other people's edits of the old block become proposals first.
     """
     home = home_folder()
     root, _ = find_git(folder, home)
@@ -89,7 +90,12 @@ def publish_lines(
             warnings.append(f"{count} of the block are replaced: `memory review` asks about them.")
         shown = (lines, _diff(file, content), left_out, tuple(warnings))
         planned = Publication(project, file.path, *shown)
-        if planned == expected and planned.diff:
+        if expected and planned != expected:
+            raise ReviewError(
+                f"{file.path} or its lines changed while you were asked. Nothing was written: run "
+                "`memory project publish` again."
+            )
+        if expected and planned.diff:
             triage.number(edits, RULES)
             place = {"root": root, "file": file.name}
             note = {**place, "id": block_id(lines), "lines": [*lines]}

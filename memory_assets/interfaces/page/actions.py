@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import quote
 
-from memory_assets.errors import QuestionError
+from memory_assets.errors import MemoryAssetsError, QuestionError
 from memory_assets.interfaces.page.entrance import Visit
 from memory_assets.memory import MemoryAgent
 from memory_assets.text.short_ids import short_id
@@ -31,8 +31,12 @@ def decide(agent: MemoryAgent, visit: Visit, form: Form) -> str:
         return "review"
     else:
         raise QuestionError(f"decision must be approve, reject or edit, not {decision[:80]!r}.")
-    agent.write_decided()
     visit.decided.append(proposal)
+    try:
+        agent.write_decided()
+    except MemoryAssetsError as error:
+        visit.notice = f"{proposal}: {decision}. Its line is not written yet: {error}"
+        return "review"
     _note_change(agent, visit, commit, f"{proposal}: {decision}.")
     return "review"
 
@@ -42,8 +46,9 @@ def undo(agent: MemoryAgent, visit: Visit, _: Form) -> str:
     if not visit.decided:
         raise QuestionError("Nothing was decided on this page since it was opened by its link.")
     commit = agent.last_commit()
-    proposal = visit.decided.pop()
+    proposal = visit.decided[-1]
     agent.take_back(proposal)
+    visit.decided.pop()
     _note_change(agent, visit, commit, f"{proposal} waits for a decision again.")
     return "review"
 

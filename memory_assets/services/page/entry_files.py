@@ -44,7 +44,7 @@ def entry_files(store: Store, today: date) -> list[EntryFile]:
     existing = set(names["subject_id"])
     files = []
     for path in memory_files(store.workspace):
-        texts = read_memory(workspace, path).splitlines()
+        texts = read_memory(workspace, path).removesuffix("\n").split("\n")
         lines = [
             _line(number, text, written.get((path, number)), today, existing)
             for number, text in enumerate(texts, 1)

@@ -21,7 +21,13 @@ from memory_assets.stages.triage.auto import BY_OTHERS, PUBLISHED, needs_person
 from memory_assets.stages.triage.projects import path_of
 from memory_assets.store import ready
 from memory_assets.store.store import Store
-from memory_assets.text.published_block import BEGIN, END, strip_published, without_lines
+from memory_assets.text.published_block import (
+    BEGIN,
+    END,
+    published_lines,
+    strip_published,
+    without_lines,
+)
 from memory_assets_tests.conftest import REPOSITORY
 from memory_assets_tests.repository import commit, git
 from memory_assets_tests.small_store import small_store
@@ -113,6 +119,31 @@ def test_on_a_terminal_a_person_is_asked_after_the_diff(
     assert f"+{UV}" in capsys.readouterr().out and not (shop / "AGENTS.md").exists()
     cli.main(["project", "publish"])
     assert UV in (shop / "AGENTS.md").read_text()
+
+
+def test_what_changed_while_a_person_was_asked_is_not_written(
+    store: Store, shop: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setattr("memory_assets.extras.project.cli.is_terminal", lambda: True)
+
+    def change_and_agree(_: str) -> bool:
+        path = store.workspace / path_of("shop")
+        path.write_text(path.read_text().replace(f"{TABS}\n", ""))
+        return True
+
+    monkeypatch.setattr("typer.confirm", change_and_agree)
+    assert cli.main(["project", "publish"]) == 1
+    assert "changed while you were asked. Nothing was written" in capsys.readouterr().err
+    assert not (shop / "AGENTS.md").exists()
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [f"{BEGIN} 1, 2026-08-03.\n{UV}\n{END}", f"{BEGIN} 1 -->\n<!-- {UV} -->\n{END}"],
+)
+def test_a_line_that_a_comment_hides_stays_in_the_briefing(lines: str):
+    assert published_lines(lines) == frozenset()
+    assert published_lines(f"{BEGIN} 1 -->\n{UV}\n{END}") == {"", UV}
 
 
 @pytest.mark.parametrize(
@@ -334,8 +365,10 @@ def test_edits_are_proposed_before_a_publication_replaces_them(
         (END, ""),
         (BEGIN, f"{BEGIN} -->\n{BEGIN}"),
         (UV, f"<<<<<<< HEAD\n{UV}\n=======\n- Use pip.\n>>>>>>> other"),
+        (" -->\n## Project", "\n## Project"),
+        (UV, f"<!-- {UV} -->"),
     ],
-    ids=["no end", "two beginnings", "merge conflict"],
+    ids=["no end", "two beginnings", "merge conflict", "open comment", "line in a comment"],
 )
 def test_a_damaged_block_is_named_and_nothing_is_guessed(
     old: str, new: str, publish: Publish, store: Store, shop: Path

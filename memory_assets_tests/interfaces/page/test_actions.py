@@ -1,0 +1,46 @@
+"""A decision stays decided when its line cannot be written at once, and an undo that fails can be repeated."""
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from memory_assets.errors import StoreBusyError
+from memory_assets.interfaces.page.actions import decide, undo
+from memory_assets.interfaces.page.entrance import Visit
+
+
+@dataclass
+class BusyAgent:
+    """The facade of a store that another process writes."""
+
+    decided: list[str] = field(default_factory=list)
+
+    def last_commit(self) -> None:
+        return None
+
+    def approve(self, proposal: str, *, triage: bool) -> None:
+        self.decided.append(proposal)
+
+    def write_decided(self) -> None:
+        raise StoreBusyError("Another process writes.")
+
+    def take_back(self, proposal: str) -> None:
+        raise StoreBusyError("Another process writes.")
+
+
+def test_a_decision_of_a_busy_store_is_made_and_can_be_undone(visit: Visit):
+    agent = BusyAgent()
+    form = {"proposal": "p-20260803-001", "decision": "approve"}
+    assert decide(agent, visit, form) == "review"  # type: ignore[arg-type]
+    assert agent.decided == visit.decided == ["p-20260803-001"]
+    assert visit.notice == (
+        "p-20260803-001: approve. Its line is not written yet: Another process writes."
+    )
+    with pytest.raises(StoreBusyError):
+        undo(agent, visit, {})  # type: ignore[arg-type]
+    assert visit.decided == ["p-20260803-001"]
+
+
+@pytest.fixture
+def visit() -> Visit:
+    return Visit()
