@@ -7,6 +7,7 @@ EXTRA = Extra(
     commands={"project": "cli:app"},
     answers="cli:answer_types",
     checks="checks",
+    deep_checks="edits:check_blocks",
     edited_files="edits:published_files",
     amendments="edits:plan_amendments",
 )

@@ -17,7 +17,9 @@ from memory_assets.adapters.git_reading import reading
 from memory_assets.errors import ReviewError
 from memory_assets.extras.project.block import BlockLine, find_block
 from memory_assets.extras.project.target import TargetFile, open_file
+from memory_assets.services.review.open_triage import reading_triage
 from memory_assets.stages.capture.tombstones import tombstones_of
+from memory_assets.stages.maintain.checks import Check, judge
 from memory_assets.stages.reflect.proposals import section_of
 from memory_assets.stages.triage.amendments import WITHOUT_MEMORY, PlannedAmendment
 from memory_assets.stages.triage.auto import PUBLISHED
@@ -89,6 +91,13 @@ def problems_of_blocks(store: Store, triage: Triage) -> Iterator[tuple[str, str]
         if changed and block and block.id == place["id"]:
             count = counted(len(changed), "published line")
             yield place["file"], f"{count} changed since; run `memory project publish` in {root}"
+
+
+def check_blocks(store: Store, _: date | None) -> Iterator[Check]:
+    """Yields whether the published blocks can be read and are current, as advice."""
+    problems = [problem for _, problem in problems_of_blocks(store, reading_triage(store))]
+    promise = "every published block can be read and has the present lines"
+    yield judge("published", promise, " ".join(problems), is_advice=True)
 
 
 def block_edits(

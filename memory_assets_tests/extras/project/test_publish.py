@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from memory_assets.extras.project.checks import published_blocks_are_current
-from memory_assets.extras.project.edits import LONGEST, MOST_EDITS, plan_amendments
+from memory_assets.extras.project.edits import LONGEST, MOST_EDITS, check_blocks, plan_amendments
 from memory_assets.harnesses.readers import open_reader
 from memory_assets.interfaces.cli import app as cli
 from memory_assets.memory import MemoryAgent
@@ -379,6 +379,7 @@ def test_a_damaged_block_is_named_and_nothing_is_guessed(
     assert asked(store) == []
     (problem,) = problems(store)
     assert problem.startswith("The published block of AGENTS.md has ")
+    assert [check.found for check in check_blocks(store, None) if not check.passed] == [problem]
     code, _, errors = publish("--yes")
     assert code == 1 and "Resolve that by hand" in errors
     assert (shop / "AGENTS.md").read_bytes() == damaged
