@@ -225,6 +225,7 @@ def _check_surroundings(store: Store, now: datetime) -> Iterator[Check]:
     checks: dict[str, Callable[[], Check]] = {
         "git": surroundings.check_git,
         "permissions": lambda: surroundings.check_permissions(store.root),
+        "links": lambda: surroundings.check_links(store.root),
         "models": lambda: surroundings.check_model_names(tuple(name_problems(store.settings))),
         "disk": lambda: surroundings.check_disk(store.root),
         "disk use": lambda: surroundings.check_disk_use(

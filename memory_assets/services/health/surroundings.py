@@ -55,10 +55,23 @@ def check_permissions(root: Path) -> Check:
     if os.name != "posix":
         return Check("permissions", promise, True, "left to the platform")
     below = _paths_below(root)
-    paths = [path for path in below if stat.S_IMODE(path.lstat().st_mode) & 0o077]
+    files = (path for path in below if not path.is_symlink())
+    paths = [path for path in files if stat.S_IMODE(path.stat().st_mode) & 0o077]
     first_paths = ", ".join(str(path.relative_to(root)) or "." for path in paths[:SHOWN])
     fault = f"{len(paths):,} open to others: {first_paths}" if paths else ""
     return judge("permissions", promise, fault, remedy=f"Run: chmod -R go-rwx '{root}'")
+
+
+def check_links(root: Path) -> Check:
+    """Names the links in the store that lead out of it: what is behind them is no part of it."""
+    inside = root.resolve()
+    links = [
+        f"{path.relative_to(root)} (to {path.readlink()})"
+        for path in _paths_below(root)
+        if path.is_symlink() and not path.resolve().is_relative_to(inside)
+    ]
+    remedy = "Replace each link by the file itself, or delete it."
+    return judge("links", "no link leads out of the store", ", ".join(links[:SHOWN]), remedy=remedy)
 
 
 def check_disk(root: Path, spare: int = SPARE_BYTES) -> Check:
