@@ -45,13 +45,13 @@ def problem_of(causes: Iterable[tuple[str, str]]) -> str:
     """
     by_name = [*causes]
     ours = [message for name, message in by_name if hasattr(errors, name)]
-    name, message = by_name[-1] if by_name else ("", "")
-    return next(iter(ours), message or name)
+    first_causes = [message or name for name, message in by_name[-1:]]
+    return next(iter([*ours, *first_causes]), "")
 
 
 def note_failure(store: Store, job: str, run_id: str, problem: str) -> None:
     """Notes the failed run, logs it, and calls the person's command with the message."""
-    first_line, *_ = [*problem.strip().splitlines(), ""]
+    first_line = problem.strip().partition("\n")[0]
     reason, _ = mask_text(first_line[:LONGEST_PROBLEM])
     at = store.settings.clock().timestamp()
     _write(store, failures_of(store) | {job: {"run": run_id, "at": at, "problem": reason}})
