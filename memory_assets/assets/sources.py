@@ -13,7 +13,7 @@ import polars as pl
 
 from memory_assets.harnesses.declaration import ReadHarness
 from memory_assets.harnesses.harness_list import HARNESSES
-from memory_assets.schema.extras import extras
+from memory_assets.runs.freshness import INFLOWS
 from memory_assets.schema.tables import Table
 from memory_assets.store.store import Store
 
@@ -25,10 +25,9 @@ _TRANSCRIPTS_TABLE = "resources"
 
 def source_keys(table: Table) -> list[dg.AssetKey]:
     """Returns the keys of the sources that the table is built from."""
-    names = _inflows().get(table.name, [])
     if table.name == _TRANSCRIPTS_TABLE:
-        names = [*HARNESSES]
-    return [_key(name) for name in names]
+        return [_key(name) for name in HARNESSES]
+    return [_key(INFLOWS[table.name][1].name)] if table.name in INFLOWS else []
 
 
 def make_sources() -> list[dg.AssetSpec]:
@@ -38,9 +37,8 @@ def make_sources() -> list[dg.AssetSpec]:
         for name, harness in HARNESSES.items()
     ]
     polled = [
-        _spec(name, f"The {name} that the table {table} is built from.")
-        for table, names in _inflows().items()
-        for name in names
+        _spec(inflow.name, f"The {inflow.name} that the table {table} is built from.")
+        for table, (_, inflow) in INFLOWS.items()
     ]
     return [*harnesses, *polled]
 
@@ -49,10 +47,12 @@ def observations(store: Store, table: Table, keys: Sequence[str]) -> Iterator[dg
     """Yields an observation of each source that a step of the table read and that has content."""
     if table.name == _TRANSCRIPTS_TABLE:
         yield from _of_harnesses(store)
-    for name in _inflows().get(table.name, []):
+    if table.name in INFLOWS:
+        _, inflow = INFLOWS[table.name]
         parts = store.tables.parts(table.name, keys)
         rows = {key: info.rows for key, info in parts.items()}
-        yield dg.AssetObservation(_key(name), metadata={"polled": len(keys), "items": rows})
+        metadata = {"polled": len(keys), "items": rows}
+        yield dg.AssetObservation(_key(inflow.name), metadata=metadata)
 
 
 def _of_harnesses(store: Store) -> Iterator[dg.AssetObservation]:
@@ -87,8 +87,3 @@ def _folders(harness: ReadHarness) -> str:
     return " and ".join(
         f"`{location.find(Path('~'), {}).as_posix()}`" for location in harness.transcripts
     )
-
-
-def _inflows() -> dict[str, list[str]]:
-    """Returns the names of the inflows of extras, by the table that is built from them."""
-    return {table: [inflow.name] for extra in extras() for table, inflow in extra.inflows.items()}
