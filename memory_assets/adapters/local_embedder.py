@@ -93,12 +93,12 @@ class LocalEmbedder:
 
     def _vectors_of(self, texts: Sequence[str]) -> list[np.ndarray]:
         """Returns the vector of each text; encodes those that it does not remember."""
-        if len(self._remembered) > MOST_REMEMBERED:
-            self._remembered = {}
         vectors = self._remembered
         new_texts = [text for text in dict.fromkeys(texts) if text not in vectors]
         readings = self._minilm.read_all(new_texts)
         vectors.update(zip(new_texts, (reading.vector for reading in readings), strict=True))
+        if len(vectors) > MOST_REMEMBERED:
+            self._remembered = {}
         return [vectors[text] for text in texts]
 
     def encode_query(self, text: str) -> np.ndarray:

@@ -98,4 +98,6 @@ def test_a_text_is_encoded_once_while_its_vector_is_remembered(monkeypatch: pyte
     assert (first[1] == second[0]).all()
     monkeypatch.setattr(local_embedder, "MOST_REMEMBERED", 2)
     assert (embedder.encode(["Use uv."])[0] == first[0]).all()
+    assert texts_read[3:] == []
+    assert (embedder.encode(["Use uv."])[0] == first[0]).all()
     assert texts_read[3:] == ["Use uv."]

@@ -41,15 +41,15 @@ def render_settings(settings: Settings) -> tuple[bytes, tuple[str, ...]]:
 
 
 def with_identity(content: bytes, settings: Settings) -> bytes:
-    """Returns the text of the store's `memory.toml` with the settings of `OF_ROWS` that it lacks,
-    which came from the environment or the machine.
+    """Returns the text of the store's `memory.toml` with the present settings of `OF_ROWS`, which
+    may come from the environment, the person's file or the machine.
     """
     import tomlkit
 
     document = tomlkit.parse(content.decode())
     for name in OF_ROWS:
         value = getattr(settings, name)
-        if value and name not in document:
+        if value and document.get(name) != value:
             document[name] = value
     return tomlkit.dumps(document).encode()
 

@@ -7,6 +7,7 @@ import stat
 import subprocess
 import tarfile
 import threading
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -265,3 +266,14 @@ def test_a_backup_waits_for_the_writer_and_has_whole_lines_while_others_append(
     finally:
         stop.set()
         writer.join()
+
+
+def test_a_backup_has_the_zone_that_overrides_the_file_of_the_store(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (store.root / "memory.toml").write_text('timezone = "America/New_York"\n')
+    copy = back_up(store, tmp_path / "copy.tar.zst").path
+    monkeypatch.delenv("MEMORY_TIMEZONE")
+    restored = restore(copy, settings_at(tmp_path / "again")).root
+    values = tomllib.loads((restored / "memory.toml").read_text())
+    assert values["timezone"] == store.settings.timezone == "UTC"
