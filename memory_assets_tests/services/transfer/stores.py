@@ -5,7 +5,7 @@ from pathlib import Path
 from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.services.transfer.contents import permanent_files
 from memory_assets.store.settings import Settings, read_settings
-from memory_assets.store.store import Store
+from memory_assets.store.store import Store, open_store
 from memory_assets_tests.small_store import small_store
 
 
@@ -19,7 +19,7 @@ def filled_store() -> Store:
     workspace.prepare()
     workspace.commit("Rules", ["MEMORY.md"])
     (store.root / "memory.toml").write_text('review_days = 9\nowner = "mira"\ntimezone = "UTC"\n')
-    return store
+    return open_store(read_settings())
 
 
 def kept(store: Store) -> dict[str, bytes]:
