@@ -51,16 +51,21 @@ def entry_files(agent: MemoryAgent) -> list[EntryFile]:
     return entry_files.entry_files(agent.store, today)
 
 
-def new_link(root: str | Path, address: str) -> str:
-    """Returns a link that opens the page at the address once."""
-    return page_links.new_link(Path(root), address)
+def begin(root: str | Path, address: str) -> None:
+    """Notes where a server serves the page from now on; older links open nothing any more."""
+    page_links.begin(Path(root), address)
+
+
+def end(root: str | Path) -> None:
+    """Notes that the page is served no more."""
+    page_links.end(Path(root))
+
+
+def new_link(root: str | Path) -> str:
+    """Returns a link that opens the served page once; empty where none is served."""
+    return page_links.new_link(Path(root))
 
 
 def use_link(root: str | Path, key: str) -> bool:
     """Uses a link up; returns False if it was used already, is too old or unknown."""
     return page_links.use(Path(root), key)
-
-
-def last_address(root: str | Path) -> str:
-    """Returns the address at which the page was served last."""
-    return page_links.last_address(Path(root))

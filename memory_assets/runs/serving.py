@@ -90,6 +90,8 @@ class Serving:
     def start(self) -> Self:
         """Starts the UI, which answers some seconds later."""
         atexit.register(self.stop)
+        if self._page_port:
+            page_links.end(self._root)
         self._worker.begin()
         self._ui.start()
         return self
@@ -134,13 +136,18 @@ class Serving:
         if self._runs is None or not self._runs.is_alive():
             self._worker.end()
 
-    def _tell_of_page(self, *, is_service: bool) -> None:
-        """Tells the link to the page; of a service, whose log is no place for it, the command."""
-        link = page_links.new_link(self._root, f"http://{HOST}:{self._page_port}")
+    def _has_told_of_page(self, *, is_service: bool) -> bool:
+        """Tells the link to the page once its server listens; of a service, whose log is no place
+        for it, the command.
+        """
+        link = page_links.new_link(self._root)
+        if not link:
+            return False
         if is_service:
             self._tell("`memory serve page --link` prints a link to your page.")
         else:
             self._tell(f"Your page: {link} (it works once, within 15 minutes).")
+        return True
 
     def _work(self, *, is_service: bool) -> None:
         is_warm = False
@@ -149,9 +156,8 @@ class Serving:
             if self._ui.has_started:
                 for process in self._kept:
                     process.keep()
-                if is_page_awaited and answers(self._page_port or 0):
-                    self._tell_of_page(is_service=is_service)
-                    is_page_awaited = False
+                if is_page_awaited:
+                    is_page_awaited = not self._has_told_of_page(is_service=is_service)
                 self._worker.tick()
                 if not is_warm:
                     self._worker.warm_up()

@@ -1,10 +1,11 @@
 """One-time links to the local page of a store.
 
     STORE/built/page/HASH        a link that was not used yet; HASH is that of its key
-    STORE/built/page/address     where the page was served last
+    STORE/built/page/address     where the page is served, written by its server
 
 Whoever can write into the folder, which only the user of the store can, may open the page. A link
-is used up by deleting its file, so of two attempts one fails.
+is used up by deleting its file, so of two attempts one fails. A server that begins deletes the
+links that were made before: another program may have listened at their address.
 """
 
 import hashlib
@@ -24,14 +25,28 @@ LINK_SECONDS = 15 * 60
 HASH_CHARS = 64
 
 
-def new_link(root: Path, address: str) -> str:
-    """Returns a link that opens the page at the address once."""
+def begin(root: Path, address: str) -> None:
+    """Notes where a server serves the page from now on, and deletes all links."""
+    end(root)
+    write_atomically(root / FOLDER / ADDRESS, address.encode())
+
+
+def end(root: Path) -> None:
+    """Notes that the page is served no more, and deletes all links."""
     folder = root / FOLDER
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.chmod(0o700)
+    for path in folder.iterdir():
+        path.unlink(missing_ok=True)
+
+
+def new_link(root: Path) -> str:
+    """Returns a link that opens the served page once; empty where none is served."""
+    address = text_of(root / FOLDER / ADDRESS).strip()
+    if not address:
+        return ""
     key = secrets.token_urlsafe(32)
-    write_atomically(folder / ADDRESS, address.encode())
-    write_atomically(folder / _hash(key), b"")
+    write_atomically(root / FOLDER / _hash(key), b"")
     return f"{address}/enter?key={key}"
 
 
@@ -47,11 +62,6 @@ def use(root: Path, key: str) -> bool:
     except FileNotFoundError:
         return False
     return True
-
-
-def last_address(root: Path) -> str:
-    """Returns the address at which the page was served last; empty if it never was."""
-    return text_of(root / FOLDER / ADDRESS).strip()
 
 
 def _hash(key: str) -> str:

@@ -44,7 +44,8 @@ def page(small: bool = False) -> list[Row]:
             for thread in threading.enumerate():
                 if thread.name == WARM_UP:
                     thread.join()
-            link = memory_page.new_link(store.root, address)
+            memory_page.begin(store.root, address)
+            link = memory_page.new_link(store.root)
             place = browser.get(link, follow_redirects=False).headers["location"]
             first = seconds_of(lambda: browser.get(place).raise_for_status())
             rounds = 1 if small else ROUNDS

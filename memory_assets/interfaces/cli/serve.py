@@ -139,20 +139,28 @@ def page(
 
     root = MemoryAgent().store.root
     if link:
-        address = memory_page.last_address(root)
-        if not ports.answers(address):
+        url = memory_page.new_link(root)
+        if not ports.answers(url):
             raise StoreError("No page is served now. Run `memory serve page`, or `memory up`.")
-        url = memory_page.new_link(root, address)
         return Reply({"url": url}, [f"Open {url} (it works once, within 15 minutes)."])
     from memory_assets.interfaces.page.app import application
 
     listener = ports.listen(ports.LOOPBACK[0], port)
     own_port = listener.getsockname()[1]
-    url = memory_page.new_link(root, ports.address_of(listener))
+    memory_page.begin(root, ports.address_of(listener))
+    url = memory_page.new_link(root)
     parts = [f"Open {url} (it works once, within 15 minutes). Press Ctrl-C to stop."]
     if own_port != port:
         parts.insert(0, f"Port {port} is in use; the page is served on port {own_port}.")
-    return Reply({"url": url}, parts, afterwards=lambda: _run(application(own_port), listener))
+
+    def serve() -> int:
+        """Serves the page until it is stopped."""
+        try:
+            return _run(application(own_port), listener)
+        finally:
+            memory_page.end(root)
+
+    return Reply({"url": url}, parts, afterwards=serve)
 
 
 def _run(server_app: "App", listener: "socket") -> int:

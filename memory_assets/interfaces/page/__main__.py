@@ -9,6 +9,8 @@ from memory_assets.errors import StoreError
 from memory_assets.interfaces import ports
 from memory_assets.interfaces.guard import run
 from memory_assets.interfaces.page.app import application
+from memory_assets.memory import page
+from memory_assets.memory.places import find_store
 
 
 def _end_with_parent() -> None:
@@ -26,7 +28,12 @@ def main() -> int:
         print(f"memory: the page is not served: {error}", file=sys.stderr)
         return 1
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    return run(application(port), listener)
+    root = find_store()
+    page.begin(root, ports.address_of(listener))
+    try:
+        return run(application(port), listener)
+    finally:
+        page.end(root)
 
 
 if __name__ == "__main__":

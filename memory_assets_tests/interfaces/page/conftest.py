@@ -42,7 +42,7 @@ class Served:
 
     def link(self) -> str:
         """A link that opens it once."""
-        return memory_page.new_link(self.store.root, self.address)
+        return memory_page.new_link(self.store.root)
 
 
 @pytest.fixture
@@ -98,6 +98,7 @@ def served(store: Store) -> Iterator[Served]:
     thread.start()
     while not server.started:
         time.sleep(0.01)
+    memory_page.begin(store.root, address_of(listener))
     yield Served(store, address_of(listener))
     server.should_exit = True
     thread.join(20)

@@ -31,12 +31,13 @@ def root() -> Path:
 @pytest.fixture
 def browser(root: Path) -> TestClient:
     """A browser that was not let in yet."""
+    page.begin(root, ORIGIN)
     return TestClient(application(PORT), base_url=ORIGIN, raise_server_exceptions=False)
 
 
 def enter(browser: TestClient, root: Path) -> str:
     """Opens a new link, and returns the path of the first page."""
-    url = page.new_link(root, ORIGIN)
+    url = page.new_link(root)
     answer = browser.get(url, follow_redirects=False)
     assert answer.status_code == 303
     return answer.headers["location"]
@@ -45,7 +46,7 @@ def enter(browser: TestClient, root: Path) -> str:
 def test_a_link_sets_a_cookie_that_scripts_and_other_sites_do_not_get(
     browser: TestClient, root: Path
 ):
-    answer = browser.get(page.new_link(root, ORIGIN), follow_redirects=False)
+    answer = browser.get(page.new_link(root), follow_redirects=False)
     place = answer.headers["location"]
     cookie = answer.headers["set-cookie"]
     assert re.fullmatch(r"/[\w-]{12}/", place)
@@ -56,11 +57,11 @@ def test_a_link_sets_a_cookie_that_scripts_and_other_sites_do_not_get(
 
 
 def test_a_link_works_once_and_not_after_a_quarter_of_an_hour(browser: TestClient, root: Path):
-    url = page.new_link(root, ORIGIN)
+    url = page.new_link(root)
     assert browser.get(url, follow_redirects=False).status_code == 303
     again = browser.get(url)
     assert again.status_code == 403 and "used already" in again.text
-    old = page.new_link(root, ORIGIN)
+    old = page.new_link(root)
     past = time.time() - LINK_SECONDS - 1
     for link in (root / FOLDER).iterdir():
         os.utime(link, (past, past))
@@ -68,7 +69,8 @@ def test_a_link_works_once_and_not_after_a_quarter_of_an_hour(browser: TestClien
 
 
 def test_only_the_owner_can_read_where_links_are_and_none_holds_its_key(root: Path):
-    url = page.new_link(root, ORIGIN)
+    page.begin(root, ORIGIN)
+    url = page.new_link(root)
     key = url.partition("key=")[2]
     folder = root / FOLDER
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
@@ -76,9 +78,17 @@ def test_only_the_owner_can_read_where_links_are_and_none_holds_its_key(root: Pa
     assert not any(key in path.name or key in path.read_text() for path in folder.iterdir())
 
 
+def test_a_server_that_begins_or_ends_voids_the_links_made_before(browser: TestClient, root: Path):
+    old = page.new_link(root)
+    page.begin(root, ORIGIN)
+    assert browser.get(old).status_code == 403
+    page.end(root)
+    assert page.new_link(root) == ""
+
+
 @pytest.mark.parametrize("key", ["", "x", "../address", "a" * 500, "\x00"])
 def test_a_guessed_key_opens_nothing(browser: TestClient, root: Path, key: str):
-    page.new_link(root, ORIGIN)
+    page.new_link(root)
     assert browser.get("/enter", params={"key": key}).status_code == 403
 
 

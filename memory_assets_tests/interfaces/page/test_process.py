@@ -55,11 +55,12 @@ def test_the_link_is_told_and_of_a_service_the_command_that_prints_it(is_service
     store = small_store()
     lines: list[str] = []
     served = serving.Serving(store, 1, lines.append, 3350)
-    served._tell_of_page(is_service=is_service)
+    assert not served._has_told_of_page(is_service=is_service)
+    page.begin(store.root, "http://127.0.0.1:3350")
+    assert served._has_told_of_page(is_service=is_service)
     (line,) = lines
     assert ("enter?key=" in line) != is_service
     assert ("memory serve page --link" in line) == is_service
-    assert page.last_address(store.root) == "http://127.0.0.1:3350"
 
 
 def test_the_command_prints_a_new_link_only_while_the_page_is_served(
@@ -69,9 +70,9 @@ def test_the_command_prints_a_new_link_only_while_the_page_is_served(
     assert cli.main(["serve", "page", "--link"]) == 1
     assert "No page is served now. Run `memory serve page`" in capsys.readouterr().err
     with listen("127.0.0.1", 3350) as listener:
-        page.new_link(store.root, address_of(listener))
+        page.begin(store.root, address_of(listener))
         assert cli.main(["serve", "page", "--link"]) == 0
         url = capsys.readouterr().out.split()[1]
-    assert url.startswith(f"{page.last_address(store.root)}/enter?key=")
+        assert url.startswith(f"{address_of(listener)}/enter?key=")
     assert page.use_link(store.root, url.partition("key=")[2])
     assert not page.use_link(store.root, url.partition("key=")[2])
