@@ -1,7 +1,8 @@
 """Renders pages of HTML from templates, in which no value becomes markup.
 
 Values are escaped, and shown as `visible` shows them: nothing controls the reader, hides or turns
-the direction of writing. A page that is a file has its style in it, no scripts, and loads nothing.
+the direction of writing. What a form sends back unseen is `unaltered`. A page that is a file has its
+style in it, no scripts, and loads nothing.
 """
 
 from datetime import date, datetime
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from memory_assets.text.visible import visible
 from memory_assets.text.words import counted, shortened, squeezed
@@ -38,7 +39,7 @@ def _environment(folder: Path) -> Environment:
         lstrip_blocks=True,
     )
     environment.globals |= {"style": Markup(STYLE), "counted": counted}
-    environment.filters |= {"title_of": _title_of, "day": _day}
+    environment.filters |= {"title_of": _title_of, "day": _day, "unaltered": escape}
     return environment
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import quote
 
-from memory_assets.errors import MemoryAssetsError, QuestionError
+from memory_assets.errors import MemoryAssetsError, QuestionError, ReviewError
 from memory_assets.interfaces.page.entrance import Visit
 from memory_assets.memory import MemoryAgent
 from memory_assets.text.short_ids import short_id
@@ -22,6 +22,7 @@ def decide(agent: MemoryAgent, visit: Visit, form: Form) -> str:
     decision = form.get("decision", "")
     commit = agent.last_commit()
     if decision == "approve":
+        _check_wording(agent, proposal, form.get("shown", ""))
         agent.approve(proposal, triage=False)
     elif decision == "reject":
         agent.reject(proposal, reason=form.get("reason", ""), triage=False)
@@ -39,6 +40,14 @@ def decide(agent: MemoryAgent, visit: Visit, form: Form) -> str:
         return "review"
     _note_change(agent, visit, commit, f"{proposal}: {decision}.")
     return "review"
+
+
+def _check_wording(agent: MemoryAgent, proposal: str, shown: str) -> None:
+    """Raises `ReviewError` where the proposal no longer has the wording that the person saw."""
+    (pending,) = agent.proposals(proposal)
+    # A form has no other line ends than these.
+    if pending.text != shown.replace("\r\n", "\n"):
+        raise ReviewError(f"{proposal} has another wording by now. Read it, then decide.")
 
 
 def undo(agent: MemoryAgent, visit: Visit, _: Form) -> str:

@@ -139,7 +139,7 @@ class VisibleRule:
         return rule if rule.files or rule.forbidden or is_order else None
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=65_536)
 def read_rule(sentence: str) -> VisibleRule | None:
     """Returns the rule of the sentence; None if no tool call can show it."""
     if len(sentence) > LONGEST_SENTENCE:

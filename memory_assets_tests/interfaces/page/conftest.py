@@ -121,7 +121,7 @@ def tab(chromium: Any, served: Served, tmp_path: Path) -> Iterator[Any]:
     """A tab of a browser that was let in; the test fails where a page runs or asks for what it may not."""
     context = chromium.new_context()
     tab = context.new_page()
-    tab.set_default_timeout(15_000)
+    tab.set_default_timeout(60_000)
     problems: list[str] = []
     tab.on("console", lambda message: problems.extend(_problem(message.text)))
     tab.on("pageerror", lambda error: problems.append(str(error)))

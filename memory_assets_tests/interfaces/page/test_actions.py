@@ -1,10 +1,11 @@
 """A decision stays decided when its line cannot be written at once, and an undo that fails can be repeated."""
 
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 
 import pytest
 
-from memory_assets.errors import StoreBusyError
+from memory_assets.errors import ReviewError, StoreBusyError
 from memory_assets.interfaces.page.actions import decide, undo
 from memory_assets.interfaces.page.entrance import Visit
 
@@ -21,6 +22,9 @@ class BusyAgent:
     def approve(self, proposal: str, *, triage: bool) -> None:
         self.decided.append(proposal)
 
+    def proposals(self, *proposal_ids: str) -> list[SimpleNamespace]:
+        return [SimpleNamespace(text="Use uv.")]
+
     def write_decided(self) -> None:
         raise StoreBusyError("Another process writes.")
 
@@ -30,7 +34,7 @@ class BusyAgent:
 
 def test_a_decision_of_a_busy_store_is_made_and_can_be_undone(visit: Visit):
     agent = BusyAgent()
-    form = {"proposal": "p-20260803-001", "decision": "approve"}
+    form = {"proposal": "p-20260803-001", "decision": "approve", "shown": "Use uv."}
     assert decide(agent, visit, form) == "review"  # type: ignore[arg-type]
     assert agent.decided == visit.decided == ["p-20260803-001"]
     assert visit.notice == (
@@ -39,6 +43,14 @@ def test_a_decision_of_a_busy_store_is_made_and_can_be_undone(visit: Visit):
     with pytest.raises(StoreBusyError):
         undo(agent, visit, {})  # type: ignore[arg-type]
     assert visit.decided == ["p-20260803-001"]
+
+
+def test_a_wording_that_changed_since_it_was_shown_is_not_approved(visit: Visit):
+    agent = BusyAgent()
+    form = {"proposal": "p-20260803-001", "decision": "approve", "shown": "Use pip."}
+    with pytest.raises(ReviewError, match="has another wording by now"):
+        decide(agent, visit, form)  # type: ignore[arg-type]
+    assert agent.decided == visit.decided == []
 
 
 @pytest.fixture
