@@ -30,7 +30,6 @@ import os
 import secrets
 import shutil
 import stat
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -135,11 +134,6 @@ class Store:
         return (self.key, *(others.read_bytes().split() if others.is_file() else ()))
 
     @property
-    def own_place(self) -> int:
-        """The number of this store among those that exchange their content, from 1."""
-        return 1 + zlib.crc32(self.key) % (NUMBERS_OF_A_FOLDER - 1)
-
-    @property
     def workspace(self) -> Path:
         """The folder of MEMORY.md, a git repository."""
         return self.root / "workspace"
@@ -175,11 +169,10 @@ class Store:
 
     @property
     def first_number(self) -> int:
-        """The first number of a day's proposals. Folders that share the store, and stores that
-        exchange their content, start at different numbers, so that no number is given twice.
+        """The first number of a day's proposals. Folders that share the store start at different
+        numbers, so that no number is given twice.
         """
-        alone_or_own = self.own_place if len(self.keys) > 1 else 0
-        return 1 + NUMBERS_OF_A_FOLDER * (self.shared.place if self.shared else alone_or_own)
+        return 1 + NUMBERS_OF_A_FOLDER * (self.shared.place if self.shared else 0)
 
     def sync(self, *, is_erasing: bool = False, wait_seconds: float = LOCK_WAIT_SECONDS) -> None:
         """Exchanges changes with the shared copy, if there is one; raises `StoreError` if that

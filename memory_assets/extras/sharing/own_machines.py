@@ -10,6 +10,7 @@ is exchanged first, and erased on the other side. The side that sends asks, the 
     ledger                        the ids of the events that this side has
     events      {"events": […]}   appends the events
 
+Each side keeps the numbers of its proposals (`proposal_ids`).
 A source of which both sides captured different bytes stays as it is on both.
 """
 
@@ -37,6 +38,7 @@ from memory_assets.extras.sharing.pieces import (
     pieces_of,
     to_piece,
 )
+from memory_assets.extras.sharing.proposal_ids import place_of, with_place, without_place
 from memory_assets.extras.sharing.push import Pushed, Pusher, batches
 from memory_assets.extras.sharing.push_choice import PushSource, choose, may_push
 from memory_assets.extras.sharing.remote_memory import Connection
@@ -203,11 +205,13 @@ def _append(store: Store, events: Sequence[Event]) -> int:
     """Appends the new events, with forgotten words masked, and returns their number."""
     with store.lock():
         tombstones = tombstones_of(store)
+        place = place_of(store.key.decode())
         days = store.tables.parts("proposals")
         masked = []
         for event in events:
             texts = orjson.loads(tombstones.mask(orjson.dumps([event.target, event.payload])))
-            masked.append(replace(event, target=texts[0], payload=texts[1]))
+            masked_event = replace(event, target=texts[0], payload=texts[1])
+            masked.append(without_place(masked_event, place))
         new_events = store.ledger.take_in(event for event in masked if event.kind not in OF_MACHINE)
         for event in new_events:
             day = str(event.payload.get("day"))
@@ -237,6 +241,7 @@ def _sendable(store: Store, present: set[str]) -> Iterator[Event]:
     """
     names = sharing(store.settings).push_projects
     private = {*_private_names(store)}
+    place = place_of(store.key.decode())
     for event in store.ledger.events():
         if event.id in present or event.kind in OF_MACHINE:
             continue
@@ -244,7 +249,7 @@ def _sendable(store: Store, present: set[str]) -> Iterator[Event]:
         words = _NAMES.findall(orjson.dumps([event.target, event.payload], default=str))
         is_private = not private.isdisjoint(map(bytes.decode, words))
         if not is_private and (not project or may_push(names, project)):
-            yield event
+            yield with_place(event, place)
 
 
 def _private_names(store: Store) -> Iterator[str]:

@@ -6,14 +6,12 @@ then what they are. After that, each line is a request, `[path, body]`, or an an
 """
 
 import re
-import secrets
 import shlex
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
 from pathlib import Path
 from threading import Thread
 from typing import IO, Annotated, Any
@@ -30,17 +28,13 @@ from memory_assets.errors import (
     UnreachableError,
 )
 from memory_assets.extras.sharing.own_machines import OwnPusher, answer
+from memory_assets.extras.sharing.proposal_ids import place_of
 from memory_assets.extras.sharing.push import Pushed
 from memory_assets.extras.sharing.remote_memory import Connection, Response
 from memory_assets.extras.sharing.settings import SharingSettings, sharing
-from memory_assets.schema import frames
-from memory_assets.schema.tables import table_names
-from memory_assets.services.review.open_triage import triage_of
-from memory_assets.stages.triage.run import REVIEW_MD, read_settled_review
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import OTHER_KEYS, Store, open_store
-from memory_assets.text.checksums import with_checksum
-from memory_assets.text.files import append_line, replace_if_same, write_atomically
+from memory_assets.text.files import append_line
 from memory_assets.text.visible import visible
 
 MAGIC = b"memory serve-push "
@@ -70,8 +64,6 @@ NOT_UNDERSTOOD = (ValueError, TypeError, KeyError, RecursionError)
 
 _ADDRESS = re.compile(r"(ssh://(?:[\w.+-]+@)?[\w.\[][\w.:\]-]*)(?:/(.*))?")
 Key = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-_CHECKSUM = re.compile(rb', "crc": "[0-9a-f]{8}"\}\Z')
-_NUMBER = re.compile(rb"\b([a-z]-\d{8}-)(\d{3})\b")
 
 
 class Wire(Connection):
@@ -218,12 +210,6 @@ def _meet_far(store: Store, wire: Wire) -> None:
         theirs = _Hello.model_validate(data)
     except ValidationError:
         raise PushError(f"{wire.url} does not say what it is. Upgrade the older release.") from None
-    if theirs.keys[0] == store.key.decode():  # one store is a copy of the other
-        with store.lock():
-            folder = store.root / "resources"
-            append_line(folder / OTHER_KEYS, store.key)
-            write_atomically(folder / "key", secrets.token_hex(32).encode())
-            vars(store).pop("key")
     wire.write(MAGIC + orjson.dumps(vars(_Hello.of(store))))
     _join(store, theirs)
 
@@ -245,39 +231,28 @@ def _join(store: Store, theirs: _Hello) -> None:
                 f"The {name} of the stores differs: {here!r} on {ours.host}, {there!r} on "
                 f"{theirs.host}. Machines of one person have the same: {remedy}."
             )
+    _check_places(ours, theirs)
     with store.lock():
-        if len(ours.keys) == 1 and ours.keys[0] not in theirs.keys:
-            _renumber(store)
         for key in theirs.keys:
             if key not in ours.keys:
                 append_line(store.root / "resources" / OTHER_KEYS, key.encode())
 
 
-def _renumber(store: Store) -> None:
-    """Gives the proposals that were numbered while the store was alone numbers of its place: the
-    other machine gave the same ones. Can be repeated.
-    """
-    number = partial(_NUMBER.sub, rb"\g<1>%d\2" % store.own_place)
-    review_md = store.workspace / REVIEW_MD
-    if review_md.is_file():
-        triage = triage_of(store)
-        triage.apply_review_edits(read_settled_review(triage.workspace))
-        content = review_md.read_bytes()
-        if replace_if_same(review_md, content, number(content)):
-            triage.workspace.commit_content("Number anew", {REVIEW_MD: number(content)})
-    for path in sorted((store.root / "ledger").glob("*.jsonl")):
-        lines = path.read_bytes().splitlines()
-        numbered = list(map(number, lines))
-        changed = [
-            line if line == old_line else with_checksum(_CHECKSUM.sub(b"}", line))
-            for old_line, line in zip(lines, numbered, strict=True)
-        ]
-        if numbered != lines:
-            write_atomically(path, b"\n".join(changed) + b"\n")
-    for table in table_names():
-        if "proposal_id" in frames.schema_of(table):
-            for part in store.tables.parts(table):
-                store.tables.drop(table, part)
+def _check_places(ours: _Hello, theirs: _Hello) -> None:
+    """Raises `PushError` if proposals of two stores would have the same ids."""
+    if theirs.keys[0] == ours.keys[0]:
+        raise PushError(
+            f"The stores on {ours.host} and {theirs.host} are copies of one. Nothing was changed. "
+            "On one of them, begin with `memory data pull` into an empty data folder."
+        )
+    places: dict[int, str] = {}
+    for key in (*ours.keys, *theirs.keys):
+        if places.setdefault(place_of(key), key) != key:
+            raise PushError(
+                f"The stores of {ours.host} and {theirs.host}, or of a machine that they know, "
+                "have the same place, so that their proposals cannot be told apart. Nothing was "
+                "changed. On one of them, begin with `memory data pull` into an empty data folder."
+            )
 
 
 @contextmanager

@@ -77,14 +77,14 @@ class Claims:
 
     def without_memory(self, events: Sequence[Event]) -> dict[str, str]:
         """Returns claim → number of the proposals whose memory is gone: no observation has one of
-        its ids. If several have the same claim, the lowest number counts.
+        its ids. If several have the same claim, the first number counts.
         """
         claims = {
             event.target: event.payload["claim"] for event in events if event.payload.get("claim")
         }
         numbers = {}
-        # From the highest number down, so that the lowest one of a claim is written last.
-        for number, ids in sorted(ids_by_number(events).items(), reverse=True):
+        # From the last number to the first, so that the first one of a claim is written last.
+        for number, ids in reversed(ids_by_number(events).items()):
             claim = claims.get(number) or self.proposed.get(number)
             if claim and self.present.isdisjoint(ids):
                 numbers[claim] = number

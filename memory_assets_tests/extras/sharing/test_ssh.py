@@ -22,13 +22,13 @@ from memory_assets.errors import (
     UnreachableError,
 )
 from memory_assets.extras.sharing import ssh
+from memory_assets.extras.sharing.proposal_ids import place_of
 from memory_assets.extras.sharing.push_record import servers_pushed_to
 from memory_assets.extras.sharing.ssh import exchange
 from memory_assets.memory import MemoryAgent
 from memory_assets.runs import launch
 from memory_assets.schema.frames import key_of
 from memory_assets.schema.tables import table_names
-from memory_assets.services.review.open_triage import triage_of
 from memory_assets.services.transfer.export import OF_RUNS
 from memory_assets.stages.capture.index import index_sources
 from memory_assets.stages.capture.intake import Machine
@@ -246,59 +246,122 @@ def test_projects_that_stay_here_do_not_travel_and_neither_does_what_is_noted_ab
     ]
 
 
-def test_proposals_of_both_machines_keep_apart_after_they_meet(laptop: Computer, desktop: Computer):
-    number = "p-20260803-001"
-    for computer, key in ((laptop, "mem_a"), (desktop, "mem_b")):
-        numbered = {"key": key, "claim": "c" * 24, "day": "2026-08-03"}
-        computer.store.ledger.append("proposal.numbered", number, numbered, actor="reflector")
-        computer.store.append_event("proposal.approved", number, {})
-    meet(laptop)
-    assert events(laptop) == events(desktop)
-    numbers = {e["payload"].get("key"): e["target"] for e in events(laptop) if e["payload"]}
-    places = [computer.store.own_place for computer in (laptop, desktop)]
-    assert numbers == {
-        key: f"p-20260803-{place}001" for key, place in zip(("mem_a", "mem_b"), places, strict=True)
-    }
-    approved = [e["target"] for e in events(laptop) if e["kind"] == "proposal.approved"]
-    assert sorted(approved) == sorted(numbers.values())
-    assert laptop.store.first_number == 1_000 * places[0] + 1
-    assert not laptop.store.ledger.damaged() and not desktop.store.ledger.damaged()
+NUMBER = "p-20260803-001"
 
 
-def test_what_was_marked_in_review_md_before_the_first_exchange_counts(
+def placed(computer: Computer, id: str = NUMBER) -> str:
+    """The id of a proposal of the machine on all others."""
+    day, number = id.rsplit("-", 1)
+    return f"{day}-{place_of(computer.store.key.decode())}{number}"
+
+
+def number(computer: Computer, key: str, *, id: str = NUMBER, **about: Any) -> None:
+    """Gives a memory the number of a proposal."""
+    payload = {"key": key, "claim": "c" * 24, "day": "2026-08-03", **about}
+    computer.store.ledger.append("proposal.numbered", id, payload, actor="reflector")
+
+
+def test_proposals_of_both_machines_keep_apart_and_their_numbers_at_home(
     laptop: Computer, desktop: Computer
 ):
-    from memory_assets_tests.small_store import FACT, PROPOSAL, small_store
+    for computer, key in ((laptop, "mem_a"), (desktop, "mem_b")):
+        number(computer, key)
+        computer.store.append_event("proposal.approved", NUMBER, {"text": f"Not {NUMBER}."})
+    before = [events(computer) for computer in (laptop, desktop)]
+    meet(laptop)
+    meet(laptop)
+    for own, other, first in ((laptop, desktop, before[0]), (desktop, laptop, before[1])):
+        assert [event for event in events(own) if event["target"] == NUMBER] == first
+        numbered = own.store.ledger.events(["proposal.numbered"])
+        assert sorted(event.target for event in numbered) == [NUMBER, placed(other)]
+        approved = own.store.ledger.events(["proposal.approved"])
+        assert sorted(event.target for event in approved) == [NUMBER, placed(other)]
+        assert {event.payload["text"] for event in approved} == {f"Not {NUMBER}."}
+    # Each decides on a proposal of the other machine.
+    for own, other in ((laptop, desktop), (desktop, laptop)):
+        own.store.append_event("proposal.rejected", placed(other), {"reason": own.home.name})
+    meet(laptop)
+    for own, other in ((laptop, desktop), (desktop, laptop)):
+        rejected = own.store.ledger.events(["proposal.rejected"])
+        reasons = {event.target: event.payload["reason"] for event in rejected}
+        assert reasons == {NUMBER: other.home.name, placed(other): own.home.name}
 
-    store = small_store()
-    store.ledger.append("proposal.asked", PROPOSAL, {}, actor="rules")
-    page = store.workspace / "REVIEW.md"
-    page.unlink()
-    triage_of(store).write_review({})
-    page.write_text(page.read_text().replace(f"- [ ] `{PROPOSAL}`", f"- [x] `{PROPOSAL}`"))
-    assert f"[x] `{PROPOSAL}` **{FACT}" in page.read_text()
-    laptop.given["data"] = store.root
+
+def test_ids_that_rules_write_into_events_name_the_same_proposal_on_both(
+    laptop: Computer, desktop: Computer
+):
+    other = "p-20260803-002"
+    amends = {"reason": f"{other} says the same and more", "text": f"See {NUMBER}."}
+    number(laptop, f"merge:{NUMBER}:{other}", id="p-20260803-003", amends=amends)
+    merged = {"state": "merged", "tier": 1, "into": NUMBER, "text": f"See {NUMBER}."}
+    reason = {"reason": f"{NUMBER}, which waits, says the same"}
+    laptop.store.append_event("proposal.decided", other, {**merged, **reason})
+    laptop.store.append_event(
+        "friction.patched", "f-20260803-001", {"patch": "f-20260803-001.patch"}
+    )
+    laptop.agent.remember(f"{NUMBER} is the number.", category="operations", project="shop")
+    meet(laptop)
+    numbered, decided, patched, noted = desktop.store.ledger.events()
+    assert numbered.payload["key"] == f"merge:{placed(laptop)}:{placed(laptop, other)}"
+    assert numbered.payload["amends"] == {
+        "reason": f"{placed(laptop, other)} says the same and more",
+        "text": f"See {NUMBER}.",
+    }
+    assert (decided.target, decided.payload["into"]) == (placed(laptop, other), placed(laptop))
+    assert decided.payload["reason"] == f"{placed(laptop)}, which waits, says the same"
+    assert decided.payload["text"] == f"See {NUMBER}."
+    patch = placed(laptop, "f-20260803-001")
+    assert (patched.target, patched.payload) == (patch, {"patch": f"{patch}.patch"})
+    assert noted.payload["text"] == f"{NUMBER} is the number."
+
+
+def test_a_third_machine_hands_on_ids_that_are_those_at_home(laptop: Computer, desktop: Computer):
+    number(laptop, "mem_a")
     exchange(laptop.store, URL)
-    number = f"p-20260803-{laptop.store.own_place}001"
-    assert number in page.read_text() and PROPOSAL not in page.read_text()
+    third = Computer(laptop.home.with_name("third"))
+    number(third, "mem_c")
+    meet(third)
+    targets = {event.target for event in third.store.ledger.events()}
+    assert targets == {NUMBER, placed(laptop)}
+    third.store.append_event("proposal.approved", placed(laptop), {})
+    meet(third)
+    meet(laptop)
     approved = laptop.store.ledger.events(["proposal.approved"])
-    assert [event.target for event in approved] == [number]
+    assert [event.target for event in approved] == [NUMBER]
+    assert {event.target for event in laptop.store.ledger.events()} == {NUMBER, placed(third)}
 
 
-def test_a_store_that_is_a_copy_of_the_other_gets_a_place_of_its_own(
+def state_of(folder: Path) -> dict[str, bytes]:
+    """The files of a data folder that an exchange could change."""
+    found = [*(folder / "ledger").glob("*"), *(folder / "resources").rglob("*")]
+    return {str(path): path.read_bytes() for path in found if path.is_file()}
+
+
+def test_a_store_that_is_a_copy_of_the_other_is_refused_and_stays_as_it_is(
     laptop: Computer, desktop: Computer
 ):
     laptop.write("one")
     laptop.take_in()
+    number(laptop, "mem_a")
     subprocess.run(["cp", "-r", f"{laptop.data}/.", desktop.data], check=True)
-    meet(laptop)
-    assert laptop.store.key != desktop.store.key
-    assert laptop.store.own_place != desktop.store.own_place
-    laptop.say("one", "And on it goes.")
-    laptop.take_in()
-    assert len(laptop.store.archive.range_count() * "x") == 2  # not read again from its start
-    meet(laptop)
-    assert contents(laptop) == contents(desktop)
+    before = [state_of(computer.data) for computer in (laptop, desktop)]
+    for is_pull in (False, True):
+        with pytest.raises(PushError, match=r"copies of one\. .*`memory data pull` into an empty"):
+            exchange(laptop.store, URL, is_pull=is_pull)
+    assert [state_of(computer.data) for computer in (laptop, desktop)] == before
+
+
+def test_two_stores_with_the_same_place_are_refused(
+    laptop: Computer, desktop: Computer, monkeypatch: pytest.MonkeyPatch
+):
+    place = place_of(laptop.store.key.decode())
+    keys = (f"{number:064x}" for number in range(100_000))
+    same = next(key for key in keys if place_of(key) == place)
+    (desktop.data / "resources" / "key").write_text(same)
+    before = [state_of(computer.data) for computer in (laptop, desktop)]
+    with pytest.raises(PushError, match="have the same place"):
+        exchange(laptop.store, URL)
+    assert [state_of(computer.data) for computer in (laptop, desktop)] == before
 
 
 def test_twenty_turns_with_kills_end_with_the_same_rows_on_both_and_nothing_lost(
