@@ -6,7 +6,7 @@ Runs of the command line and of `memory up` tell it themselves (`runs.execute`),
 import dagster as dg
 
 from memory_assets.runs.failures import clear_failure, failures_of, note_failure, problem_of
-from memory_assets.runs.liveness import is_of_maker
+from memory_assets.runs.liveness import is_of_maker, is_ours, tables_of
 from memory_assets.store.store import Store
 
 
@@ -18,7 +18,7 @@ from memory_assets.store.store import Store
 def failed_runs(context: dg.RunFailureSensorContext, store: dg.ResourceParam[Store]) -> None:
     """Notes the failed run with the error of the step that failed."""
     run = context.dagster_run
-    if is_of_maker(run):
+    if is_of_maker(run) or not is_ours(run):
         return
     causes = [("", context.failure_event.message or "")]
     for event in context.get_step_failure_events():
@@ -31,8 +31,12 @@ def failed_runs(context: dg.RunFailureSensorContext, store: dg.ResourceParam[Sto
 
 
 def clear_repeated(instance: dg.DagsterInstance, store: Store) -> None:
-    """Removes the notes of failed runs whose job has succeeded since."""
-    for job in failures_of(store):
-        latest = instance.get_runs(dg.RunsFilter(job_name=job), limit=1)
-        if any(run.status == dg.DagsterRunStatus.SUCCESS for run in latest):
+    """Removes the notes of failed runs whose tables later runs, of whatever job, have built."""
+    succeeded = dg.RunsFilter(statuses=[dg.DagsterRunStatus.SUCCESS])
+    for job, failure in failures_of(store).items():
+        run_id = failure["run"]
+        failed = instance.get_run_by_id(run_id)
+        later = instance.get_run_records(succeeded, cursor=run_id, ascending=True)
+        built = set[str]().union(*(tables_of(record.dagster_run) for record in later))
+        if failed is None or tables_of(failed) <= built:
             clear_failure(store, job)

@@ -17,6 +17,7 @@ from dagster._core.remote_origin import (
     RemoteJobOrigin,
     RemoteRepositoryOrigin,
 )
+from polars.exceptions import PanicException
 
 from memory_assets.errors import StoreError
 from memory_assets.runs.days import QUIET
@@ -56,7 +57,7 @@ def execute(
         )
         try:
             result = execute_run(InMemoryJob(job), run, instance, raise_on_error=True)
-        except Exception as error:
+        except (Exception, PanicException) as error:
             note_error(store, job.name, run_id, error)
             raise
     if not result.success:

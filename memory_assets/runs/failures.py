@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from memory_assets import errors
-from memory_assets.errors import DamagedError, causes_of
+from memory_assets.errors import causes_of
 from memory_assets.store.ready import FAILED
 from memory_assets.store.service_log import FOLDER, RotatingLog
 from memory_assets.store.store import Store
@@ -28,14 +28,9 @@ LONGEST_PROBLEM = 200
 
 
 def note_error(store: Store, job: str, run_id: str, error: BaseException) -> None:
-    """Notes the failed run of this process.
-
-    Leaves out a damaged file, which is put aside before the run is repeated.
-    """
-    causes = [*causes_of(error)]
-    if not any(isinstance(cause, DamagedError) for cause in causes):
-        problem = problem_of((type(cause).__name__, str(cause)) for cause in causes)
-        note_failure(store, job, run_id, problem)
+    """Notes the failed run of this process."""
+    problem = problem_of((type(cause).__name__, str(cause)) for cause in causes_of(error))
+    note_failure(store, job, run_id, problem)
 
 
 def problem_of(causes: Iterable[tuple[str, str]]) -> str:
@@ -50,11 +45,19 @@ def problem_of(causes: Iterable[tuple[str, str]]) -> str:
 
 
 def note_failure(store: Store, job: str, run_id: str, problem: str) -> None:
-    """Notes the failed run, logs it, and calls the person's command with the message."""
-    first_line = problem.strip().partition("\n")[0]
-    reason, _ = mask_text(first_line[:LONGEST_PROBLEM])
+    """Notes the failed run, logs it, and calls the person's command with the message.
+
+    A job that fails again with the same problem is only noted. On a full disk the command is called
+    nevertheless.
+    """
+    masked, _ = mask_text(problem.replace("\0", "").strip())
+    reason = masked.partition("\n")[0][:LONGEST_PROBLEM]
     at = store.settings.clock().timestamp()
-    _write(store, failures_of(store) | {job: {"run": run_id, "at": at, "problem": reason}})
+    failures = failures_of(store)
+    is_known = failures.get(job, {}).get("problem") == reason
+    _write(store, failures | {job: {"run": run_id, "at": at, "problem": reason}})
+    if is_known:
+        return
     message = f"The run {run_id[:8]} of '{job}' failed: {reason}"
     _log(store, message)
     if store.settings.on_failure:
@@ -70,21 +73,23 @@ def clear_failure(store: Store, job: str) -> None:
 
 def failures_of(store: Store) -> dict[str, dict[str, Any]]:
     """Returns the last failed run of each job that has not succeeded since."""
-    with suppress(ValueError):  # a damaged file; the next failure writes it again
-        return json.loads(text_of(store.root / FAILED) or "{}")
-    return {}
+    try:
+        noted = json.loads(text_of(store.root / FAILED) or "{}")
+    except (OSError, ValueError):  # a damaged file; the next failure writes it again
+        return {}
+    return noted if isinstance(noted, dict) else {}
 
 
 def _write(store: Store, failures: dict[str, dict[str, Any]]) -> None:
-    path = store.root / FAILED
-    make_folder(path.parent)
-    write_where_changed(path, json.dumps(failures) if failures else "")
+    with suppress(OSError):  # such as a full disk, which must not hide the failure itself
+        write_where_changed(store.root / FAILED, json.dumps(failures) if failures else "")
 
 
 def _log(store: Store, message: str) -> None:
-    path = make_folder(store.root / FOLDER) / LOG
     at = datetime.fromtimestamp(store.settings.clock().timestamp(), UTC)
-    RotatingLog(path, mode=0o600).append(f"{at:%Y-%m-%d %H:%M:%S} UTC {message}")
+    with suppress(OSError):  # as above
+        path = make_folder(store.root / FOLDER) / LOG
+        RotatingLog(path, mode=0o600).append(f"{at:%Y-%m-%d %H:%M:%S} UTC {message}")
 
 
 def _call(store: Store, message: str) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 import dagster as dg
 import filelock
 
-from memory_assets.schema.tables import JOBS, TABLES
+from memory_assets.schema.tables import JOBS, TABLES, tables_in
 from memory_assets.store.store import Store
 from memory_assets.text.files import make_folder
 
@@ -26,6 +26,9 @@ FOLDER = "running"
 """Below DAGSTER_HOME: one lock file for each process that runs."""
 
 WORKER = "worker"
+
+SHARES_JOB = "build_shares"
+"""The job that builds days in several processes (`extras.scaling`)."""
 
 NO_RETRY = {"dagster/max_retries": "0"}
 """Tag of a run that Dagster does not retry if it fails."""
@@ -115,7 +118,7 @@ def fail_dead_runs(instance: dg.DagsterInstance, store: Store) -> list[str]:
     elsewhere = list[str]()
     for record in instance.get_run_records(UNFINISHED):
         run = record.dagster_run
-        if not _is_ours(store, run):
+        if not is_ours(run):
             elsewhere.append(run.run_id)
         elif _is_dead(store, record):
             _fail_run(instance, run)
@@ -155,13 +158,21 @@ def failing_dead_runs(instance: dg.DagsterInstance, store: Store) -> Iterator[No
         watcher.join()
 
 
-def _is_ours(store: Store, run: dg.DagsterRun) -> bool:
-    """Returns whether the run is about this store, and not about another part of the project that
-    the store is mounted in.
+def is_ours(run: dg.DagsterRun) -> bool:
+    """Returns whether the run is about this store alone, and not about another part of the project
+    that the store is mounted in.
     """
-    tables = {key.to_user_string() for key in run.asset_selection or ()}
-    is_of_tables = bool(tables) and tables <= TABLES.keys()
-    return run.job_name in JOBS or is_of_tables or _path(store, run.run_id).is_file()
+    tables = tables_of(run)
+    return run.job_name in (*JOBS, SHARES_JOB) or (bool(tables) and tables <= TABLES.keys())
+
+
+def tables_of(run: dg.DagsterRun) -> set[str]:
+    """Returns the tables, and other assets, that the run builds or checks."""
+    checked = (check.asset_key for check in run.asset_check_selection or ())
+    selected = {key.to_user_string() for key in (*(run.asset_selection or ()), *checked)}
+    if run.job_name in JOBS and not selected:
+        return {table.name for table in tables_in(run.job_name)}
+    return selected
 
 
 def _is_dead(store: Store, record: dg.RunRecord) -> bool:

@@ -1,7 +1,11 @@
 """Another Dagster project mounts a store, beside assets of its own, and neither disturbs the other."""
 
+import os
+import time
 from importlib import import_module
 from pathlib import Path
+from typing import Any
+from uuid import uuid4
 
 import dagster as dg
 import pytest
@@ -73,6 +77,40 @@ def test_a_file_of_the_project_names_the_component(
     days = specs["messages"].partitions_def
     assert isinstance(days, dg.DailyPartitionsDefinition)
     assert days.timezone == "Asia/Tokyo"
+
+
+def begun(instance: dg.DagsterInstance, **selection: Any) -> str:
+    """A run of the UI that executes this selection; returns its id."""
+    started = dg.DagsterRunStatus.STARTED
+    run = dg.DagsterRun(job_name="__ASSET_JOB", run_id=str(uuid4()), status=started, **selection)
+    return instance.add_run(run).run_id
+
+
+def test_a_run_of_tables_and_an_asset_of_the_project_is_left_alone(store: Store):
+    keys = {dg.AssetKey("observations"), dg.AssetKey("report")}
+    with dg.DagsterInstance.ephemeral() as instance:
+        run_id = begun(instance, asset_selection=keys)
+        ended(store, run_id)
+        assert fail_dead_runs(instance, store) == []
+        assert instance.get_run_by_id(run_id).status == dg.DagsterRunStatus.STARTED
+
+
+def test_a_killed_run_of_checks_of_the_store_is_failed(store: Store):
+    checks = {dg.AssetCheckKey(dg.AssetKey("observations"), "schema")}
+    with dg.DagsterInstance.ephemeral() as instance:
+        run_id = begun(instance, asset_selection=frozenset(), asset_check_selection=checks)
+        ended(store, run_id)
+        assert fail_dead_runs(instance, store) == []
+        assert instance.get_run_by_id(run_id).status == dg.DagsterRunStatus.FAILURE
+
+
+def ended(store: Store, run_id: str) -> None:
+    """Leaves the lock file of a process that ended two minutes ago."""
+    lock = store.dagster_home / liveness.FOLDER / f"{run_id}.lock"
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    lock.touch()
+    long_ago = time.time() - 2 * liveness.BETWEEN_STEPS_SECONDS
+    os.utime(lock, (long_ago, long_ago))
 
 
 def test_a_run_of_the_project_is_left_alone(store: Store, monkeypatch: pytest.MonkeyPatch):

@@ -7,10 +7,11 @@ from typing import Any
 
 import dagster as dg
 import pytest
+from polars.exceptions import PanicException
 
 from memory_assets.assets.failed_runs import clear_repeated, failed_runs
 from memory_assets.definitions import assemble
-from memory_assets.errors import LabelsError
+from memory_assets.errors import DamagedError, LabelsError
 from memory_assets.memory import MemoryAgent
 from memory_assets.runs import materialise
 from memory_assets.runs.days import Stretch, range_tags
@@ -93,28 +94,115 @@ def test_a_command_that_cannot_be_started_is_a_line_of_the_log(monkeypatch: pyte
     assert "cannot be started: [Errno 2]" in log.splitlines()[-1]
 
 
+def test_a_problem_that_stays_is_logged_once_and_another_one_again():
+    store = small_store()
+    for problem in ("Broken.", "Broken.", "Worse."):
+        note_failure(store, JOB, "0123456789", problem)
+    log = (store.root / "logs" / "failures.log").read_text().splitlines()
+    assert [line.rpartition(": ")[2] for line in log] == ["Broken.", "Worse."]
+
+
+def test_a_full_disk_and_a_message_with_nul_hide_no_failure(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MEMORY_ON_FAILURE", sys.executable)
+    store = small_store()
+    note_failure(store, JOB, "0123456789", "A file\0 is broken.")
+    log = store.root / "logs" / "failures.log"
+    assert log.read_text().splitlines()[-1].endswith("failed: A file is broken.")
+    before = failures_of(store)
+
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("memory_assets.runs.failures.write_where_changed", full)
+    monkeypatch.setattr("memory_assets.runs.failures.make_folder", full)
+    note_failure(store, JOB, "0123456789", "Worse.")
+    assert failures_of(store) == before
+
+
+def test_a_secret_that_the_end_of_the_message_would_cut_is_masked():
+    store = small_store()
+    note_failure(store, JOB, "0123456789", "word " * 37 + "sk-ant-api03-" + "a1B2" * 24)
+    assert "sk-ant-api03-a" not in failures_of(store)[JOB]["problem"]
+
+
+@pytest.mark.parametrize("error", [PanicException("index out of bounds"), DamagedError("Broken.")])
+def test_a_panic_of_polars_and_a_damaged_file_are_told(
+    error: BaseException, monkeypatch: pytest.MonkeyPatch
+):
+    store = small_store()
+
+    def broken(*_: Any) -> None:
+        raise error
+
+    with monkeypatch.context() as patched, Runner(store) as runner:
+        patched.setattr(materialise, "input_versions", broken)
+        with pytest.raises((dg.Failure, PanicException)):
+            runner.run(JOB, DAYS)
+    assert failures_of(store)[JOB]["problem"] == str(error)
+
+
+def test_another_job_that_builds_the_tables_ends_the_failure_of_the_ui():
+    store = small_store()
+    keys = [dg.AssetKey("friction")]
+    definitions = assemble(store.settings, DAY, store)
+    with dg.DagsterInstance.ephemeral() as instance:
+        implicit = definitions.resolve_implicit_global_asset_job_def()
+        failed_run = instance.create_run_for_job(
+            implicit, asset_selection=frozenset(keys), status=dg.DagsterRunStatus.FAILURE
+        )
+        note_failure(store, failed_run.job_name, failed_run.run_id, "Broken.")
+        clear_repeated(instance, store)
+        assert failures_of(store)
+        job = definitions.resolve_job_def(JOB)
+        job.execute_in_process(instance=instance, tags=range_tags(str(DAY), str(DAY)))
+        clear_repeated(instance, store)
+    assert failures_of(store) == {}
+
+
+def test_the_sensor_tells_nothing_of_a_job_of_another_part_of_the_project():
+    store = small_store()
+
+    @dg.op
+    def breaks() -> None:
+        raise ValueError("Not ours.")
+
+    @dg.job
+    def report() -> None:
+        breaks()
+
+    with dg.DagsterInstance.ephemeral() as instance:
+        result = report.execute_in_process(instance=instance, raise_on_error=False)
+        failed_runs(sensor_context(instance, store, result))
+    assert failures_of(store) == {}
+
+
+def sensor_context(
+    instance: dg.DagsterInstance, store: Store, result: dg.ExecuteInProcessResult
+) -> dg.RunFailureSensorContext:
+    """What the sensor gets for the failed run, as if the daemon had started it."""
+    code = dg.reconstructable(empty_job).get_python_origin()
+    (event,) = [e for e in result.all_events if e.event_type_value == "PIPELINE_FAILURE"]
+    run = result.dagster_run
+    return dg.build_run_status_sensor_context(
+        sensor_name="failed_runs",
+        dagster_event=event,
+        dagster_instance=instance,
+        dagster_run=run._replace(job_code_origin=code, remote_job_origin=origin_of(run.job_name)),
+        resources={"store": store},
+    ).for_run_failure()
+
+
 def test_the_sensor_tells_of_a_failed_run_of_the_daemon_and_the_next_success_ends_it(
     monkeypatch: pytest.MonkeyPatch,
 ):
     store = small_store()
     job = assemble(store.settings, DAY, store).resolve_job_def(JOB)
-    code = dg.reconstructable(empty_job).get_python_origin()
     with dg.DagsterInstance.ephemeral() as instance:
         tags = range_tags(str(DAY), str(DAY))
         with monkeypatch.context() as broken:
             broken.setattr(materialise, "input_versions", fail)
             result = job.execute_in_process(instance=instance, tags=tags, raise_on_error=False)
-        (event,) = [e for e in result.all_events if e.event_type_value == "PIPELINE_FAILURE"]
-        context = dg.build_run_status_sensor_context(
-            sensor_name="failed_runs",
-            dagster_event=event,
-            dagster_instance=instance,
-            dagster_run=result.dagster_run._replace(
-                job_code_origin=code, remote_job_origin=origin_of(JOB)
-            ),
-            resources={"store": store},
-        )
-        failed_runs(context.for_run_failure())
+        failed_runs(sensor_context(instance, store, result))
         assert failures_of(store)[JOB]["problem"] == "The model is not there."
         clear_repeated(instance, store)
         assert failures_of(store)

@@ -49,7 +49,7 @@ def instance() -> Iterator[dg.DagsterInstance]:
         yield made
 
 
-@dg.job
+@dg.job(name="find_friction")
 def work() -> None: ...
 
 
@@ -59,7 +59,7 @@ def begun(
     """A run of this process, or of one that the daemon started; returns its id."""
     code = dg.reconstructable(work).get_python_origin() if by_daemon else None
     return instance.create_run_for_job(
-        work, status=status, remote_job_origin=origin_of("work"), job_code_origin=code
+        work, status=status, remote_job_origin=origin_of(work.name), job_code_origin=code
     ).run_id
 
 

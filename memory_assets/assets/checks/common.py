@@ -21,6 +21,7 @@ import polars.selectors as cs
 
 from memory_assets.errors import TableError
 from memory_assets.runs.days import RANGE_END, RANGE_START
+from memory_assets.runs.liveness import hold
 from memory_assets.runs.staleness import stale_partitions
 from memory_assets.schema import frames as schemas
 from memory_assets.schema.tables import TABLES, with_sources
@@ -184,6 +185,7 @@ def _one_step(asset: str, checks: Sequence[TableCheck]) -> dg.AssetChecksDefinit
     def run_checks(
         context: dg.AssetCheckExecutionContext, store: dg.ResourceParam[Store]
     ) -> Iterator[dg.AssetCheckResult]:
+        hold(store, context.run.run_id)
         if asset in TABLES and TABLES[asset].has_own_parts:
             record = context.instance.get_run_record_by_id(context.run.run_id)
             days = written_since(store, asset, record.create_timestamp) if record else None

@@ -28,7 +28,7 @@ from memory_assets.extras.scaling.settings import scaling
 from memory_assets.runs.days import QUIET, Stretch, session_days
 from memory_assets.runs.interrupts import interrupted_by_signals
 from memory_assets.runs.launch import Runner, quieten
-from memory_assets.runs.liveness import holding
+from memory_assets.runs.liveness import SHARES_JOB, holding
 from memory_assets.runs.materialise import materialise
 from memory_assets.schema.announcements import announce
 from memory_assets.schema.progress import building
@@ -37,7 +37,6 @@ from memory_assets.services.settings.which_store import environment_of
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import PART_WAIT_SECONDS, Store
 
-JOB = "build_shares"
 THREADS = ("OMP_NUM_THREADS", "POLARS_MAX_THREADS")
 """Environment variables that limit the threads of a process."""
 
@@ -72,7 +71,7 @@ def share_job(count: int, processes: int) -> dg.JobDefinition:
     `processes`, by Celery workers.
     """
 
-    @dg.graph(name=JOB, description="Builds days in several processes at once.")
+    @dg.graph(name=SHARES_JOB, description="Builds days in several processes at once.")
     def shares() -> None:
         for number in range(count):
             build_share.alias(_step(number))()
