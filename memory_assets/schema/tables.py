@@ -8,7 +8,7 @@ a table: write its record, declare it here, write its function in `runs.steps`, 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import timedelta
-from itertools import groupby
+from itertools import chain, groupby
 
 from memory_assets.schema import records as r
 from memory_assets.schema.declarations import (
@@ -23,6 +23,8 @@ from memory_assets.schema.extras import extras, further_sources
 
 _OF_EXTRAS = [extra.load(extra.tables) for extra in extras() if extra.tables]
 """The modules with the tables and jobs of optional capabilities."""
+
+_ADDED_JOBS = [*chain.from_iterable(getattr(added, "JOBS", ()) for added in _OF_EXTRAS)]
 
 JOBS = {
     job.name: job
@@ -65,12 +67,12 @@ JOBS = {
         Job("brief", "Writing the briefing", "Write lessons.md and the briefing."),
         Job("encode_messages", "Encoding messages",
             "Encode the passages of messages, which are found by their words until then.", "day"),
-        *(job for added in _OF_EXTRAS for job in getattr(added, "JOBS", ())),
+        *_ADDED_JOBS,
     )
 }  # fmt: skip
 """All jobs, in run order."""
 
-ADDED_JOBS = tuple(job.name for added in _OF_EXTRAS for job in getattr(added, "JOBS", ()))
+ADDED_JOBS = tuple(job.name for job in _ADDED_JOBS)
 """Those of optional capabilities, the last ones."""
 
 _TRIAGE = ("triage", "review")

@@ -1,7 +1,7 @@
 """Renders pages of HTML from templates, in which no value becomes markup.
 
 Values are escaped, and shown as `visible` shows them: nothing controls the reader, hides or turns
-the direction of writing. What a form sends back unseen is `unaltered`. A page that is a file has its
+the direction of writing. What a form sends back unseen is `unaltered`. A page in a file has its
 style in it, no scripts, and loads nothing.
 """
 
