@@ -171,6 +171,24 @@ WIFI:S:Home;T:nopass;;
 const path = "src/Release2026" + "/assets/Image2026";
 Backup codes: 10 are left, ask for new ones
 the recovery phrase is shown once and never again after the wallet was created for you
+In other words, please check that these tests never run twice when someone pushes code into main
+keywords = ["select", "where", "group", "order", "having", "limit", "offset", "join", "left", "inner", "outer", "union", "into"]
+reserved words are: class def return import from while break continue pass raise yield lambda global
+client("GET", "/api/V2/Items?page=2")
+button.connect("clicked", "On-Click1")
+signal.connect("notify::Visible2", "on-Visible2")
+new PDO("mysql:host=localhost;dbname=Shop2026")
+set_cookie("theme", "Dark-Mode2")
+login("/users/sign_in_v2", "next=/Home2")
+client("mem_0f3a5c1e", "now")
+StorageClient("eu-west-1", "Bucket-2026a")
+echo "release-2026-11-29" > tokens/version
+echo "Version-2026.11" | tee vault/README
+echo "MyModule2.Class3" | grep -v token
+echo "Release-2026.11" | tee docs/password-policy.md
+cat > tests/test_tokens.py <<'EOF'\nclass_Token2V\nMy-Class2026\nEOF
+cat <<EOF > token-guide.md\nRelease-2026\nEOF
+echo "AccessToken2V" | pbcopy; echo done > secret
 -----END PUBLIC KEY-----
 La clave primaria es UserId2, no el nombre.
 パスワードは UserModel2 で検証されます。
@@ -196,6 +214,8 @@ def test_ordinary_text_stays_as_it_is(text: str) -> None:
         "auth(" * 30_000,
         "kind: Secret data: " * 10_000,
         "QUJD\n" * 30_000 + "-----END PRIVATE KEY-----",
+        ("A" * 60 + "-----END PRIVATE KEY-----") * 1_200,
+        "cat > token <<EOF\nAb-cdefg1\n" * 3_500,
         "phrase is " + "olive " * 30_000,
     ],
 )

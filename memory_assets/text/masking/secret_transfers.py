@@ -24,24 +24,30 @@ _MOST_KEY_LINES = 400
 def _find_arguments(text: bytes) -> Iterator[Span]:
     """Yields the arguments of calls that open a session, such as `ApiClient("ann", "…")`.
 
-    The first argument names a user, an address or a cookie, or is a token.
+    Each is a token, or a password behind the name of a user; cookies are not given passwords.
     """
     for call in _PATTERNS["call"].finditer(text):
-        arguments = _PATTERNS["argument"].finditer(text, *call.span(1))
-        for number, argument in enumerate(arguments):
-            is_secret = is_password if number else is_credential
-            if is_secret(argument[1]):
+        is_secret = is_credential
+        takes_password = not call[0].lower().startswith(b"cookie")
+        for argument in _PATTERNS["argument"].finditer(text, *call.span(1)):
+            if is_secret(argument[1]) and not _PATTERNS["no_argument"].fullmatch(argument[1]):
                 yield argument.span(1)
+            is_user = takes_password and _PATTERNS["user"].fullmatch(argument[1])
+            is_secret = is_password if is_user else is_credential
 
 
 def _find_in_heredocs(text: bytes) -> Iterator[Span]:
     """Yields the lines of a heredoc that are one word each, if it is written to a secret's file."""
+    end = 0
     for opening in _PATTERNS["heredoc"].finditer(text):
+        if opening.start() < end:
+            continue
         command_start = text.rfind(b"\n", 0, opening.start()) + 1
         if not _PATTERNS["taker"].search(text, command_start, opening.end()):
             continue
-        end = text.find(b"\n" + opening[1], opening.end() - 1)
-        lines = _PATTERNS["line"].finditer(text, opening.end(), end if end >= 0 else len(text))
+        closing = text.find(b"\n" + opening[1], opening.end() - 1)
+        end = closing if closing >= 0 else len(text)
+        lines = _PATTERNS["line"].finditer(text, opening.end(), end)
         yield from (line.span(1) for line in lines if is_given(line[1]))
 
 
@@ -64,24 +70,26 @@ def _decoded(value: bytes) -> bytes:
 
 def _find_key_tails(text: bytes) -> Iterator[Span]:
     """Yields the lines of base64 that lead up to the end of a private key."""
+    key_start = 0
     for key_end in _PATTERNS["key_end"].finditer(text):
-        lines = list(_lines_before(text, key_end.start()))
+        lines = list(_lines_before(text, key_start, key_end.start()))
+        key_start = key_end.end()
         body = b"".join(text[start:end] for start, end in lines)
         if len(body) >= 24 and is_random(body, 0.3):
             yield lines[-1][0], lines[0][1]
 
 
-def _lines_before(text: bytes, end: int) -> Iterator[Span]:
-    """Yields the lines of base64 that end at the position, the last one first."""
+def _lines_before(text: bytes, key_start: int, end: int) -> Iterator[Span]:
+    """Yields the lines of base64 between the positions, the last one first."""
     for number in range(_MOST_KEY_LINES):
-        start = text.rfind(b"\n", 0, end) + 1
+        start = max(text.rfind(b"\n", key_start, end) + 1, key_start)
         short = _PATTERNS["key_last_line"].match(text, start, end) if number < 3 else None
         line = short or _PATTERNS["key_line"].search(text, start, end)
         if line is None:
             return
         if line[1]:
             yield line.span(1)
-        if not start or (line.start() > start):
+        if start == key_start or line.start() > start:
             return
         end = start - 1
 
