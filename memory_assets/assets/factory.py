@@ -64,7 +64,10 @@ LONGEST_WAIT_SECONDS = 600.0
 """Longest time before such a retry, whatever the model says."""
 
 UNCHANGED = "Unchanged; the last one that has rows."
-"""What the UI shows of a partition that is reported again."""
+"""What the UI shows of an earlier build that is reported again."""
+
+AGAIN = "Built in this run; reported again as the last one that has rows."
+"""Description of the second materialisation of a partition."""
 
 Partitions = Mapping[str, dg.PartitionsDefinition]
 """The partitions of each grain."""
@@ -179,8 +182,21 @@ def _results(
     is_late = STARTED_BY in context.run.tags
     last = _last_with_rows(store, table, keys, recorded.by_partition, is_late=is_late)
     if last is not None:
-        more = {**recorded.by_partition.get(last, {}), "confirmed": UNCHANGED}
-        _log(context, table, recorded, {last: more}, description=CONFIRMED)
+        if last in keys:
+            _log(context, table, recorded, {last: recorded.by_partition[last]}, AGAIN)
+        else:
+            earlier = _latest_metadata(context.instance, table, last)
+            more = {**earlier, **recorded.metadata, "confirmed": UNCHANGED}
+            _log(context, table, recorded, {last: more}, CONFIRMED)
+
+
+def _latest_metadata(instance: dg.DagsterInstance, table: Table, key: str) -> Mapping[str, Any]:
+    """Returns the metadata of the last materialisation of the partition; empty if it has none."""
+    of_partition = dg.AssetRecordsFilter(dg.AssetKey(table.name), asset_partitions=[key])
+    for record in instance.fetch_materializations(of_partition, limit=1).records:
+        if record.asset_materialization:
+            return record.asset_materialization.metadata
+    return {}
 
 
 def _spec(table: Table, version: str, partitions: Partitions) -> dg.AssetSpec:
@@ -369,9 +385,13 @@ def _last_with_rows(
 def _rows_by_partition(
     store: Store, table: Table, by_partition: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, int]:
-    """Returns the rows of each partition; of files by day, the figures of days with content."""
+    """Returns the rows of each partition; of daily logs 1 for each, of other files by day the
+    number of figures of this run.
+    """
     if table.record:
         return {key: info.rows for key, info in store.tables.parts(table.name).items()}
     if table.grain != "day":
         return {}
+    if table.name == "daily_log":
+        return {path.stem: 1 for path in store.workspace.glob("memory/????-??-??.md")}
     return {key: len(figures) for key, figures in by_partition.items()}

@@ -6,7 +6,7 @@ Imports only the standard library. A missing file is no error: its text is empty
 import os
 import time
 
-from memory_assets.stages.deliver.silence import alarm
+from memory_assets.stages.deliver.silence import alarm, failed_run
 from memory_assets.store import ready
 from memory_assets.store.ready import BRIEFING as BRIEFING
 from memory_assets.store.ready import REVIEW as REVIEW
@@ -83,8 +83,9 @@ def render_status_line(root: str) -> str:
     table = os.path.join(root, MEMORIES)
     if os.path.isfile(table):
         parts.append(f"{_age(table)} old")
-    if alarm(root):
-        parts.append("⚠ input waits")
+    warning = alarm(root)
+    if warning:
+        parts.append("⚠ a run failed" if warning == failed_run(root) else "⚠ input waits")
     return "memory: " + " · ".join(parts)
 
 

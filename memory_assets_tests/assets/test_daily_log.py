@@ -6,6 +6,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
+from memory_assets.assets.factory import AGAIN
 from memory_assets.assets.freshness import CONFIRMED
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
@@ -41,7 +42,7 @@ def test_a_log_is_shown_by_its_sections_and_a_later_day_without_sessions_does_no
     assert latest is not None
     materialization = latest.asset_materialization
     assert materialization is not None
-    assert (materialization.partition, materialization.description) == (str(DAY), CONFIRMED)
+    assert (materialization.partition, materialization.description) == (str(DAY), AGAIN)
     shown = metadata_of(result, "daily_log", str(DAY))
     (window,) = store.tables.read("windows")["window_id"]
     facts = store.tables.read("observations", [str(DAY)])["text"].to_list()
@@ -52,3 +53,16 @@ def test_a_log_is_shown_by_its_sections_and_a_later_day_without_sessions_does_no
     assert section.endswith(f" | {len(facts)} |")
     assert not any(text in str(shown["preview"]) for text in facts)
     assert "preview" not in metadata_of(result, "daily_log", str(NEXT))
+
+
+def test_a_run_of_other_days_shows_the_last_log_on_disk_as_it_was_built(store: Store):
+    with dg.DagsterInstance.ephemeral() as instance:
+        built = run_assets(store, "daily_log", days=(DAY, DAY), instance=instance)
+        run_assets(store, "daily_log", days=(NEXT, NEXT), instance=instance)
+        latest = instance.get_latest_materialization_event(dg.AssetKey("daily_log"))
+    assert latest is not None
+    shown = latest.asset_materialization
+    assert shown is not None
+    assert (shown.partition, shown.description) == (str(DAY), CONFIRMED)
+    preview = metadata_of(built, "daily_log", str(DAY))["preview"]
+    assert shown.metadata["preview"].value == preview

@@ -10,6 +10,7 @@ import pytest
 
 from memory_assets.interfaces import entry as fast
 from memory_assets.interfaces.cli.app import main as full
+from memory_assets.runs.failures import note_failure
 from memory_assets.schema.frames import partitioned_by
 from memory_assets.services.health.status import keep_status
 from memory_assets.stages.deliver.events import ENDED
@@ -101,6 +102,14 @@ def test_a_status_older_than_a_table_is_made_anew(table: str):
 def test_the_status_line_of_an_empty_machine_is_no_failure(capsys: pytest.CaptureFixture[str]):
     assert fast.main(["status", "--line"]) == 0
     assert capsys.readouterr().out == "memory: empty\n"
+
+
+def test_the_status_line_says_that_a_run_failed(capsys: pytest.CaptureFixture[str]):
+    store = small_store()
+    keep_status(store)
+    note_failure(store, "nightly", "0123456789", "Broken.")
+    assert fast.main(["status", "--line"]) == 0
+    assert capsys.readouterr().out.endswith(" · ⚠ a run failed\n")
 
 
 def wait_for_hours(root: Path) -> None:

@@ -54,6 +54,12 @@ def test_every_setting_that_is_named_exists_with_its_default():
             assert str(field.default) == default.strip("`"), name
 
 
+def test_every_setting_has_a_row():
+    text = read("settings.md") + read("model.md")
+    rows = {name.lower() for name in re.findall(r"^\| `MEMORY_([A-Z_]+)` \|", text, re.MULTILINE)}
+    assert Settings.model_fields.keys() - rows == {"now"}  # a clock for tests
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(REPOSITORY).as_posix())
 def test_every_link_leads_somewhere(page: Path):
     text = page.read_text("utf-8")
