@@ -3,8 +3,10 @@
 They are made inside functions, so that importing this module reads no setting and opens nothing.
 """
 
+import os
 import warnings
 from datetime import date
+from pathlib import Path
 
 import dagster as dg
 
@@ -67,10 +69,11 @@ class MountedStore(dg.Component, dg.Model, dg.Resolvable):
     """A store of memory_assets in another Dagster project: its assets, jobs and sensors."""
 
     data: str
-    """The data folder of the store."""
+    """The data folder of the store; a relative path begins at the folder of the `defs.yaml`."""
 
     def build_defs(self, context: dg.ComponentLoadContext) -> dg.Definitions:
         """Returns everything of `assemble` for the store in the data folder."""
-        settings = read_settings(data=self.data)
-        resource = StoreResource(data=self.data)
+        data = os.path.normpath(context.path / Path(self.data).expanduser())
+        settings = read_settings(data=data)
+        resource = StoreResource(data=data)
         return assemble(settings, first_day_in(settings), resource, is_mounted=True)

@@ -351,9 +351,7 @@ class CoreSettings(BaseSettings):
     def settings_customise_sources(
         cls, settings_cls, init_settings, env_settings, *_: Any, **__: Any
     ):
-        data = init_settings().get("data")
-        environ = {**os.environ, "MEMORY_DATA": str(data)} if data else os.environ
-        values = map(read_file, places.settings_files(environ))
+        values = map(read_file, _files_for(init_settings().get("data")))
         files = (InitSettingsSource(settings_cls, init_kwargs=each) for each in values)
         return init_settings, env_settings, *files
 
@@ -445,7 +443,7 @@ def read_settings(**overrides: Any) -> Settings:
     """Returns the settings of this process, changed by the overrides; raises `SettingsError`, which
     names the wrong setting and its possible origins.
     """
-    origin = " or ".join([*places.settings_files(), "the environment"])
+    origin = " or ".join([*_files_for(overrides.get("data")), "the environment"])
     try:
         return Settings(**overrides)
     except ValidationError as error:
@@ -458,9 +456,15 @@ def read_settings(**overrides: Any) -> Settings:
         ) from error
 
 
+def _files_for(data: Any) -> list[str]:
+    """Returns each `memory.toml` that applies with this data folder, by default the present one."""
+    environ = {**os.environ, "MEMORY_DATA": str(data)} if data else os.environ
+    return places.settings_files(environ)
+
+
 def read_file(file: str) -> dict[str, Any]:
     """Returns the settings in a `memory.toml`, paths made absolute; raises `SettingsError` if it
-    cannot be read, or sets `data` although it is read too late for that.
+    cannot be read, or is in a data folder and sets `data` to another one.
     """
     folder = Path(file).parent
     try:
@@ -472,7 +476,7 @@ def read_file(file: str) -> dict[str, Any]:
     settings = {name: from_folder(folder, name, value) for name, value in values.items()}
     if file == places.user_settings_file() or "data" not in settings:
         return settings
-    if Path(str(settings.pop("data"))) != Path(places.find_data()):
+    if Path(str(settings.pop("data"))) != folder:
         raise SettingsError(
             f"Cannot use `data` in {file}: the data folder must be known before this file is read. "
             f"Remove that line, and set `data` in {places.user_settings_file()}, or MEMORY_DATA."

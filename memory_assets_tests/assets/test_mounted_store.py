@@ -3,6 +3,7 @@
 import os
 import time
 from importlib import import_module
+from os.path import relpath
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -66,9 +67,12 @@ def test_a_file_of_the_project_names_the_component(
     for package in (folder.parent.parent, folder.parent):
         (package / "__init__.py").touch()
     (folder / "defs.yaml").write_text(
-        f"type: memory_assets.Store\nattributes:\n  data: {store.root}\n"
+        f"type: memory_assets.Store\nattributes:\n  data: {relpath(store.root, folder)}\n"
     )
-    (store.root / "memory.toml").write_text('timezone = "Asia/Tokyo"\n')
+    (store.root / "memory.toml").write_text(
+        f'timezone = "Asia/Tokyo"\ndata = "{store.root.as_posix()}"\n'
+    )
+    monkeypatch.setenv("MEMORY_DATA", str(tmp_path / "another"))
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.delenv("MEMORY_TIMEZONE", raising=False)
     loaded = dg.load_defs(import_module("another_project.defs"), project_root=tmp_path)
