@@ -356,4 +356,5 @@ def answer_types() -> dict[str, Any]:
         "serve tokens revoke": fields(**without_secret),
         "data push": Pushed,
         "data pull": Pushed,
+        "data serve-push": fields(),
     }
