@@ -110,7 +110,7 @@ def test_a_server_that_is_down_is_said_without_the_password(
 def test_a_killed_run_frees_its_slot_in_a_pool_on_postgres(store: Store, postgres: str):
     configure(store.settings, "postgres", write=True)
 
-    @dg.job
+    @dg.job(name="nightly")
     def work() -> None: ...
 
     with open_instance(store) as instance:
