@@ -20,26 +20,50 @@ if TYPE_CHECKING:
 
 BEGIN = "<!-- memory: begin published lines"
 END = "<!-- memory: end published lines -->"
+_BEFORE_LINES = " \t\r\n0123456789>|+:→-"
+"""What tools print before a line: its number, the sign of a diff or of a quotation."""
 
 
 def strip_published(text: str, *, keeps_numbers: bool = False) -> str:
-    """Returns the text without published blocks; of one that was cut, without all behind its
-    beginning.
+    """Returns the text without published blocks; of one that was cut, without the lines that have
+    the form of its own.
 
+    A mark begins a block only at the beginning of a line; behind other words, it is named there.
     With `keeps_numbers` empty lines replace them, so that later lines have the same numbers.
     """
     pieces: list[str] = []
     at = 0
     mark = text.find(BEGIN)
     while mark >= 0:
-        end = text.find(END, mark)
-        if end < 0 and any(map(str.isalpha, text[text.rfind("\n", 0, mark) + 1 : mark])):
-            break  # a sentence that names the mark
-        pieces.append(text[at:mark])
-        at = end + len(END) if end >= 0 else len(text)
-        pieces.append("\n" * text.count("\n", mark, at) if keeps_numbers else "")
-        mark = text.find(BEGIN, at)
+        following = text.find(BEGIN, mark + 1)
+        if not text[text.rfind("\n", 0, mark) + 1 : mark].strip(_BEFORE_LINES):
+            pieces.append(text[at:mark])
+            at = _end_of_block(text, mark)
+            pieces.append("\n" * text.count("\n", mark, at) if keeps_numbers else "")
+            following = text.find(BEGIN, at)
+        mark = following
     return "".join([*pieces, text[at:]])
+
+
+def _end_of_block(text: str, mark: int) -> int:
+    """Returns where the block that begins at the mark ends; a cut one ends before the first line
+    that is no heading, no entry and not empty.
+    """
+    end = text.find(END, mark)
+    if end >= 0 and text.find(BEGIN, mark + 1, end) < 0:
+        return end + len(END)
+    at = _next_line(text, mark)
+    while at < len(text):
+        following = _next_line(text, at)
+        shown = text[at:following].strip(_BEFORE_LINES)
+        if shown and not shown.startswith(("#", "(2")):
+            break
+        at = following
+    return at
+
+
+def _next_line(text: str, at: int) -> int:
+    return text.find("\n", at) + 1 or len(text)
 
 
 def published_lines(text: str) -> "frozenset[str]":

@@ -189,6 +189,15 @@ echo "Release-2026.11" | tee docs/password-policy.md
 cat > tests/test_tokens.py <<'EOF'\nclass_Token2V\nMy-Class2026\nEOF
 cat <<EOF > token-guide.md\nRelease-2026\nEOF
 echo "AccessToken2V" | pbcopy; echo done > secret
+zip -rp archive2026.zip dist/
+mysqldump -Nsp shop2026
+rar a -rp Archive2026A.rar
+7z x -pN Archive2026A
+2FA CODE MUST WORK WITH BOTH APPS
+setup key: HOLD BOTH KEYS DOWN OVER NOON
+the key ABCD EFGH IJKL MNOP QRS2
+kind: Secret\\ndata:\\n  region: EuWest2026\\n
+pass, "Section2026"
 -----END PUBLIC KEY-----
 La clave primaria es UserId2, no el nombre.
 パスワードは UserModel2 で検証されます。

@@ -88,15 +88,21 @@ def _is_phrase(words: bytes) -> bool:
     return _PATTERNS["ordinary_word"].search(words) is None
 
 
+def _has_digit(codes: bytes) -> bool:
+    return re.search(rb"[0-9]", codes) is not None
+
+
 COMMANDS: tuple[Finder, ...] = (
     finder_of(lambda value: is_credential(value) and _has_basic_password(value), _AUTHORIZATION),
     finder_of(is_given, *_IN_COMMANDS),
 )
 PHRASES: tuple[Finder, ...] = (finder_of(_is_phrase, _PATTERNS["mnemonic"]),)
 CODES: tuple[Finder, ...] = (
-    finder_of(lambda codes: True, _PATTERNS["base32_groups"], _PATTERNS["code_list"]),
+    finder_of(_has_digit, _PATTERNS["base32_groups"], _PATTERNS["code_list"]),
 )
-OPTIONS: tuple[Finder, ...] = (finder_of(is_given, _PATTERNS["in_options"]),)
+OPTIONS: tuple[Finder, ...] = (
+    finder_of(is_given, *map(_PATTERNS.__getitem__, ("in_options", "glued", "zipped"))),
+)
 COOKIES: tuple[Finder, ...] = (_find_cookies,)
 
 COMMAND_ANCHOR = _TEXTS["_command_anchor"]

@@ -57,7 +57,9 @@ def _find_entries(text: bytes) -> Iterator[Span]:
         return
     for entries in _PATTERNS["entries"].finditer(text):
         for entry in _PATTERNS["entry"].finditer(text, *entries.span(1)):
-            if is_given(entry[1]) or is_given(_decoded(entry[1])):
+            decoded = _decoded(entry[1])
+            is_value = bool(decoded) or entries[0].startswith(b"stringData")
+            if is_value and (is_given(entry[1]) or is_given(decoded)):
                 yield entry.span(1)
 
 

@@ -411,6 +411,9 @@ def test_capture_removes_the_block_from_every_text(publish: Publish, shop: Path)
     assert strip_published(f"Rules:\n{text}\nBe kind.").endswith("Be kind.")
     sentence = f"Why does the line {BEGIN} stand there?"
     assert strip_published(sentence) == sentence
+    named = f"{sentence}\nUse tabs.\n"
+    assert strip_published(f"{named}{text}\nBe kind.").startswith(named)
+    assert strip_published(f"{text.replace(END, '')}Be kind.") == "Be kind."
 
 
 def test_transcripts_in_which_the_file_is_read_or_pasted_do_not_teach_it(
