@@ -304,7 +304,7 @@ def _parse_lines(path: Path, content: bytes, first: int) -> tuple[list[Event], l
         try:
             if line.strip():
                 events.append(_parse_line(path, line))
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
             reason = error if isinstance(error, ValueError) else f"not an event ({error})"
             # A line that a killed process tore, and the next append ended, counts as not written.
             if not _is_torn(error):

@@ -60,6 +60,7 @@ def test_a_line_torn_by_a_killed_process_never_happened(
         b'{"v":1}',
         b'{"id":\xff"x"}',
         b'{"v":1,"at":"soon","id":"1"}',
+        b'{"v":1,"at":"0001-01-01T00:00:00+14:00","id":"1"}',
         b"\0" * 90,
     ],
 )

@@ -252,12 +252,15 @@ def pull(
 ) -> Reply:
     """Fetch what a machine of yours has and this store lacks; makes the store if there is none."""
     from memory_assets.extras.sharing.settings import sharing
-    from memory_assets.extras.sharing.ssh import exchange
+    from memory_assets.extras.sharing.ssh import check_fits, exchange
     from memory_assets.store.settings import read_settings
     from memory_assets.store.store import open_store
 
-    store = open_store(read_settings())
-    address = url or sharing(store.settings).push_url
+    settings = read_settings()
+    address = url or sharing(settings).push_url
+    if not (settings.data / "VERSION").is_file():
+        check_fits(settings, address)
+    store = open_store(settings)
     return _pushed_reply(exchange(store, address, is_pull=True), "Pulled from")
 
 

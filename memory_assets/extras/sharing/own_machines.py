@@ -18,12 +18,12 @@ import hashlib
 import hmac
 import re
 import shutil
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Any
 
 import orjson
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from memory_assets.errors import PushError, QuotaError
 from memory_assets.extras.sharing.pieces import (
@@ -44,22 +44,29 @@ from memory_assets.extras.sharing.push_choice import PushSource, choose, may_pus
 from memory_assets.extras.sharing.remote_memory import Connection
 from memory_assets.extras.sharing.settings import sharing
 from memory_assets.extras.sharing.take_in import content_of, parse, place
+from memory_assets.extras.sharing.wire_events import parse_events
 from memory_assets.schema.records import MEMORY_MD
+from memory_assets.schema.setting_types import ALL_PROJECTS
 from memory_assets.services.forget.erase import finish
-from memory_assets.stages.capture.tombstones import Tombstone, masking, tombstones_of
+from memory_assets.stages.capture.tombstones import masking, tombstones_of
 from memory_assets.stages.deliver.inbox import PUT_ASIDE
+from memory_assets.stages.embed.notes import LEDGER
 from memory_assets.stages.reflect.proposals import NUMBERED
-from memory_assets.stages.triage.projects import is_memory_file
+from memory_assets.stages.triage.amendments import read_amendments
+from memory_assets.stages.triage.auto import PUBLISHED
+from memory_assets.stages.triage.projects import path_of
 from memory_assets.store.archive import Range, range_id
 from memory_assets.store.ledger import WORDS_ERASED, WORDS_FORGOTTEN, Event
 from memory_assets.store.store import Store
 from memory_assets.text.masking.redact import mask_text
 
-OF_MACHINE = frozenset({WORDS_ERASED, PUT_ASIDE})
-"""Kinds of events about one machine's data folder: each machine erases what was forgotten."""
+OF_MACHINE = frozenset({WORDS_ERASED, PUT_ASIDE, "project.published"})
+"""Kinds of events about folders of one machine: each erases what was forgotten, and reads the
+blocks that were published into its own projects.
+"""
 
-EVENTS_BYTES = 4_000_000
-"""Bytes of events that are sent together."""
+EVENTS_CHARS = 30_000_000
+"""Characters of events that are sent together: the other side reads its ledger again for each."""
 
 NOTED = (
     "is_own raw_hmac created_at changed_at content_at content_until masked_count masking_version"
@@ -70,25 +77,6 @@ SPARE_BYTES = 200_000_000
 """Bytes that another machine leaves free on the disk."""
 
 _NAMES = re.compile(rb"[\w@-]+")
-
-
-class WireEvent(BaseModel):
-    """An event of the ledger."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-    id: Annotated[str, Field(min_length=1, max_length=1_000)]
-    at: AwareDatetime
-    actor: str
-    kind: Annotated[str, Field(pattern=r"^[a-z][a-z_.]*$")]
-    target: str
-    payload: dict[str, Any]
-
-
-class _Forgotten(BaseModel):
-    """The payload of a forgetting."""
-
-    tombstones: list[Tombstone]
-    with_history: bool
 
 
 class OwnPusher(Pusher):
@@ -104,7 +92,7 @@ class OwnPusher(Pusher):
         present = {*self._ask("ledger")["ids"]}
         sendable = _sendable(store, present)
         count = 0
-        for events in batches(sendable, lambda event: len(str(event)), EVENTS_BYTES):
+        for events in batches(sendable, lambda event: len(str(event)), EVENTS_CHARS, sys.maxsize):
             count += self._ask("events", events)["new"]
         return replace(pushed, events=count)
 
@@ -143,13 +131,13 @@ def answer(store: Store, path: str, body: Any) -> Any:
     if path == "ledger":
         return {"ids": [event.id for event in store.ledger.events()]}
     if path == "events":
-        return {"new": _append(store, _parse_events(body["events"]))}
+        return {"new": _append(store, parse_events(body["events"]))}
     raise PushError(f"This release does not know the request {path[:40]!r}. Upgrade it.")
 
 
 def _forget(store: Store, rows: Any) -> None:
     """Erases what the other side forgot."""
-    events = _parse_events(rows)
+    events = parse_events(rows)
     store.ledger.take_in([event for event in events if event.kind == WORDS_FORGOTTEN])
     finish(store)
 
@@ -221,35 +209,41 @@ def _append(store: Store, events: Sequence[Event]) -> int:
     return len(new_events)
 
 
-def _parse_events(rows: Any) -> list[Event]:
-    try:
-        events = [Event(**vars(WireEvent.model_validate(row))) for row in rows]
-        for event in events:
-            if event.kind == WORDS_FORGOTTEN:
-                _Forgotten.model_validate(event.payload)
-            path = str(event.payload.get("path", MEMORY_MD))
-            if event.kind.startswith("entry.") and not is_memory_file(path):
-                raise PushError(f"The event {event.id} names no file of entries.")
-    except (ValidationError, TypeError) as error:
-        raise PushError(f"That is no event of a ledger: {str(error)[:200]}.") from None
-    return events
-
-
 def _sendable(store: Store, present: set[str]) -> Iterator[Event]:
     """Yields the events that are not present there and may leave: those that name no project or
     session that stays here, and nothing that only these say.
     """
-    names = sharing(store.settings).push_projects
     private = {*_private_names(store)}
     place = place_of(store.key.decode())
     for event in store.ledger.events():
         if event.id in present or event.kind in OF_MACHINE:
             continue
-        project = str(event.payload.get("project") or "")
         words = _NAMES.findall(orjson.dumps([event.target, event.payload], default=str))
         is_private = not private.isdisjoint(map(bytes.decode, words))
-        if not is_private and (not project or may_push(names, project)):
+        if not is_private and _may_leave(event, sharing(store.settings).push_projects):
             yield with_place(event, place)
+
+
+def _may_leave(event: Event, names: Sequence[str]) -> bool:
+    """Returns whether the setting `push_projects` lets events of the project leave, and of its
+    file.
+    """
+    amends = event.payload.get("amends") or {}
+    projects = filter(None, (event.payload.get("project"), amends.get("project")))
+    files = list(map(_file_of, names))
+    path = event.payload.get("path", MEMORY_MD)
+    is_of_all = path == MEMORY_MD or not event.kind.startswith("entry.")
+    return all(may_push(names, project) for project in projects) and (
+        is_of_all or may_push(files, path)
+    )
+
+
+def _file_of(name: str) -> str:
+    """Returns the file of entries of a project in `push_projects`, which may be excluded."""
+    if name == ALL_PROJECTS:
+        return name
+    path = path_of(name.removeprefix("!"))
+    return f"!{path}" if name.startswith("!") else path
 
 
 def _private_names(store: Store) -> Iterator[str]:
@@ -258,10 +252,12 @@ def _private_names(store: Store) -> Iterator[str]:
     chosen = {_session_of(source.ranges[0].conversation_id) for source in choose(store)[0]}
     for ranges in store.archive.sources().values():
         yield from {_session_of(ranges[0].conversation_id)} - chosen
-    columns = ["project", "session_ids", "observation_ids"]
-    for table, id_column in (("memories", "id"), ("proposals", "proposal_id")):
-        for row in store.tables.read(table, columns=[*columns, id_column]).iter_rows(named=True):
-            sessions = {*map(_session_of, row["session_ids"])}
+    amendments = read_amendments(store.ledger.events([NUMBERED]))
+    tables = [store.tables.read(table) for table in ("memories", "proposals", "friction")]
+    for table in (*tables, amendments):
+        id_column = "proposal_id" if "proposal_id" in table.columns else "id"
+        for row in table.iter_rows(named=True):
+            sessions = {*map(_session_of, row["session_ids"])} - {LEDGER, PUBLISHED}
             is_of_others = bool(sessions) and sessions.isdisjoint(chosen)
             if is_of_others or (row["project"] and not may_push(names, row["project"])):
                 yield from (row[id_column], *row["observation_ids"])

@@ -2,8 +2,8 @@
 
 Each store counts its own proposals of a day from 1, and never numbers one anew. In an event that
 leaves, the place of the store stands before its own numbers: its `p-20260803-001` is, with the
-place 412, `p-20260803-412001` to all other stores. In an event that arrives, a number with the
-store's own place is its own again.
+place 412345, `p-20260803-412345001` to all other stores. In an event that arrives, a number with
+the store's own place is its own again.
 
 Only targets, and fields that rules write, have ids; what people write is not searched.
 """
@@ -18,7 +18,6 @@ from typing import Any
 from memory_assets.stages.triage.decisions import DECIDED
 from memory_assets.stages.triage.patches import PATCHED
 from memory_assets.store.ledger import Event
-from memory_assets.store.store import NUMBERS_OF_A_FOLDER
 
 _KINDS = ("proposal.", "task.", "entry.", "friction.")
 """Beginnings of the kinds whose target is a proposal."""
@@ -27,9 +26,15 @@ _FIELDS = {DECIDED: ("into", "reason"), PATCHED: ("patch",)}
 """Kind → fields with ids, besides those of a numbered amendment."""
 
 
+PLACES = range(100_000, 1_000_000)
+"""Places of stores: many, so that two seldom have the same; folders of a shared store have lower
+ones.
+"""
+
+
 def place_of(key: str) -> int:
     """Returns the number of the store with the key among those that exchange their content."""
-    return 1 + zlib.crc32(key.encode()) % (NUMBERS_OF_A_FOLDER - 1)
+    return PLACES[zlib.crc32(key.encode()) % len(PLACES)]
 
 
 def with_place(event: Event, place: int) -> Event:

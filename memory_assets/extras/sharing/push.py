@@ -311,12 +311,14 @@ def _size_to_send(piece: Piece) -> int:
     return max(len(piece.content), (piece.byte_to - piece.byte_from) * REQUEST_CHARS // MOST_BYTES)
 
 
-def batches(items: Iterable[T], size_of: Callable[[T], int], most: int) -> Iterator[list[T]]:
+def batches(
+    items: Iterable[T], size_of: Callable[[T], int], most: int, most_items: int = MOST_IN_BATCH
+) -> Iterator[list[T]]:
     """Yields the items in lists; the sizes in a list sum up to `most`, unless it has one item."""
     batch: list[T] = []
     size = 0
     for item in items:
-        if batch and (size + size_of(item) > most or len(batch) == MOST_IN_BATCH):
+        if batch and (size + size_of(item) > most or len(batch) == most_items):
             yield batch
             batch = []
             size = 0

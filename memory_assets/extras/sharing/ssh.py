@@ -24,6 +24,7 @@ from memory_assets.errors import (
     MemoryAssetsError,
     PushError,
     QuestionError,
+    SettingsError,
     StoreError,
     UnreachableError,
 )
@@ -32,7 +33,7 @@ from memory_assets.extras.sharing.proposal_ids import place_of
 from memory_assets.extras.sharing.push import Pushed
 from memory_assets.extras.sharing.remote_memory import Connection, Response
 from memory_assets.extras.sharing.settings import SharingSettings, sharing
-from memory_assets.store.settings import read_settings
+from memory_assets.store.settings import Settings, read_settings
 from memory_assets.store.store import OTHER_KEYS, Store, open_store
 from memory_assets.text.files import append_line
 from memory_assets.text.visible import visible
@@ -149,14 +150,24 @@ def exchange(store: Store, url: str, *, is_pull: bool = False) -> Pushed:
     What was taken in survives an interruption.
     """
     pusher = OwnPusher(store, url, "")
-    with _connected(pusher.url, store) as wire:
-        _meet_far(store, wire)
+    with _connected(pusher.url, store.settings) as wire:
+        theirs = _read_hello(wire)
+        wire.write(MAGIC + orjson.dumps(vars(_Hello.of(store))))
+        _join(store, theirs)
         if not is_pull:
             return pusher.send(wire)
         wire.write(b'["pull",null]')
         response = Response(200, None, wire.answer_requests(store, is_pulled=True))
         data = wire.envelope_of(response)["data"]
         return TypeAdapter(Pushed).validate_python({**data, "url": pusher.url})
+
+
+def check_fits(settings: Settings, url: str) -> None:
+    """Raises `PushError` if a new store with these settings would not fit that of the other
+    machine: it would get days that it cannot change any more.
+    """
+    with _connected(url.rstrip("/"), settings) as wire:
+        _compare(settings, _read_hello(wire))
 
 
 def serve_folder(folder: Path | None, source: IO[bytes], target: IO[bytes]) -> int:
@@ -200,18 +211,16 @@ def _open(folder: Path | None) -> Store:
     return open_store(settings)
 
 
-def _meet_far(store: Store, wire: Wire) -> None:
-    """Lets both stores know each other; skips what a shell prints first."""
+def _read_hello(wire: Wire) -> _Hello:
+    """Returns what the other side is; skips what a shell prints first."""
     lines = (wire.read() for _ in range(MOST_NOISE))
     if MAGIC.strip() not in map(bytes.strip, lines):
         raise PushError(f"{wire.url} does not answer as `memory data serve-push` does.")
     data = wire.envelope_of(Response(200, None, wire.read()))["data"]
     try:
-        theirs = _Hello.model_validate(data)
+        return _Hello.model_validate(data)
     except ValidationError:
         raise PushError(f"{wire.url} does not say what it is. Upgrade the older release.") from None
-    wire.write(MAGIC + orjson.dumps(vars(_Hello.of(store))))
-    _join(store, theirs)
 
 
 def _join(store: Store, theirs: _Hello) -> None:
@@ -222,20 +231,25 @@ def _join(store: Store, theirs: _Hello) -> None:
     if store.shared is not None:
         raise PushError("The store is in a bucket: set `store` on the other machine, too.")
     ours = _Hello.of(store)
-    for name in ("protocol", "owner", "timezone"):
-        here = getattr(ours, name)
-        there = getattr(theirs, name)
-        if here != there:
-            remedy = "upgrade the older" if name == "protocol" else f"set MEMORY_{name.upper()}"
-            raise PushError(
-                f"The {name} of the stores differs: {here!r} on {ours.host}, {there!r} on "
-                f"{theirs.host}. Machines of one person have the same: {remedy}."
-            )
+    _compare(store.settings, theirs)
     _check_places(ours, theirs)
     with store.lock():
         for key in theirs.keys:
             if key not in ours.keys:
                 append_line(store.root / "resources" / OTHER_KEYS, key.encode())
+
+
+def _compare(settings: Settings, theirs: _Hello) -> None:
+    """Raises `PushError` if a store with the settings does not fit the other one."""
+    ours = {"protocol": PROTOCOL, "owner": settings.owner, "timezone": settings.timezone}
+    for name, here in ours.items():
+        there = getattr(theirs, name)
+        if here != there:
+            remedy = "upgrade the older" if name == "protocol" else f"set MEMORY_{name.upper()}"
+            raise PushError(
+                f"The {name} of the stores differs: {here!r} on {socket.gethostname()}, {there!r} "
+                f"on {theirs.host}. Machines of one person have the same: {remedy}."
+            )
 
 
 def _check_places(ours: _Hello, theirs: _Hello) -> None:
@@ -256,9 +270,9 @@ def _check_places(ours: _Hello, theirs: _Hello) -> None:
 
 
 @contextmanager
-def _connected(url: str, store: Store) -> Iterator[Wire]:
+def _connected(url: str, settings: Settings) -> Iterator[Wire]:
     """Yields the connection to the other machine; where it breaks, an error says what to do."""
-    command = _command(url, sharing(store.settings))
+    command = _command(url, sharing(settings))
     host = command[-2]
     pipe = subprocess.PIPE
     try:
@@ -300,8 +314,15 @@ def _command(url: str, settings: SharingSettings) -> list[str]:
     remote = f"{settings.push_command} data serve-push --stdio"
     if folder:
         remote += " " + shlex.quote(folder if folder.startswith("~") else f"/{folder}")
+    try:
+        client = shlex.split(settings.push_ssh)
+    except ValueError as error:
+        raise SettingsError(
+            f"The setting `push_ssh` is no command: {error} in {settings.push_ssh!r}. Close the "
+            "quotation."
+        ) from None
     options = ("-T", "-o", "ServerAliveInterval=15", "--")
-    return [*shlex.split(settings.push_ssh), *options, address[1], remote]
+    return [*client, *options, address[1], remote]
 
 
 def _cause(messages: Sequence[str]) -> str:

@@ -103,8 +103,8 @@ def place(store: Store, entry: Range, piece: Piece, content: bytes, used: int = 
         return "known"
     if earlier.byte_to != piece.byte_to:
         raise PushError(f"{_name_of(piece)} was sent with another end before. {AGAIN}")
-    mask_as_sent(store, earlier, content, piece.sha256)
-    return "replaced"
+    is_changed = mask_as_sent(store, earlier, content, piece.sha256)
+    return "replaced" if is_changed else "known"
 
 
 def _range(

@@ -96,11 +96,11 @@ class Forgetting:
 
     def _on_servers(self) -> Iterator[str]:
         servers = self.servers if self.erased.get("archive") else ()
-        for url in servers:
-            yield (
-                f"{url} has sessions of this store: run `memory data push {url}`, so that it is "
-                "masked and erased there, too."
-            )
+        for server in servers:
+            remedy = f"run `memory data push {server}`, so that it is masked and erased there, too"
+            if "://" not in server:  # a machine that fetched them
+                remedy = "its next exchange with this store masks and erases it there, too"
+            yield f"{server} has sessions of this store: {remedy}."
 
     def _remaining(self, proof: SearchReport) -> Iterator[str]:
         for place in proof.places:

@@ -59,8 +59,14 @@ def push(*pieces: dict[str, Any]) -> bytes:
     return request("push", {"client": "0" * 16, "pieces": list(pieces)})
 
 
+NOTE = {
+    "text": "A note.", "category": "operations", "priority": "medium", "sentiment": "neutral", "scope": "everyone",
+    "project": "", "person": "Mira", "tags": [], "session": "", "taxonomy": "1",
+}  # fmt: skip
+
+
 def event(kind: str = "memory.noted", **changes: Any) -> dict[str, Any]:
-    payload = changes.pop("payload", {"text": "A note."})
+    payload = changes.pop("payload", NOTE)
     at = "2026-08-03T09:00:00+00:00"
     base = {"id": "000000001-aaaaaaaa", "at": at, "actor": "Mira", "kind": kind, "target": "all"}
     return {**base, "payload": payload, **changes}
@@ -105,6 +111,10 @@ def test_what_is_well_formed_is_taken_in(store: Store, monkeypatch: pytest.Monke
     assert KEY.encode() in store.keys
 
 
+def tombstone(**more: Any) -> dict[str, Any]:
+    return {"tombstones": [{"digest": "a", "words": 1, "anchor": "b", "place": 0, **more}]}
+
+
 def refused() -> dict[str, tuple[bytes, str]]:
     """Name → what a client sends after the greeting, and the words of the error."""
     many = [piece(source_id=f"{n:020x}", byte_to=MOST_BYTES // 2) for n in range(3)]
@@ -132,9 +142,42 @@ def refused() -> dict[str, tuple[bytes, str]]:
         "a forgetting without its words": (events(event("words.forgotten")), "no event"),
         "half a forgetting": (events(event("words.forgotten", payload=tombstones)), "no event"),
         "an event without a time zone": (events(event(at="2026-08-03T09:00:00")), "no event"),
+        "a moment outside of the calendar": (
+            events(event(at="0001-01-01T00:00:00+14:00")),
+            "no event",
+        ),
+        "a moment of no event": (events(event(at="9999-12-31T23:00:00-14:00")), "no event"),
+        "a note without its fields": (events(event(payload={"text": "A note."})), "no event"),
+        "a tombstone of a newer protocol": (
+            events(event("words.forgotten", payload={**tombstone(more=1), "with_history": False})),
+            "no event",
+        ),
+        "an amendment without its fields": (
+            events(
+                event("proposal.numbered", payload={"key": "a", "day": "1", "amends": {"a": 1}})
+            ),
+            "no event",
+        ),
+        "a recall without memories": (events(event("memory.recalled", payload={})), "no event"),
         "a kind that is none": (events(event("../x")), "no event"),
         "no id": (events(event(id="")), "no event"),
     }
+
+
+def test_an_event_far_from_utc_is_kept_with_its_moment_in_utc(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+):
+    code, _ = talk(monkeypatch, hello(), events(event(at="2026-08-03T09:00:00+14:00")))
+    (kept,) = store.ledger.events()
+    assert (code, kept.at.isoformat()) == (0, "2026-08-02T19:00:00+00:00")
+
+
+def test_where_lines_were_published_on_another_machine_is_not_taken_in(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+):
+    place = {"root": "/home/mira/elsewhere", "file": "AGENTS.md", "id": "a", "lines": []}
+    _, answers = talk(monkeypatch, hello(), events(event("project.published", payload=place)))
+    assert answers[-1]["data"] == {"new": 0} and store.ledger.events() == []
 
 
 @pytest.mark.parametrize("name", refused())
@@ -209,7 +252,7 @@ def test_secrets_of_a_client_that_masks_nothing_are_masked(
 
     secret = draw_form("github classic", Random(3))[1]
     content = lines(user("one", 1, f"use {secret} here", 1))
-    note = event(payload={"text": f"the token is {secret}"})
+    note = event(payload={**NOTE, "text": f"the token is {secret}"})
     talk(monkeypatch, hello(), push(piece(bytes=content)), events(note))
     (ranges,) = store.archive.sources().values()
     archived = store.archive.read(ranges[0].source_id, 0, 0, len(content))

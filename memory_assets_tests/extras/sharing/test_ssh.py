@@ -8,6 +8,8 @@ import shlex
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -18,6 +20,7 @@ from polars.testing import assert_frame_equal
 from memory_assets.errors import (
     PushError,
     QuestionError,
+    SettingsError,
     StoreError,
     UnreachableError,
 )
@@ -33,8 +36,8 @@ from memory_assets.services.transfer.export import OF_RUNS
 from memory_assets.stages.capture.index import index_sources
 from memory_assets.stages.capture.intake import Machine
 from memory_assets.stages.capture.tombstones import masking, tombstones_of
-from memory_assets.stages.triage.projects import memory_files
-from memory_assets.store.ledger import WORDS_ERASED
+from memory_assets.stages.triage.projects import memory_files, path_of
+from memory_assets.store.ledger import WORDS_ERASED, Event
 from memory_assets.store.settings import Settings, read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.extras.sharing.ssh_server import (
@@ -232,8 +235,8 @@ def test_projects_that_stay_here_do_not_travel_and_neither_does_what_is_noted_ab
     laptop.take_in()
     laptop.agent.remember("I met the minister.", category="operations", project="diary")
     laptop.agent.remember("Orders are in SQLite.", category="operations", project="shop")
-    laptop.store.append_event("session.ended", "secret", {})
-    laptop.store.append_event("session.ended", "public", {})
+    for session in ("secret", "public"):
+        laptop.store.append_event("session.ended", session, {"sent_at": "2026-08-03T09:00:00Z"})
     done = exchange(laptop.store, URL)
     assert [left_out.reason for left_out in done.left_out] == [
         "of diary: `push_projects` leaves it out"
@@ -244,6 +247,53 @@ def test_projects_that_stay_here_do_not_travel_and_neither_does_what_is_noted_ab
         ("memory.noted", "all"),
         ("session.ended", "public"),
     ]
+
+
+def amendment(project: str, **about: Any) -> dict[str, Any]:
+    return {
+        "section": "Rules", "text": "Say less.", "entry": None, "event_on": "2026-08-03", "reason": "Bo changed it",
+        "memory_id": "", "reflection_id": "", "category": "projects", "priority": "medium", "confidence": 0.5,
+        "project": project, "person": "", "author": "owner", "observation_ids": [], "session_ids": [], **about,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("names", [["*", "!diary"], ["!diary"], ["shop"]])
+def test_amendments_and_lines_of_projects_that_stay_here_do_not_travel(
+    laptop: Computer, desktop: Computer, names: list[str]
+):
+    laptop.given["push_projects"] = names
+    store = laptop.store
+    number(laptop, "retire:a", id="p-20260803-001", amends=amendment("diary"))
+    store.append_event("proposal.approved", "p-20260803-001", {})
+    number(laptop, "retire:b", id="p-20260803-002", amends=amendment("shop"))
+    line = {"section": "Rules", "line": "", "replaces": "- Say less.", "commit": None}
+    for project in ("diary", "shop"):
+        store.append_event("project.published", project, {"root": "/home/mira", "lines": []})
+        store.append_event("entry.retired", "p-20260801-001", {**line, "path": path_of(project)})
+    store.append_event("entry.retired", "p-20260801-001", {**line, "path": "MEMORY.md"})
+    exchange(store, URL)
+    sent = desktop.store.ledger.events()
+    assert [(event.kind, event.payload.get("path")) for event in sent] == [
+        ("proposal.numbered", None),
+        ("entry.retired", "projects/shop.md"),
+        ("entry.retired", "MEMORY.md"),
+    ]
+    assert sent[0].target == placed(laptop, "p-20260803-002")
+    assert files_with(desktop, b"diary") == []
+
+
+def test_many_events_are_taken_in_at_once(laptop: Computer, desktop: Computer):
+    for day in range(1, 29):
+        at = datetime(2026, 8, day, 9, tzinfo=UTC)
+        events = [Event(f"{day}-{n}", at, "Mira", "sessions.flushed", "all", {}) for n in range(20)]
+        laptop.store.ledger.take_in(events)
+    assert exchange(laptop.store, URL).events == 560
+    assert len([*(desktop.data / "ledger").iterdir()]) == 1
+    assert events_of(desktop) == events_of(laptop)
+
+
+def events_of(computer: Computer) -> list[Event]:
+    return computer.store.ledger.events()
 
 
 NUMBER = "p-20260803-001"
@@ -291,7 +341,8 @@ def test_ids_that_rules_write_into_events_name_the_same_proposal_on_both(
     laptop: Computer, desktop: Computer
 ):
     other = "p-20260803-002"
-    amends = {"reason": f"{other} says the same and more", "text": f"See {NUMBER}."}
+    about = {"reason": f"{other} says the same and more", "text": f"See {NUMBER}."}
+    amends = amendment("shop", **about)
     number(laptop, f"merge:{NUMBER}:{other}", id="p-20260803-003", amends=amends)
     merged = {"state": "merged", "tier": 1, "into": NUMBER, "text": f"See {NUMBER}."}
     reason = {"reason": f"{NUMBER}, which waits, says the same"}
@@ -303,10 +354,8 @@ def test_ids_that_rules_write_into_events_name_the_same_proposal_on_both(
     meet(laptop)
     numbered, decided, patched, noted = desktop.store.ledger.events()
     assert numbered.payload["key"] == f"merge:{placed(laptop)}:{placed(laptop, other)}"
-    assert numbered.payload["amends"] == {
-        "reason": f"{placed(laptop, other)} says the same and more",
-        "text": f"See {NUMBER}.",
-    }
+    reason = f"{placed(laptop, other)} says the same and more"
+    assert numbered.payload["amends"] == {**amends, "reason": reason}
     assert (decided.target, decided.payload["into"]) == (placed(laptop, other), placed(laptop))
     assert decided.payload["reason"] == f"{placed(laptop)}, which waits, says the same"
     assert decided.payload["text"] == f"See {NUMBER}."
@@ -355,7 +404,7 @@ def test_two_stores_with_the_same_place_are_refused(
     laptop: Computer, desktop: Computer, monkeypatch: pytest.MonkeyPatch
 ):
     place = place_of(laptop.store.key.decode())
-    keys = (f"{number:064x}" for number in range(100_000))
+    keys = (f"{number:064x}" for number in count())
     same = next(key for key in keys if place_of(key) == place)
     (desktop.data / "resources" / "key").write_text(same)
     before = [state_of(computer.data) for computer in (laptop, desktop)]
@@ -438,9 +487,13 @@ def test_what_stops_an_exchange_says_what_to_do(
     unreachable = server.client + " -o Port=9"
     assert "Connection refused" in fails(UnreachableError, MEMORY_PUSH_SSH=unreachable)
     unknown = server.client + " -o UserKnownHostsFile=/dev/null -o StrictHostKeyChecking=yes"
+    nowhere = fails(UnreachableError, MEMORY_PUSH_SSH=server.client + " -o HostName=no.invalid")
+    assert ". What arrived is safe" in nowhere
     assert "ssh does not know its host key" in fails(UnreachableError, MEMORY_PUSH_SSH=unknown)
     no_key = server.client + " -o PubkeyAuthentication=no"
     assert "It does not let you in" in fails(UnreachableError, MEMORY_PUSH_SSH=no_key)
+    open_quote = fails(SettingsError, MEMORY_PUSH_SSH="ssh -o 'Port")
+    assert "`push_ssh` is no command: No closing quotation in" in open_quote
     no_ssh = fails(UnreachableError, MEMORY_PUSH_SSH="/nowhere/ssh")
     assert no_ssh.startswith("Cannot run `/nowhere/ssh`")
     no_command = fails(UnreachableError, MEMORY_PUSH_COMMAND="no-such-memory")
@@ -488,6 +541,52 @@ def test_a_store_that_is_being_built_there_is_waited_for_and_named(
         push.stderr.read()
     assert f"process {os.getpid()}" in notice and push.returncode == 0
     assert contents(desktop) == contents(laptop)
+
+
+def test_a_new_machine_in_another_zone_makes_no_store_before_its_zone_is_set(
+    laptop: Computer, desktop: Computer, server: SshServer
+):
+    desktop.write("one")
+    desktop.take_in()
+
+    def pull(zone: str) -> subprocess.CompletedProcess[str]:
+        given = {"MEMORY_PUSH_SSH": server.client, "MEMORY_PUSH_COMMAND": desktop.command()}
+        program = laptop.command().replace("MEMORY_TIMEZONE=UTC", f"MEMORY_TIMEZONE={zone}")
+        command = [*shlex.split(program), "data", "pull", URL]
+        return subprocess.run(
+            command, check=False, env={**os.environ, **given}, capture_output=True, text=True
+        )
+
+    first = pull("Asia/Tokyo")
+    assert first.returncode and "set MEMORY_TIMEZONE" in " ".join(first.stderr.split())
+    assert not laptop.data.exists()
+    assert pull(desktop.settings.timezone).returncode == 0
+    assert contents(laptop) == contents(desktop)
+
+
+def test_after_a_machine_fetched_sessions_forgetting_says_that_the_next_exchange_passes_it_on(
+    laptop: Computer, desktop: Computer
+):
+    desktop.write("one")
+    desktop.say("one", "The zeppelin hangar is in the north.")
+    desktop.take_in()
+    exchange(laptop.store, URL, is_pull=True)
+    (warning,) = desktop.agent.forget("zeppelin hangar", apply=True).warnings
+    assert warning.startswith("machine ") and "its next exchange with this store masks" in warning
+
+
+def test_a_piece_that_is_masked_more_here_is_known(laptop: Computer, desktop: Computer):
+    laptop.write("one")
+    laptop.take_in()
+    exchange(laptop.store, URL)
+    (ranges,) = desktop.store.archive.sources().values()
+    entry = ranges[-1]
+    content = desktop.store.archive.read(entry.source_id, 0, entry.byte_from, entry.byte_to)
+    masked = content.replace(b"please", b"******")
+    at = desktop.settings.clock()
+    desktop.store.archive.restate(entry.id, masked, at=at, because="a test", pushed=None)
+    done = exchange(laptop.store, URL)
+    assert (done.pieces, done.replaced, done.warnings, content == masked) == (0, 0, (), False)
 
 
 def test_the_protocol_is_the_one_that_is_documented():
