@@ -4,6 +4,7 @@ The server is OpenSSH's own, on the loopback interface; its commands run as a se
 """
 
 import os
+import re
 import shlex
 import subprocess
 from collections.abc import Iterator
@@ -30,7 +31,6 @@ from memory_assets.extras.sharing.push_record import servers_pushed_to
 from memory_assets.extras.sharing.ssh import exchange
 from memory_assets.memory import MemoryAgent
 from memory_assets.runs import launch
-from memory_assets.schema.frames import key_of
 from memory_assets.schema.tables import table_names
 from memory_assets.services.transfer.export import OF_RUNS
 from memory_assets.stages.capture.index import index_sources
@@ -599,8 +599,12 @@ FACTS = {
 }
 
 
-def rows(computer: Computer, table: str) -> list[dict[str, Any]]:
-    return computer.store.tables.read(table).sort(key_of(table)).to_dicts()
+def rows(computer: Computer, table: str) -> list[str]:
+    """The rows of a table, with the ids of proposals as all other machines have them."""
+    place = place_of(computer.store.key.decode())
+    own_id = re.compile(r"\b([a-z]-\d{8}-)(\d{3})\b")
+    found = map(str, computer.store.tables.read(table).to_dicts())
+    return sorted(own_id.sub(rf"\g<1>{place}\g<2>", row) for row in found)
 
 
 def entries(computer: Computer) -> str:
@@ -631,3 +635,21 @@ def test_both_distil_the_same_tables_and_write_the_same_memory_md(
     assert facts <= {*laptop.store.tables.read("memories")["text"]}
     written = [entries(computer) for computer in computers]
     assert written[0] == written[1] and "Always run the smoke tests." in written[0]
+
+
+@pytest.mark.slow
+def test_a_line_that_the_owner_deleted_by_hand_stays_deleted(laptop: Computer, desktop: Computer):
+    line = FACTS["laptop"][1]
+    for number, session in enumerate(("one", "two")):
+        laptop.say(session, line, number)
+    launch.ingest(laptop.store)
+    (path,) = (
+        laptop.store.workspace / name
+        for name in memory_files(laptop.store.workspace)
+        if line in (laptop.store.workspace / name).read_text()
+    )
+    path.write_text("".join(row for row in path.read_text().splitlines(True) if line not in row))
+    for _ in range(2):
+        meet(laptop)
+        launch.ingest(laptop.store)
+    assert line not in entries(laptop)
