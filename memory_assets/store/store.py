@@ -45,7 +45,7 @@ from memory_assets.store import staged
 from memory_assets.store.ledger import RECALLED, WORDS_ERASED, Event, Ledger
 from memory_assets.store.settings import Settings, canonical_zone
 from memory_assets.store.write_locks import WriteLocks
-from memory_assets.text.files import make_folder, text_of, write_atomically, write_json
+from memory_assets.text.files import make_folder, path_within, text_of, write_atomically, write_json
 from memory_assets.text.masking.records import mask_record
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ class Store:
         """Returns MEMORY.md, with secrets that a person typed masked; empty if there is none."""
         from memory_assets.schema.records import MEMORY_MD
 
-        return mask_record(text_of(self.workspace / MEMORY_MD))
+        return mask_record(text_of(path_within(self.workspace, MEMORY_MD)))
 
     def note_of(self, name: str) -> str | None:
         """Returns the input version that a file or index was built from; None if it never was."""

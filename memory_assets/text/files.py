@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from memory_assets.errors import StoreError
 from memory_assets.text.checksums import with_new_checksums
 
 BLOCK_BYTES = 4_096
@@ -91,6 +92,20 @@ def replace_if_same(path: Path, expected: bytes | None, content: bytes, mode: in
 def bytes_of(path: Path) -> bytes | None:
     """Returns the content of the file; None where it is missing."""
     return path.read_bytes() if path.is_file() else None
+
+
+def path_within(folder: Path, name: str) -> Path:
+    """Returns the path of the file in the folder; raises `StoreError` where a link leads out of
+    it.
+    """
+    path = folder / name
+    place = path.resolve()
+    if not place.is_relative_to(folder.resolve()):
+        raise StoreError(
+            f"{path} is a link to {place}, outside of {folder}: it is not read. Put the file in "
+            "the place of the link, then run `memory ingest`."
+        )
+    return path
 
 
 def text_of(path: Path) -> str:

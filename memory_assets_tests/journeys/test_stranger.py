@@ -64,3 +64,18 @@ def test_a_full_disk(
         assert "No space left on device. Free space" in err
     finally:
         subprocess.run(["umount", str(disk)], check=True)
+
+
+@pytest.mark.parametrize("words", [("recall", "uv", "--answer"), ("review",)])
+def test_a_file_of_entries_that_links_out_of_the_workspace_is_named_and_not_read(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str], tmp_path: Path
+):
+    store = small_store()
+    target = tmp_path / "elsewhere.md"
+    target.write_text("# MEMORY.md\n\n## Mine\n\n- Tabs, never spaces.\n")
+    (store.workspace / "MEMORY.md").unlink()
+    (store.workspace / "MEMORY.md").symlink_to(target)
+    code, out, err = run(capsys, *words)
+    assert "Tabs, never spaces." not in out
+    assert code == 1
+    assert f"is a link to {target}, outside of" in err

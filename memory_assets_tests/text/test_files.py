@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from memory_assets.errors import StoreError
 from memory_assets.text.checksums import is_intact, with_checksum
 from memory_assets.text.files import (
     append_line,
     overwrite_records,
+    path_within,
     write_atomically,
     write_json,
 )
@@ -107,3 +109,16 @@ def test_what_is_appended_while_a_file_is_overwritten_is_kept(tmp_path: Path):
 
     overwrite_records(path, change)
     assert path.read_bytes() == b"******\nanother\n"
+
+
+def test_a_link_out_of_a_folder_is_refused_and_one_inside_is_followed(tmp_path: Path):
+    folder = tmp_path / "workspace"
+    folder.mkdir()
+    (tmp_path / "secret.md").write_text("Mine.")
+    (folder / "MEMORY.md").symlink_to(tmp_path / "secret.md")
+    (folder / "real.md").write_text("Use uv.")
+    (folder / "alias.md").symlink_to("real.md")
+    assert path_within(folder, "alias.md").read_text() == "Use uv."
+    assert path_within(folder, "missing.md") == folder / "missing.md"
+    with pytest.raises(StoreError, match=r"secret\.md, outside of .*: it is not read"):
+        path_within(folder, "MEMORY.md")

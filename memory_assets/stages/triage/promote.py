@@ -31,7 +31,7 @@ from memory_assets.stages.triage.memory_md import (
     written_line,
 )
 from memory_assets.store.ledger import Event, Ledger
-from memory_assets.text.files import bytes_of, replace_if_same
+from memory_assets.text.files import bytes_of, path_within, replace_if_same
 
 PROMOTED = "entry.promoted"
 RETIRED = "entry.retired"
@@ -89,8 +89,11 @@ class Edit:
 
 
 def read_memory(workspace: Workspace, path: str = MEMORY_MD) -> str:
-    """Returns MEMORY.md, or a project's file, as it is on disk; empty if it does not exist."""
-    return (bytes_of(workspace.root / path) or b"").decode("utf-8", "replace")
+    """Returns MEMORY.md, or a project's file, as it is on disk; empty if it does not exist. Raises
+    `StoreError` for a link out of the workspace.
+    """
+    content = bytes_of(path_within(workspace.root, path))
+    return (content or b"").decode("utf-8", "replace")
 
 
 def read_lines(workspace: Workspace) -> dict[str, frozenset[str]]:
