@@ -41,7 +41,14 @@ from memory_assets.errors import DamagedError, StoreError, TableError
 from memory_assets.schema import frames as schemas
 from memory_assets.schema.protocols import PartInfo
 from memory_assets.schema.tables import WHOLE, table_names
-from memory_assets.text.files import Stamp, make_folder, stamp, stamp_of, sync_folder
+from memory_assets.text.files import (
+    Stamp,
+    file_system_of,
+    make_folder,
+    stamp,
+    stamp_of,
+    sync_folder,
+)
 
 FILE = "data.parquet"
 COLUMNS_FILE = "columns.parquet"
@@ -63,6 +70,9 @@ LEAST_BYTES = 1 << 14
 """Minimum size of a file. Most partitions of a day are smaller and are filled up with a hole, which
 takes no space on most file systems.
 """
+
+IN_MEMORY = ("tmpfs", "ramfs")
+"""File systems on which reading a hole takes space: on a full one, a signal ends who reads it."""
 
 SETTLED_NS = 2_000_000_000
 """Age of a folder's modification time from which the hashes of its partitions are cached."""
@@ -577,6 +587,9 @@ def _fill_up(path: Path, least: int) -> None:
         next_power = 1 << (size - 1).bit_length()
         new_size = max(least, LEAST_BYTES, next_power)
         file.truncate(size - len(footer))
+        if file_system_of(path.parent) in IN_MEMORY:
+            file.seek(size - len(footer))
+            file.write(bytes(new_size - size))
         file.seek(new_size - len(footer))
         file.write(footer)
 

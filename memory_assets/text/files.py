@@ -8,6 +8,7 @@ import json
 import os
 import tempfile
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +107,18 @@ def path_within(folder: Path, name: str) -> Path:
             "the place of the link, then run `memory ingest`."
         )
     return path
+
+
+@cache
+def file_system_of(folder: Path) -> str:
+    """Returns the name of the file system of the folder, such as ext4; empty where the machine does
+    not tell.
+    """
+    mounts = [line.split(" ") for line in text_of(Path("/proc/self/mounts")).splitlines()]
+    names = {mount[1]: mount[2] for mount in mounts}
+    place = folder.resolve()
+    folders = map(str, (place, *place.parents))
+    return next((names[path] for path in folders if path in names), "")
 
 
 def text_of(path: Path) -> str:

@@ -5,6 +5,8 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import suppress
 from datetime import date
 from pathlib import Path
 
@@ -246,3 +248,30 @@ def test_a_partition_that_a_killed_writer_replaced_unmarked_is_noticed(
     monkeypatch.setattr(ParquetTables, "_mark_changed", lambda self, table: None)
     tables.write(TABLE, DAY, rows(1))
     assert tables.fingerprints(TABLE) != before
+
+
+@pytest.fixture
+def memory_disk(tmp_path: Path) -> Iterator[Path]:
+    """A small disk in memory."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", str(disk)]
+    if (
+        sys.platform != "linux"
+        or subprocess.run(mount, capture_output=True, check=False).returncode
+    ):
+        pytest.skip("this user may not mount a small disk")
+    yield disk
+    subprocess.run(["umount", str(disk)], check=True)
+
+
+def test_a_full_disk_in_memory_is_read(memory_disk: Path):
+    tables = ParquetTables(memory_disk / "tables")
+    tables.write(TABLE, DAY, rows(1, 2))
+    with suppress(OSError), (memory_disk / "filler").open("wb", buffering=0) as filler:
+        while True:
+            filler.write(bytes(1_024))
+    reading = "import polars, sys; print(polars.read_parquet(sys.argv[1], hive_partitioning=False).height)"
+    command = [sys.executable, "-c", reading, str(file_of(tables))]
+    read = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (read.returncode, read.stdout) == (0, "2\n"), read.stderr
