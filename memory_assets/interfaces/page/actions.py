@@ -12,6 +12,9 @@ from memory_assets.interfaces.page.entrance import Visit
 from memory_assets.memory import MemoryAgent
 from memory_assets.text.short_ids import short_id
 
+LATER = "Files of entries follow at the next update."
+DONE = {"approve": "Approved", "reject": "Rejected"}
+
 Form = Mapping[str, str]
 Action = Callable[[MemoryAgent, Visit, Form], str | dict[str, Any]]
 
@@ -20,6 +23,7 @@ def decide(agent: MemoryAgent, visit: Visit, form: Form) -> str:
     """Approves, rejects or rewords a proposal; its line is in its file before this returns."""
     proposal = form.get("proposal", "")
     decision = form.get("decision", "")
+    place = _place_after(agent, proposal)
     commit = agent.last_commit()
     if decision == "approve":
         _check_wording(agent, proposal, form.get("shown", ""))
@@ -29,17 +33,24 @@ def decide(agent: MemoryAgent, visit: Visit, form: Form) -> str:
     elif decision == "edit":
         agent.edit(proposal, form.get("text", ""), triage=False)
         visit.notice = f"{proposal} has a new wording, and still waits for your approval."
-        return "review"
+        return f"review#{proposal}"
     else:
         raise QuestionError(f"decision must be approve, reject or edit, not {decision[:80]!r}.")
     visit.decided.append(proposal)
     try:
         agent.write_decided()
     except MemoryAssetsError as error:
-        visit.notice = f"{proposal}: {decision}. Its line is not written yet: {error}"
-        return "review"
-    _note_change(agent, visit, commit, f"{proposal}: {decision}.")
-    return "review"
+        visit.notice = f"{DONE[decision]} {proposal}. Its line is not written yet: {error}"
+        return place
+    _note_change(agent, visit, commit, f"{DONE[decision]} {proposal}.")
+    return place
+
+
+def _place_after(agent: MemoryAgent, proposal: str) -> str:
+    """Returns where the review goes on: at the proposal behind this one."""
+    ids = [pending.proposal_id for pending in agent.pending()]
+    later_ids = ids[ids.index(proposal) + 1 :] if proposal in ids else []
+    return f"review#{later_ids[0]}" if later_ids else "review"
 
 
 def _check_wording(agent: MemoryAgent, proposal: str, shown: str) -> None:
@@ -71,14 +82,14 @@ def _note_change(agent: MemoryAgent, visit: Visit, commit: str | None, notice: s
 def correct(agent: MemoryAgent, visit: Visit, form: Form) -> str:
     """Replaces the text of a memory."""
     noted = agent.remember(form.get("text", ""), instead_of=form.get("memory", ""))
-    visit.notice = f"{short_id(noted.memory_id)} replaces {short_id(noted.replaces or '')}."
+    visit.notice = f"“{noted.text}” replaces {short_id(noted.replaces or '')}. {LATER}"
     return f"explain?target={quote(noted.memory_id)}"
 
 
 def remember(agent: MemoryAgent, visit: Visit, form: Form) -> str:
     """Saves a fact."""
     noted = agent.remember(form.get("text", ""), project=form.get("project", ""))
-    visit.notice = f"Saved as {short_id(noted.memory_id)}."
+    visit.notice = f"Saved: “{noted.text}” {LATER}"
     return f"explain?target={quote(noted.memory_id)}"
 
 
@@ -99,7 +110,9 @@ def forget(agent: MemoryAgent, _: Visit, form: Form) -> dict[str, Any]:
     is_applied = form.get("apply") == "yes"
     has_history = form.get("history") == "yes"
     forgetting = agent.forget(target, apply=is_applied, history=has_history)
-    return {"forgetting": forgetting, "target": target}
+    # A memory that is forgotten has no id any more; commits hold its text.
+    texts = [memory.text for memory in forgetting.memories] if target.startswith("mem_") else []
+    return {"forgetting": forgetting, "target": target, "in_history": next(iter(texts), target)}
 
 
 ACTIONS: dict[str, Action] = {

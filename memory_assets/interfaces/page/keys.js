@@ -39,4 +39,5 @@ document.addEventListener("focusin", (event) => {
   if (place >= 0) current = place;
 });
 
-if (proposals.length) move(0);
+const linked = proposals.findIndex((proposal) => "#" + proposal.id === location.hash);
+if (proposals.length) move(Math.max(linked, 0));

@@ -90,6 +90,11 @@ class Forgetting:
         return self.proof is not None and not self.proof.has_matches
 
     @property
+    def is_in_history(self) -> bool:
+        """Whether the second search found it in git, which erasing the history would change."""
+        return self.proof is not None and any(place.kind == GIT for place in self.proof.places)
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """What still contains it, and what is left to do by hand."""
         return (*self._remaining(self.proof), *self._on_servers()) if self.proof else ()

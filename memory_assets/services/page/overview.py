@@ -9,6 +9,7 @@ import polars as pl
 from memory_assets.schema.protocols import Row
 from memory_assets.services.search.brief_inputs import OpenWork, open_work
 from memory_assets.services.search.named import gone_marks
+from memory_assets.stages.embed.present import read_present
 from memory_assets.store.store import Store
 
 COLUMNS = (
@@ -101,8 +102,7 @@ class MemoryPage:
 
 def overview_of(store: Store, project: str, now: datetime) -> Overview:
     """Returns what is known of the project and of all; of every project without one."""
-    memories = store.tables.scan("memories").select(COLUMNS)
-    memories = memories.filter(pl.col("kind") == "fact", _is_about(project)).collect()
+    memories = _present(store).filter(pl.col("kind") == "fact", _is_about(project))
     active = memories.filter(state="active")
     marks = gone_marks(store.tables)
     groups = [
@@ -135,7 +135,7 @@ def list_memories(
     filters |= {"state": (state,)}
     wanted = [pl.col(name).is_in(values) for name, values in filters.items() if any(values)]
     is_listed = (pl.col("kind") == "fact") & (pl.col("state") != "forgotten")
-    rows = store.tables.scan("memories").select(COLUMNS).filter(is_listed, *wanted).collect()
+    rows = _present(store).filter(is_listed, *wanted)
     page_count = max(-(-rows.height // PAGE_ROWS), 1)
     page = min(max(page, 1), page_count)
     latest = rows.sort("event_at", "id", descending=True).slice((page - 1) * PAGE_ROWS, PAGE_ROWS)
@@ -147,6 +147,11 @@ def project_names(store: Store) -> list[str]:
     counts = store.tables.scan("memories").filter(pl.col("project") != "")
     counts = counts.group_by("project").len().sort("len", "project", descending=[True, False])
     return counts.collect()["project"].to_list()
+
+
+def _present(store: Store) -> pl.DataFrame:
+    """Returns the memories with what was saved, corrected and forgotten since the last update."""
+    return read_present(store.tables, store.ledger).select(COLUMNS)
 
 
 def _is_about(project: str) -> pl.Expr:

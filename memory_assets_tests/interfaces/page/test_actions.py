@@ -25,6 +25,10 @@ class BusyAgent:
     def proposals(self, *proposal_ids: str) -> list[SimpleNamespace]:
         return [SimpleNamespace(text="Use uv.")]
 
+    def pending(self) -> list[SimpleNamespace]:
+        ids = ("p-20260803-000", "p-20260803-001", "p-20260803-002")
+        return [SimpleNamespace(proposal_id=id) for id in ids]
+
     def write_decided(self) -> None:
         raise StoreBusyError("Another process writes.")
 
@@ -35,10 +39,10 @@ class BusyAgent:
 def test_a_decision_of_a_busy_store_is_made_and_can_be_undone(visit: Visit):
     agent = BusyAgent()
     form = {"proposal": "p-20260803-001", "decision": "approve", "shown": "Use uv."}
-    assert decide(agent, visit, form) == "review"  # type: ignore[arg-type]
+    assert decide(agent, visit, form) == "review#p-20260803-002"  # type: ignore[arg-type]
     assert agent.decided == visit.decided == ["p-20260803-001"]
     assert visit.notice == (
-        "p-20260803-001: approve. Its line is not written yet: Another process writes."
+        "Approved p-20260803-001. Its line is not written yet: Another process writes."
     )
     with pytest.raises(StoreBusyError):
         undo(agent, visit, {})  # type: ignore[arg-type]

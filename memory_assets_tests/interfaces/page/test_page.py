@@ -129,7 +129,7 @@ def test_approving_by_a_click_writes_the_line_and_shows_the_change(tab: Any, sto
     assert TURNS[2] in tab.locator("blockquote").first.inner_text()
     tab.get_by_role("button", name="Approve").click()
     notice = tab.get_by_role("status").inner_text()
-    assert f"{PROPOSAL}: approve." in notice and FACT in notice and "adds" in notice
+    assert f"Approved {PROPOSAL}." in notice and FACT in notice and "adds" in notice
     assert "No proposal is pending." in main_text(tab)
     assert [line.endswith(FACT) for line in entries(store)] == [True]
 
@@ -140,7 +140,7 @@ def test_a_proposal_whose_archive_is_damaged_can_still_be_decided(tab: Any, stor
     write(store, "messages", DAY.isoformat(), *missing)
     assert "which is not in the catalog" in open_view(tab, "Review")
     tab.get_by_role("button", name="Reject").click()
-    assert f"{PROPOSAL}: reject." in tab.get_by_role("status").inner_text()
+    assert f"Rejected {PROPOSAL}." in tab.get_by_role("status").inner_text()
 
 
 def test_undo_takes_a_decision_back_and_its_line_too(tab: Any, store: Store):
@@ -158,7 +158,7 @@ def test_a_key_rejects_a_proposal_without_changing_a_file(tab: Any, store: Store
     open_view(tab, "Review")
     tab.keyboard.press("r")
     notice = tab.get_by_role("status").inner_text()
-    assert f"{PROPOSAL}: reject." in notice and FACT not in notice
+    assert f"Rejected {PROPOSAL}." in notice and FACT not in notice
     assert entries(store) == []
     (event,) = store.ledger.events(["proposal.rejected"])
     assert event.target == PROPOSAL
@@ -172,7 +172,7 @@ def test_a_reworded_proposal_waits_with_its_new_wording(tab: Any, store: Store):
     tab.get_by_role("button", name="Save the wording").click()
     assert "has a new wording" in tab.get_by_role("status").inner_text()
     tab.get_by_role("button", name="Approve").click()
-    tab.get_by_text("approve.").wait_for()
+    tab.get_by_text(f"Approved {PROPOSAL}.").wait_for()
     (line,) = entries(store)
     assert line.endswith("Install packages with uv; pip is for nothing.")
 
@@ -193,7 +193,7 @@ def test_keys_move_between_proposals_and_decide_the_one_in_focus(tab: Any, store
     tab.keyboard.press("j")
     tab.keyboard.press("j")
     tab.keyboard.press("r")
-    tab.get_by_text(f"{ids[1]}: reject.").wait_for()
+    tab.get_by_text(f"Rejected {ids[1]}.").wait_for()
     rejected = [event.target for event in store.ledger.events(["proposal.rejected"])]
     assert rejected == [ids[1]]
 
@@ -220,11 +220,18 @@ def test_a_memory_is_corrected_and_the_new_text_is_found(tab: Any):
     tab.get_by_text("Correct it").click()
     tab.get_by_label("What is right instead").fill("Use uv and pipx, never pip.")
     tab.get_by_role("button", name="Replace it").click()
-    assert f"replaces mem_{MEMORY.replace('-', '')[:12]}" in tab.get_by_role("status").inner_text()
+    assert (
+        f"” replaces mem_{MEMORY.replace('-', '')[:12]}" in tab.get_by_role("status").inner_text()
+    )
     tab.keyboard.press("/")
     tab.keyboard.type("how do we install packages")
     tab.keyboard.press("Enter")
     assert "Use uv and pipx, never pip." in main_text(tab)
+    tab.get_by_role("heading", name="Search", exact=True).wait_for()
+    corrected = tab.locator(".results li").filter(has_text="Use uv and pipx, never pip.")
+    assert corrected.get_by_role("link").all_inner_texts() == ["Where it comes from"]
+    assert "Use uv and pipx, never pip." in open_view(tab, "Memories")
+    assert tab.locator("li").filter(has_text=FACT).get_by_text("superseded").count() == 1
 
 
 def test_a_fact_is_saved_from_the_first_page(tab: Any):
@@ -232,7 +239,7 @@ def test_a_fact_is_saved_from_the_first_page(tab: Any):
         "The release train leaves on Thursday."
     )
     tab.get_by_role("button", name="Save").click()
-    assert "Saved as mem_" in tab.get_by_role("status").inner_text()
+    assert "Saved: “" in tab.get_by_role("status").inner_text()
     assert tab.locator(".statement").inner_text() == "The release train leaves on Thursday."
 
 
@@ -262,6 +269,20 @@ def test_forgetting_shows_what_holds_it_first_and_erases_it_on_the_second_click(
     assert heading(tab) == "Forgotten"
     assert "files and objects of git were searched again" in main_text(tab)
     assert FACT not in str(store.tables.read("memories").to_dicts())
+
+
+def test_what_older_commits_hold_is_erased_by_one_more_click(tab: Any, store: Store):
+    open_view(tab, "Review")
+    tab.keyboard.press("a")
+    tab.get_by_role("status").wait_for()
+    tab.get_by_role("link", name="Home").click()
+    tab.get_by_role("link", name=FACT).first.click()
+    tab.get_by_role("button", name="Forget it").click()
+    tab.get_by_role("button", name="Erase it for good").click()
+    tab.get_by_role("button", name="Erase it from the git history too").click()
+    assert "still contain it" not in main_text(tab)
+    assert heading(tab) == "Forgotten"
+    assert tab.get_by_role("button", name="Erase it from the git").count() == 0
 
 
 def test_files_are_shown_as_they_are_with_what_is_known_of_each_line(tab: Any, store: Store):
@@ -364,7 +385,7 @@ def test_every_view_can_be_read_without_scripts(chromium: Any, served: Served):
         assert tab.locator("h1").inner_text()
     tab.get_by_role("navigation").get_by_role("link", name="Review").click()
     tab.get_by_role("button", name="Reject").click()
-    assert f"{PROPOSAL}: reject." in tab.get_by_role("status").inner_text()
+    assert f"Rejected {PROPOSAL}." in tab.get_by_role("status").inner_text()
     context.close()
 
 
