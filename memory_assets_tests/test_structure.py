@@ -25,7 +25,7 @@ from memory_assets_tests.structure import (
 CODE_LINES = 75_438
 CORE_LINES = 63_504
 """Lines of code without optional capabilities."""
-TEST_LINES = 48_508
+TEST_LINES = 48_511
 WORDS = 28_833
 ALTERNATIVES = 11_259
 MASKING_ALTERNATIVES = 1_211
