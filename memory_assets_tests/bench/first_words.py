@@ -15,7 +15,6 @@ from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 
-from memory_assets_tests.bench.pipeline import environment
 from memory_assets_tests.bench.row import Row, run
 from memory_assets_tests.bench.transcripts import folder
 
@@ -29,6 +28,9 @@ MOST_SECONDS = 10.0
 
 def first_words(small: bool = False) -> list[Row]:
     """Returns the CPU a megabyte and the seconds until every word can be found, and those of FTS5."""
+    # It imports Dagster, which the measured processes do not need.
+    from memory_assets_tests.bench.pipeline import environment
+
     with tempfile.TemporaryDirectory(prefix="bench-words-") as name:
         home = Path(name)
         sources, megabytes = draw(home / "sources", small)
