@@ -36,6 +36,7 @@ HARNESS = {"claude": "claude_code", "codex": "codex", "pi": "pi", "pi-0.87": "pi
 FACT = "Use uv, never pip, to install packages."
 BRIEFING = "# Briefing"
 FIRST = "From now on, always run `make tides` before you deploy the predictor."
+ABOUT_FIRST = "What do I run before I deploy the predictor?"
 TOOL = "Ask your memory, please."
 NEAR = "How should I install packages with uv or pip?"
 AFTER, RESUMED, FORKED = "What was compacted?", "What was resumed?", "What was forked?"
@@ -124,11 +125,11 @@ def _store() -> Store:
     return agent.store
 
 
-def model(program: str, store: Path) -> Any:
+def model(program: str, store: Path, question: str = QUESTION) -> Any:
     """Calls the memory's tool once when it is asked to, in the way of each client, and understands everything."""
-    recall = {"question": QUESTION}
+    recall = {"question": question}
     command = (
-        f"{sys.executable} -P -m memory_assets.interfaces.entry recall '{QUESTION}' --store {store}"
+        f"{sys.executable} -P -m memory_assets.interfaces.entry recall '{question}' --store {store}"
     )
     tool = "mcp__memory__memory_recall"
     script = {
@@ -219,10 +220,31 @@ def _assert_remembered(person: Person, program: str, sessions: set[str]) -> None
     )
     said = person.store.tables.read("messages").filter(author="assistant")
     assert said["model"].null_count() == said["harness_version"].null_count() == 0
-    found = MemoryAgent().recall(
-        "What do I run before I deploy the predictor?", now=datetime.now(UTC)
-    )
+    found = MemoryAgent().recall(ABOUT_FIRST, now=datetime.now(UTC))
     assert FIRST in [one.text for one in found.results]
+
+
+@pytest.mark.parametrize(
+    "pair", sampled([("claude", "pi"), ("codex", "claude"), ("pi", "codex")], 1)
+)
+def test_what_was_said_in_one_client_is_recalled_in_another(pair: tuple[str, str], tmp_path: Path):
+    told_in, asked_in = pair
+    answer = {}
+    with stream(lambda body: answer["model"](body)) as api:
+        person = Person(tmp_path, client(told_in), api)
+        person.environ["PATH"] = f"{client(asked_in)}{os.pathsep}{person.environ['PATH']}"
+        answer["model"] = lambda _: "Understood."
+        hold_session(told_in, person.environ, person.work, FIRST)
+        person.environ["MEMORY_NOW"] = (datetime.now(UTC) + timedelta(hours=3)).isoformat()
+        for command in ("ingest", "hooks install"):
+            person.memory(*command.split())
+        if asked_in == "codex":
+            trust(person.home / ".codex")
+        answer["model"] = model(asked_in, person.store.root, ABOUT_FIRST)
+        hold_session(asked_in, person.environ, person.work, TOOL)
+        last = next(seen_by(body) for body in reversed(api.questions()) if TOOL in seen_by(body))
+    assert FIRST not in last.partition(TOOL)[0]
+    assert FIRST in last.partition(TOOL)[2]
 
 
 DISTIL = "mcp__memory__memory_distill"
