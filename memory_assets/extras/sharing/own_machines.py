@@ -1,10 +1,13 @@
-"""Exchanges archive and ledger between two stores of one person, such as on a laptop and a desktop.
+"""Exchanges archive, models' answers and ledger between two stores of one person, such as on a
+laptop and a desktop.
 
 Sessions are pushed as to a shared memory, but ids, times, owner and bytes stay as they are, and the
 events of the ledger follow: afterwards, both stores build the same tables. What either side forgot
 is exchanged first, and erased on the other side. The side that sends asks, the other one answers:
 
     forgotten   {"events": […]}   erases what these forgot; returns what was forgotten here
+    answers                       the names of the answers that this side has
+    answer      {"answers": {…}}  stores the answers
     push?…                        the pieces that this side has, or their digest
     push        a `Push`          archives the pieces
     ledger                        the ids of the events that this side has
@@ -24,8 +27,10 @@ from dataclasses import replace
 from typing import Any
 
 import orjson
+from pydantic import TypeAdapter
 
 from memory_assets.errors import PushError, QuotaError
+from memory_assets.extras.sharing.own_answers import answer_names, take_in_answers, texts_of
 from memory_assets.extras.sharing.pieces import (
     LONGEST_PIECE,
     Held,
@@ -65,8 +70,10 @@ OF_MACHINE = frozenset({WORDS_ERASED, PUT_ASIDE, "project.published"})
 blocks that were published into its own projects.
 """
 
-EVENTS_CHARS = 30_000_000
-"""Characters of events that are sent together: the other side reads its ledger again for each."""
+BODY_CHARS = 30_000_000
+"""Characters of events or answers that are sent together: the other side reads its ledger again for
+each.
+"""
 
 NOTED = (
     "is_own raw_hmac created_at changed_at content_at content_until masked_count masking_version"
@@ -77,6 +84,8 @@ SPARE_BYTES = 200_000_000
 """Bytes that another machine leaves free on the disk."""
 
 _NAMES = re.compile(rb"[\w@-]+")
+_ANSWERS = TypeAdapter(dict[str, str])
+"""Name → text of an answer's file."""
 
 
 class OwnPusher(Pusher):
@@ -88,13 +97,24 @@ class OwnPusher(Pusher):
         self._connection = connection
         forgotten = store.ledger.events([WORDS_FORGOTTEN])
         _forget(store, self._ask("forgotten", forgotten)["events"])
+        self._send_answers()
         pushed = self._push(connection)
         present = {*self._ask("ledger")["ids"]}
         sendable = _sendable(store, present)
         count = 0
-        for events in batches(sendable, lambda event: len(str(event)), EVENTS_CHARS, sys.maxsize):
+        for events in batches(sendable, lambda event: len(str(event)), BODY_CHARS, sys.maxsize):
             count += self._ask("events", events)["new"]
         return replace(pushed, events=count)
+
+    def _send_answers(self) -> None:
+        """Sends the answers before the sessions that they are about: no question about these is
+        asked there in between.
+        """
+        present = {*self._ask("answers")["names"]}
+        names = (name for name in _sendable_answers(self._store) if name not in present)
+        texts = texts_of(self._store, names)
+        for answers in batches(texts, lambda pair: len(pair[1]), BODY_CHARS):
+            self._data_of(self._connection.send("answer", orjson.dumps({"answers": dict(answers)})))
 
     def _ask(self, path: str, events: Sequence[Event] = ()) -> dict[str, Any]:
         body = orjson.dumps({"events": list(map(vars, events))})
@@ -128,6 +148,10 @@ def answer(store: Store, path: str, body: Any) -> Any:
         return _holdings(store, is_listed="listed" in path)
     if path == "push":
         return _take_in(store, body)
+    if path == "answers":
+        return {"names": answer_names(store)}
+    if path == "answer":
+        return {"new": take_in_answers(store, _ANSWERS.validate_python(body["answers"]))}
     if path == "ledger":
         return {"ids": [event.id for event in store.ledger.events()]}
     if path == "events":
@@ -222,6 +246,22 @@ def _sendable(store: Store, present: set[str]) -> Iterator[Event]:
         is_private = not private.isdisjoint(map(bytes.decode, words))
         if not is_private and _may_leave(event, sharing(store.settings).push_projects):
             yield with_place(event, place)
+
+
+def _sendable_answers(store: Store) -> list[str]:
+    """Returns the names of the answers that may leave: where anything stays here, only those that
+    are about sessions that may leave, and about nothing else.
+    """
+    private = {*_private_names(store)}
+    names = answer_names(store)
+    if not private:
+        return names
+    rows = store.tables.read("observer_answers", columns=["answer", "session_id"])
+    about = rows.group_by("answer").agg("session_id").rows()
+    public = {
+        answer for answer, sessions in about if private.isdisjoint(map(_session_of, sessions))
+    }
+    return [name for name in names if name in public]
 
 
 def _may_leave(event: Event, names: Sequence[str]) -> bool:

@@ -14,8 +14,13 @@ from memory_assets.errors import PushError
 from memory_assets.extras.sharing import ssh
 from memory_assets.extras.sharing.pieces import MOST_BYTES, pack
 from memory_assets.extras.sharing.ssh import MAGIC, Wire, serve_folder
+from memory_assets.memory import MemoryAgent
+from memory_assets.schema.protocols import ModelAnswer
+from memory_assets.stages.capture.index import index_sources
+from memory_assets.stages.distill.model.answers import AnswerKey, AnswerStore, StoredAnswer
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
+from memory_assets.text.checksums import with_checksum
 from memory_assets_tests.stages.capture.sessions import lines, user
 
 KEY = "ab" * 32
@@ -111,6 +116,47 @@ def test_what_is_well_formed_is_taken_in(store: Store, monkeypatch: pytest.Monke
     assert KEY.encode() in store.keys
 
 
+ABOUT = AnswerKey("material", "prompt", "scripted-1", "max_tokens=8000", "serialise/2")
+
+
+def answer_file(text: str) -> str:
+    """The text of a stored answer's file."""
+    moment = "2026-08-03T09:00:00+00:00"
+    answer = ModelAnswer(text, "scripted-1", 1, 1)
+    row = {**vars(StoredAnswer(ABOUT, answer, moment)), "key": vars(ABOUT), "answer": vars(answer)}
+    return with_checksum(orjson.dumps(row)).decode()
+
+
+def answers(name: str, text: str) -> bytes:
+    return request("answer", {"answers": {name: text}})
+
+
+def test_answers_of_models_are_stored_once_without_what_was_forgotten(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+):
+    talk(monkeypatch, hello(), push(piece()))
+    index_sources(store.archive, store.tables)
+    MemoryAgent(store.settings).forget("on Fridays", apply=True)
+    said = answer_file("<facts>Nobody pushes on Fridays.</facts>")
+    again = answer_file("<facts>Another text.</facts>")
+    _, replies = talk(
+        monkeypatch,
+        hello(),
+        answers(ABOUT.name, said),
+        answers(ABOUT.name, again),
+        answers(f"triage/{ABOUT.name}", again),
+        request("answers", None),
+    )
+    assert [reply["data"] for reply in replies[1:]] == [
+        {"new": 1},
+        {"new": 0},
+        {"new": 1},
+        {"names": [ABOUT.name, f"triage/{ABOUT.name}"]},
+    ]
+    stored = AnswerStore(store.answers).read(ABOUT)
+    assert stored and stored.answer.text == "<facts>Nobody pushes **********.</facts>"
+
+
 def tombstone(**more: Any) -> dict[str, Any]:
     return {"tombstones": [{"digest": "a", "words": 1, "anchor": "b", "place": 0, **more}]}
 
@@ -160,6 +206,17 @@ def refused() -> dict[str, tuple[bytes, str]]:
         ),
         "a recall without memories": (events(event("memory.recalled", payload={})), "no event"),
         "a kind that is none": (events(event("../x")), "no event"),
+        "an answer outside of the store": (answers(f"../../{ABOUT.name}", "{}"), "no name of an"),
+        "an answer of no question": (
+            answers("0" * 24 + "-" + "0" * 16, answer_file("x")),
+            "inputs of another",
+        ),
+        "an answer that was changed": (
+            answers(ABOUT.name, answer_file("x").replace('"x"', '"y"')),
+            "checksum",
+        ),
+        "an answer without its fields": (answers(ABOUT.name, "{}"), "field is missing"),
+        "answers that are none": (request("answer", {"answers": [1]}), "cannot be understood"),
         "no id": (events(event(id="")), "no event"),
     }
 

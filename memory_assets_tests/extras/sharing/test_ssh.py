@@ -46,6 +46,8 @@ from memory_assets_tests.extras.sharing.ssh_server import (
     memory_command,
     ssh_server,
 )
+from memory_assets_tests.journeys.test_model_journey import about_windows, dutiful, variables
+from memory_assets_tests.messages_api import serve
 from memory_assets_tests.once import TEST_ALL
 from memory_assets_tests.stages.capture.pipeline import derive, intake, state
 from memory_assets_tests.stages.capture.sessions import dialogue, lines, transcript, user
@@ -635,6 +637,35 @@ def test_both_distil_the_same_tables_and_write_the_same_memory_md(
     assert facts <= {*laptop.store.tables.read("memories")["text"]}
     written = [entries(computer) for computer in computers]
     assert written[0] == written[1] and "Always run the smoke tests." in written[0]
+
+
+@pytest.mark.slow
+def test_what_a_model_answered_is_known_on_both_and_asked_once(
+    laptop: Computer, desktop: Computer, monkeypatch: pytest.MonkeyPatch
+):
+    laptop.given["push_projects"] = ["*", "!diary"]
+    laptop.write("public", 30)
+    laptop.say("public", "We moved from npm to pnpm.")
+    laptop.write("secret", 30, folder="/home/mira/diary")
+    with serve(dutiful) as api:
+        for name, value in variables(api).items():
+            monkeypatch.setenv(name, value)
+        launch.ingest(laptop.store)
+        exchange(laptop.store, URL)
+        asked = len(about_windows(api))
+        sent = [path.read_text() for path in desktop.store.answers.glob("*.json")]
+        assert 0 < len(sent) < asked
+        assert "secret" not in "".join(sent)
+        (desktop.home / "transcripts").mkdir()
+        launch.ingest(desktop.store)
+        assert len(about_windows(api)) == asked
+    facts = desktop.store.tables.read("observations").filter(kind="fact")
+    assert "The owner: “We moved from npm to pnpm.”" in str(facts["text"].to_list())
+    answers = desktop.store.tables.read("observer_answers").to_dicts()
+    assert answers
+    assert not [
+        row for row in answers if row not in laptop.store.tables.read("observer_answers").to_dicts()
+    ]
 
 
 @pytest.mark.slow

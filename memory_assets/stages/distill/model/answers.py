@@ -187,15 +187,24 @@ def read_answer(path: Path) -> StoredAnswer:
     was written.
     """
     try:
-        content = path.read_bytes()
-        row: dict[str, Any] = json.loads(content)
-        if not is_intact(content):
-            raise ValueError("its bytes do not fit its checksum")
-        at = datetime.fromisoformat(row["asked_at"]).astimezone(UTC)
-        key, answer = AnswerKey(**row["key"]), ModelAnswer(**row["answer"])
-        return StoredAnswer(key, answer, at, tuple(row["shown_ids"]), row.get("fault", ""))
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        return parse_answer(path.read_bytes())
+    except (OSError, ValueError) as error:
         raise StoreError(
             f"Cannot read the stored answer {path}: {error}. Delete the file to ask the "
             "model again."
         ) from error
+
+
+def parse_answer(content: bytes) -> StoredAnswer:
+    """Returns the answer in the bytes of a file; raises `ValueError` for malformed or changed
+    ones.
+    """
+    row: dict[str, Any] = json.loads(content)
+    if not is_intact(content):
+        raise ValueError("its bytes do not fit its checksum")
+    try:
+        at = datetime.fromisoformat(row["asked_at"]).astimezone(UTC)
+        key, answer = AnswerKey(**row["key"]), ModelAnswer(**row["answer"])
+        return StoredAnswer(key, answer, at, tuple(row["shown_ids"]), row.get("fault", ""))
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"a field is missing or unknown ({error})") from error
