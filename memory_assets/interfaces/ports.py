@@ -3,7 +3,6 @@
 import contextlib
 import ipaddress
 import socket
-from urllib.parse import urlsplit
 
 from memory_assets.errors import StoreError
 
@@ -49,15 +48,6 @@ def address_of(listener: socket.socket, *, is_secure: bool = False) -> str:
     scheme = "https" if is_secure else "http"
     url_host = f"[{host}]" if ":" in host else host  # IPv6 is written in brackets
     return f"{scheme}://{url_host}:{port}"
-
-
-def answers(address: str) -> bool:
-    """Returns whether something listens at an address of this machine."""
-    parts = urlsplit(address)
-    place = (parts.hostname or "", parts.port or 0)
-    with contextlib.suppress(OSError), socket.create_connection(place, timeout=1.0):
-        return True
-    return False
 
 
 def is_loopback(host: str) -> bool:

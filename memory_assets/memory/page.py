@@ -66,6 +66,11 @@ def new_link(root: str | Path) -> str:
     return page_links.new_link(Path(root))
 
 
+def is_served(root: str | Path) -> bool:
+    """Returns whether the page is served now."""
+    return page_links.is_served(Path(root))
+
+
 def use_link(root: str | Path, key: str) -> bool:
     """Uses a link up; returns False if it was used already, is too old or unknown."""
     return page_links.use(Path(root), key)

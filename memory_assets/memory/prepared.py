@@ -6,7 +6,7 @@ Imports only the standard library. A missing file is no error: its text is empty
 import os
 import time
 
-from memory_assets.stages.deliver.silence import alarm, failed_run
+from memory_assets.stages.deliver.silence import alarm, failed_run, waits_too_long
 from memory_assets.store import ready
 from memory_assets.store.ready import BRIEFING as BRIEFING
 from memory_assets.store.ready import REVIEW as REVIEW
@@ -83,9 +83,10 @@ def render_status_line(root: str) -> str:
     table = os.path.join(root, MEMORIES)
     if os.path.isfile(table):
         parts.append(f"{_age(table)} old")
-    warning = alarm(root)
-    if warning:
-        parts.append("⚠ a run failed" if warning == failed_run(root) else "⚠ input waits")
+    if waits_too_long(root, time.time()):
+        parts.append("⚠ input waits")
+    elif failed_run(root):
+        parts.append("⚠ a run failed")
     return "memory: " + " · ".join(parts)
 
 

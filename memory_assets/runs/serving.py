@@ -11,7 +11,6 @@ next one.
 import atexit
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -27,7 +26,7 @@ from memory_assets.runs.worker import Worker
 from memory_assets.services.settings.which_store import environment_of, read_again
 from memory_assets.store import page_links
 from memory_assets.store.service_log import copy_lines, log_path
-from memory_assets.store.sockets import HAS_SOCKETS
+from memory_assets.store.sockets import HAS_SOCKETS, is_listening
 from memory_assets.store.store import Store
 from memory_assets.text.files import text_of
 
@@ -314,7 +313,7 @@ class DagsterUi:
         return self._has_answered or time.monotonic() > self._started_at + PATIENCE_SECONDS
 
     def _tell_when_it_answers(self) -> None:
-        if not self._has_answered and answers(self._port):
+        if not self._has_answered and is_listening(self._port):
             self._has_answered = True
             self._tell(
                 f"The Dagster UI answers at http://{HOST}:{self._port}; its log is {self._log}."
@@ -353,13 +352,6 @@ class DagsterUi:
         first = first_day_of(self._store)
         if first < self._first_day and reload_code_location(self._port):
             self._first_day = first
-
-
-def answers(port: int) -> bool:
-    """Returns whether something listens on the port; the UI does once it has loaded the assets."""
-    with suppress(OSError), socket.create_connection((HOST, port), timeout=TICK_SECONDS):
-        return True
-    return False
 
 
 def kill_group(leader: int) -> None:

@@ -13,7 +13,9 @@ import secrets
 import time
 from contextlib import suppress
 from pathlib import Path
+from urllib.parse import urlsplit
 
+from memory_assets.store.sockets import is_listening
 from memory_assets.text.files import text_of, write_atomically
 
 FOLDER = Path("built", "page")
@@ -48,6 +50,12 @@ def new_link(root: Path) -> str:
     key = secrets.token_urlsafe(32)
     write_atomically(root / FOLDER / _hash(key), b"")
     return f"{address}/enter?key={key}"
+
+
+def is_served(root: Path) -> bool:
+    """Returns whether something listens where the page is noted to be served."""
+    address = text_of(root / FOLDER / ADDRESS).strip()
+    return bool(address) and is_listening(urlsplit(address).port or 0)
 
 
 def use(root: Path, key: str) -> bool:

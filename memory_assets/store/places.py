@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 CHECKOUT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 SETTINGS_FILE = "memory.toml"
+INSTANCE_FILE = "instance.json"
+"""File of a store with the zone of its days."""
+
 SAMPLE = "sample"
 """Folder of the bundled sample's store, below the data folder."""
 

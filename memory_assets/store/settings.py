@@ -7,6 +7,7 @@ similarity, decay rate) are constants and not settings.
 """
 
 import getpass
+import json
 import os
 import tomllib
 from collections.abc import Mapping
@@ -133,6 +134,17 @@ def _check_zone(name: str) -> str:
 def canonical_zone(name: str) -> str:
     """Returns the name of the zone; `UTC` for all names of UTC."""
     return "UTC" if name in UTC_NAMES else name
+
+
+def stored_zone(root: Path) -> str:
+    """Returns the zone of the days of the store in the folder; empty where there is none, or where
+    it cannot be read.
+    """
+    try:
+        zone = json.loads((root / places.INSTANCE_FILE).read_bytes())["timezone"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
+    return canonical_zone(zone) if isinstance(zone, str) else ""
 
 
 def _check_model(name: str) -> str:

@@ -88,6 +88,15 @@ def connect(folder: str) -> socket.socket | None:
         return None
 
 
+def is_listening(port: int) -> bool:
+    """Returns whether something of this machine listens on the port."""
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=CONNECT_SECONDS):
+            return True
+    except OSError:
+        return False
+
+
 def is_same_user(connection: socket.socket) -> bool:
     """Returns whether the process on the other side is of this user, or the system does not tell
     it.

@@ -43,7 +43,8 @@ from memory_assets.schema.extras import first_of
 from memory_assets.schema.protocols import SharedCopy
 from memory_assets.store import staged
 from memory_assets.store.ledger import RECALLED, WORDS_ERASED, Event, Ledger
-from memory_assets.store.settings import Settings, canonical_zone
+from memory_assets.store.places import INSTANCE_FILE
+from memory_assets.store.settings import Settings, stored_zone
 from memory_assets.store.write_locks import WriteLocks
 from memory_assets.text.files import make_folder, path_within, text_of, write_atomically, write_json
 from memory_assets.text.masking.records import mask_record
@@ -351,17 +352,14 @@ def _remove_branches(store: Store) -> None:
 
 def _check_zone(store: Store) -> None:
     """Writes the zone into a new store; raises `SettingsError` if the store has another one."""
-    path = store.root / "instance.json"
+    path = store.root / INSTANCE_FILE
     zone = store.settings.timezone
-    is_new = not path.is_file()
-    name = None if is_new else _read_json(path).get("timezone")
-    if not isinstance(name, str):
-        if not is_new:
+    stored = stored_zone(store.root)
+    if not stored:
+        if path.is_file():
             announce(f"{path} was damaged and is written again, with the zone {zone}.")
         write_json(path, {"timezone": zone})
-        return
-    stored = canonical_zone(name)
-    if stored != zone:
+    elif stored != zone:
         raise SettingsError(
             f"The days of {store.root} use the zone {stored}, but MEMORY_TIMEZONE is {zone}. Set "
             f"MEMORY_TIMEZONE={stored}, or run `memory data rebuild` to rebuild all days in {zone}."

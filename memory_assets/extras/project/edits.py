@@ -66,11 +66,12 @@ def published_files(store: Store) -> list[Path]:
 def plan_amendments(store: Store, triage: Triage) -> list[PlannedAmendment]:
     """Returns the amendments that edits of all published blocks ask for."""
     planned: list[PlannedAmendment] = []
+    statuses = triage.entry_statuses()
     for project, place in _places(store).items():
         # The check of published blocks names what cannot be read.
         with suppress(ReviewError):
             file = open_file(Path(place["root"]), place["file"])
-            planned += block_edits(store, project, file, triage.entry_statuses())
+            planned += block_edits(store, project, file, statuses)
     return planned
 
 
@@ -78,9 +79,10 @@ def problems_of_blocks(store: Store, triage: Triage) -> Iterator[tuple[str, str]
     """Yields each file whose block cannot be read, or is behind the project's entries, with the
     problem.
     """
+    statuses = triage.entry_statuses()
     for project, place in _places(store).items():
         root = Path(place["root"])
-        entries = {row.line for row in triage.entry_statuses() if row.path == path_of(project)}
+        entries = {row.line for row in statuses if row.path == path_of(project)}
         changed = [line for line in place["lines"] if line not in entries]
         try:
             file = open_file(root, place["file"])

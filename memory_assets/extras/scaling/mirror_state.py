@@ -11,13 +11,14 @@ import zstandard
 
 from memory_assets.errors import ObjectStoreError, StoreVersionError
 from memory_assets.schema.extras import added_folders
+from memory_assets.store.places import INSTANCE_FILE
 from memory_assets.text.files import Stamp, write_atomically
 
 VERSION = 1
 MANIFEST = "manifest.json.zst"
 STATE_FILE = "mirror.json"
 FOLDERS = ("ledger", "answers", "resources", *added_folders(), "tables")
-FILES = ("instance.json", "VERSION")
+FILES = (INSTANCE_FILE, "VERSION")
 """Folders and files that are kept in the object store; all others in the data folder belong to one
 machine.
 """

@@ -139,9 +139,9 @@ def page(
 
     root = MemoryAgent().store.root
     if link:
-        url = memory_page.new_link(root)
-        if not ports.answers(url):
+        if not memory_page.is_served(root):
             raise StoreError("No page is served now. Run `memory serve page`, or `memory up`.")
+        url = memory_page.new_link(root)
         return Reply({"url": url}, [f"Open {url} (it works once, within 15 minutes)."])
     from memory_assets.interfaces.page.app import application
 

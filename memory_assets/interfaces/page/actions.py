@@ -23,26 +23,26 @@ def decide(agent: MemoryAgent, visit: Visit, form: Form) -> str:
     """Approves, rejects or rewords a proposal; its line is in its file before this returns."""
     proposal = form.get("proposal", "")
     decision = form.get("decision", "")
+    if decision == "edit":
+        agent.edit(proposal, form.get("text", ""), triage=False)
+        visit.notice = f"{proposal} has a new wording, and still waits for your approval."
+        return f"review#{proposal}"
+    if decision not in DONE:
+        raise QuestionError(f"decision must be approve, reject or edit, not {decision[:80]!r}.")
     place = _place_after(agent, proposal)
     commit = agent.last_commit()
     if decision == "approve":
         _check_wording(agent, proposal, form.get("shown", ""))
         agent.approve(proposal, triage=False)
-    elif decision == "reject":
-        agent.reject(proposal, reason=form.get("reason", ""), triage=False)
-    elif decision == "edit":
-        agent.edit(proposal, form.get("text", ""), triage=False)
-        visit.notice = f"{proposal} has a new wording, and still waits for your approval."
-        return f"review#{proposal}"
     else:
-        raise QuestionError(f"decision must be approve, reject or edit, not {decision[:80]!r}.")
+        agent.reject(proposal, reason=form.get("reason", ""), triage=False)
     visit.decided.append(proposal)
     try:
         agent.write_decided()
     except MemoryAssetsError as error:
         visit.notice = f"{DONE[decision]} {proposal}. Its line is not written yet: {error}"
-        return place
-    _note_change(agent, visit, commit, f"{DONE[decision]} {proposal}.")
+    else:
+        _note_change(agent, visit, commit, f"{DONE[decision]} {proposal}.")
     return place
 
 

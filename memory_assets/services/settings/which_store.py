@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 from memory_assets.store.places import SAMPLE, present_root
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from memory_assets.store.settings import Settings
 
 SAMPLE_OWNER = "Mira"
@@ -31,23 +29,14 @@ def present_settings() -> "Settings":
 
 def sample_settings(settings: "Settings") -> "Settings":
     """Returns the settings of the sample's own store, which keeps the zone it was built in."""
+    from memory_assets.store.settings import stored_zone
+
     data = settings.data / SAMPLE
     sources = str(data / "transcripts")
     people = {**settings.people, SAMPLE_HOME: SAMPLE_OWNER}
     changes = {"data": data, "sources": sources, "owner": SAMPLE_OWNER, "people": people}
-    changes["timezone"] = zone_of(data) or settings.timezone
+    changes["timezone"] = stored_zone(data) or settings.timezone
     return settings.of_folder().model_copy(update=changes)
-
-
-def zone_of(data: "Path") -> str:
-    """Returns the zone of the days of the store in the folder; empty where there is none, or where
-    it cannot be read.
-    """
-    try:
-        zone = json.loads((data / "instance.json").read_bytes())["timezone"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return ""
-    return str(zone)
 
 
 def read_again(settings: "Settings") -> "Settings":

@@ -20,6 +20,7 @@ from memory_assets.errors import StoreError, StoreVersionError
 from memory_assets.schema.extras import added_folders, places
 from memory_assets.services.settings.which_store import is_sample
 from memory_assets.services.sources.transcripts import EVER, SINCE_FILE, distilled_since
+from memory_assets.store.places import INSTANCE_FILE
 from memory_assets.store.store import VERSION, Store
 
 RELEASE = version("memory_assets")
@@ -35,7 +36,7 @@ LOGS = ("ledger/", "spool/", *(place.path for place in places() if place.is_log)
 OF_MACHINE = ("memory.toml", "hooks.json")
 """Files that stay as they are where the data folder has them already."""
 
-FILES = ("VERSION", "instance.json", SINCE_FILE, *OF_MACHINE)
+FILES = ("VERSION", INSTANCE_FILE, SINCE_FILE, *OF_MACHINE)
 OF_SAMPLE = ("transcripts",)
 """Folder that the sample's store has in addition."""
 

@@ -327,7 +327,7 @@ def _continues(file: TranscriptFile, ranges: Sequence[Range], keys: Sequence[byt
         for entry in _ranges_to_compare(ranges):
             skip_to(stream, entry.byte_from)
             raw = stream.read(entry.byte_to - entry.byte_from)
-            hashes = [hmac.new(key, raw, hashlib.sha256).hexdigest() for key in keys]
+            hashes = (hmac.new(key, raw, hashlib.sha256).hexdigest() for key in keys)
             if entry.raw_hmac not in hashes:
                 return False
     return True

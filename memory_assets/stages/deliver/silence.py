@@ -26,7 +26,7 @@ def ask_for_run(root: str, now: float | None = None) -> bool:
     """
     now = time.time() if now is None else now
     marker = os.path.join(root, ASKED)
-    if _silence(root, now) is None or not os.path.isfile(os.path.join(root, "VERSION")):
+    if waits_too_long(root, now) is None or not os.path.isfile(os.path.join(root, "VERSION")):
         return False
     if 0 <= now - changed_at(marker) / 1e9 < ASK_AGAIN_SECONDS:
         return False
@@ -44,10 +44,11 @@ def ask_for_run(root: str, now: float | None = None) -> bool:
 
 def alarm(root: str, now: float | None = None) -> str | None:
     """Returns the warning; None if all input is processed in time and no run failed."""
-    return _silence(root, time.time() if now is None else now) or failed_run(root)
+    return waits_too_long(root, time.time() if now is None else now) or failed_run(root)
 
 
-def _silence(root: str, now: float) -> str | None:
+def waits_too_long(root: str, now: float) -> str | None:
+    """Returns the warning about input that waits past its deadline."""
     return spool.alarm(root, now) or late_input(root, now)
 
 

@@ -6,19 +6,20 @@ from urllib.request import urlopen
 import pytest
 
 from memory_assets.interfaces.cli import app as cli
-from memory_assets.interfaces.ports import address_of, answers, free_port, listen
+from memory_assets.interfaces.ports import address_of, free_port, listen
 from memory_assets.memory import page
 from memory_assets.runs import serving
+from memory_assets.store.sockets import is_listening
 from memory_assets_tests.small_store import FACT, small_store
 
 PATIENCE = 60.0
 
 
-def wait_until(address: str, *, is_answering: bool) -> None:
+def wait_until(port: int, *, is_served: bool) -> None:
     until = time.monotonic() + PATIENCE
-    while answers(address) != is_answering and time.monotonic() < until:
+    while is_listening(port) != is_served and time.monotonic() < until:
         time.sleep(0.1)
-    assert answers(address) == is_answering
+    assert is_listening(port) == is_served
 
 
 def test_the_page_answers_while_the_store_is_served_and_ends_with_it():
@@ -28,14 +29,14 @@ def test_the_page_answers_while_the_store_is_served_and_ends_with_it():
     process = serving.KeptProcess([serving.PAGE, str(port)], {})
     process.keep()
     try:
-        wait_until(address, is_answering=True)
+        wait_until(port, is_served=True)
         with urlopen(f"{address}/style.css", timeout=PATIENCE) as _:
             pytest.fail("only the page that a link opens is answered")
     except OSError as refused:
         assert "403" in str(refused)
     finally:
         process.stop()
-    wait_until(address, is_answering=False)
+    wait_until(port, is_served=False)
     assert FACT in str(store.tables.read("memories").to_dicts())
 
 
