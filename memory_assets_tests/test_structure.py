@@ -25,7 +25,7 @@ from memory_assets_tests.structure import (
 CODE_LINES = 75_528
 CORE_LINES = 63_512
 """Lines of code without optional capabilities."""
-TEST_LINES = 48_511
+TEST_LINES = 48_599
 WORDS = 28_842
 ALTERNATIVES = 11_259
 MASKING_ALTERNATIVES = 1_211
