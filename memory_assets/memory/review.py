@@ -1,9 +1,9 @@
 """The verbs about proposals that wait for a decision."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from memory_assets.errors import ReviewError
+from memory_assets.errors import ReviewError, TranscriptError
 from memory_assets.memory.opening import OpenStore, despite_damage
 from memory_assets.schema import requests
 from memory_assets.services.review.proposals import (
@@ -19,6 +19,7 @@ from memory_assets.services.review.proposals import (
 if TYPE_CHECKING:
     from memory_assets.adapters.git_workspace import ChangedLine
     from memory_assets.stages.triage.contradictions import AdrContradiction
+    from memory_assets.stages.triage.explain import Explanation
 
 
 class ReviewVerbs(OpenStore):
@@ -29,9 +30,10 @@ class ReviewVerbs(OpenStore):
         """Returns the proposals that wait for a decision, and problems of REVIEW.md."""
         from memory_assets.services.review.open_triage import read_contradictions, read_review
 
-        count = sum(1 for _ in waiting_proposals(self.store, is_asked=False))
+        waiting = tuple(waiting_proposals(self.store, is_asked=False))
+        asked = tuple(proposal for proposal in waiting if proposal.expires_at)
         warnings = tuple(read_review(self.store).reading.warnings)
-        return Review(self.pending(), warnings, count, read_contradictions(self.store))
+        return Review(asked, warnings, len(waiting), read_contradictions(self.store))
 
     def contradictions(self) -> "tuple[AdrContradiction, ...]":
         """Returns the memories that contradict a document, such as a decision record in force."""
@@ -59,6 +61,28 @@ class ReviewVerbs(OpenStore):
     def proposals(self, *proposal_ids: str) -> tuple[Pending, ...]:
         """Returns these pending proposals; raises an error for one that is not pending."""
         return tuple(pending_of(self.store, proposal_ids))
+
+    def origins_of(
+        self, proposals: Sequence[Pending]
+    ) -> "Iterator[tuple[Pending, Explanation | TranscriptError]]":
+        """Yields each proposal with its provenance, or with why its words cannot be read."""
+        import polars as pl
+
+        from memory_assets.adapters.git_workspace import GitWorkspace
+        from memory_assets.stages.triage.current import read_proposals
+        from memory_assets.stages.triage.evidence import EvidenceTables
+        from memory_assets.stages.triage.explain import explain
+
+        store = self.store
+        is_wanted = pl.col("proposal_id").is_in([item.proposal_id for item in proposals])
+        tables = EvidenceTables(store.tables, read_proposals(store.tables).filter(is_wanted))
+        places = {"archive": store.archive, "workspace": GitWorkspace(store.workspace)}
+        for proposal in proposals:
+            try:
+                origin = explain(proposal.proposal_id, tables=tables, ledger=store.ledger, **places)
+                yield proposal, origin
+            except TranscriptError as error:  # the others can be decided all the same
+                yield proposal, error
 
     def lost(self) -> tuple[str, ...]:
         """Returns the proposals that vanished from REVIEW.md, if so many may be an accident."""

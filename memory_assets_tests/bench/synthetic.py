@@ -132,7 +132,7 @@ def _write_memories(store: Store, said: pl.DataFrame, random: Random) -> None:
     held = [
         random.choices(("active", "held", "superseded"), (90, 5, 5))[0] for _ in range(said.height)
     ]
-    _write(
+    write_part(
         store,
         "memories",
         said,
@@ -159,7 +159,7 @@ def _write_windows(store: Store, said: pl.DataFrame) -> None:
         .first()
         .with_columns(day=pl.col("event_at").dt.date())
     )
-    _write(
+    write_part(
         store,
         "windows",
         sessions,
@@ -170,7 +170,7 @@ def _write_windows(store: Store, said: pl.DataFrame) -> None:
 
 def _write_raw(store: Store, said: pl.DataFrame, day: date) -> None:
     said = said.with_columns(day=pl.lit(day))
-    _write(
+    write_part(
         store,
         "messages",
         said,
@@ -181,7 +181,7 @@ def _write_raw(store: Store, said: pl.DataFrame, day: date) -> None:
     )
     sessions = said.group_by("session_id", maintain_order=True).first()
     spoken = said.with_columns(message_id=_id("msg"), window_id=_id("w", PER_SESSION))
-    _write(
+    write_part(
         store,
         "passages",
         spoken,
@@ -190,7 +190,7 @@ def _write_raw(store: Store, said: pl.DataFrame, day: date) -> None:
         number=pl.lit(0),
         char_to=pl.col("text").str.len_chars(),
     )
-    _write(
+    write_part(
         store,
         "segments",
         sessions,
@@ -204,8 +204,8 @@ def _write_raw(store: Store, said: pl.DataFrame, day: date) -> None:
 
 def _write_vectors(store: Store, said: pl.DataFrame, day: date) -> None:
     distinct = said.filter("is_first").with_columns(day=pl.lit(day))
-    _write(store, "embeddings", distinct, dimension=pl.col("vector").list.len())
-    _write(store, "passage_vectors", distinct)
+    write_part(store, "embeddings", distinct, dimension=pl.col("vector").list.len())
+    write_part(store, "passage_vectors", distinct)
 
 
 def _index(store: Store) -> None:
@@ -221,7 +221,9 @@ def _index(store: Store) -> None:
     open_texts(store).update(rows, [], rebuild=True)
 
 
-def _write(store: Store, table: str, said: pl.DataFrame, **columns: pl.Expr | pl.Series) -> None:
+def write_part(
+    store: Store, table: str, said: pl.DataFrame, **columns: pl.Expr | pl.Series
+) -> None:
     """Writes one part of the table: the columns given, what `said` has of the others, and plain values for the rest."""
     schema = schemas.schema_of(table)
     plain = {

@@ -16,6 +16,7 @@ from memory_assets.runs.freshness import (
     keep_waiting,
 )
 from memory_assets.runs.record import last_build, last_run
+from memory_assets.runs.steps.maintain import health_inputs
 from memory_assets.schema.tables import JOBS, TABLES, Table, deadline_of
 from memory_assets.stages.deliver import spool
 from memory_assets.stages.deliver.silence import alarm, late_input
@@ -185,10 +186,13 @@ def test_chroma_may_be_older_than_the_embeddings_between_two_nights_and_its_age_
     assert chroma(next_night) == (True, "up to date")
 
 
-def test_what_waits_is_kept_and_the_briefing_says_so_when_the_time_has_come(store: Store):
+def test_what_waits_is_kept_for_the_report_and_the_briefing_says_so_when_the_time_has_come(
+    store: Store,
+):
     begun = START + timedelta(hours=1)
     write_session(Path(store.settings.sources), 2, begun)
     keep_waiting(at_moment(store, begun))
+    assert health_inputs(at_moment(store, begun)).waiting["resources"] == begun
     root, deadline = str(store.root), begun + timedelta(hours=24)
     assert late_input(root, deadline.timestamp()) is None
     line = alarm(root, deadline.timestamp() + 1)
@@ -199,6 +203,7 @@ def test_what_waits_is_kept_and_the_briefing_says_so_when_the_time_has_come(stor
     advance(at_moment(store, begun + timedelta(minutes=90)))
     keep_waiting(at_moment(store, begun + timedelta(minutes=90)))
     assert late_input(root, deadline.timestamp() + 1) is None
+    assert "resources" not in health_inputs(store).waiting
 
 
 def test_a_clock_that_was_set_back_does_not_hide_what_waits(store: Store):

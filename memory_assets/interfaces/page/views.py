@@ -121,12 +121,10 @@ def review(agent: MemoryAgent, visit: Visit, _: Mapping[str, str]) -> dict[str, 
     """Returns the proposals by project, each with its evidence."""
     waiting = agent.review()
     groups: dict[str, list[Any]] = {}
-    for proposal in waiting.pending:
-        item = {"proposal": proposal, "records": [], "problem": ""}
-        try:
-            item["records"] = list(_evidence(agent, proposal))
-        except TranscriptError as error:  # the others can be decided all the same
-            item["problem"] = str(error)
+    for proposal, origin in agent.origins_of(waiting.pending):
+        is_problem = isinstance(origin, TranscriptError)
+        records = [] if is_problem else list(_evidence(origin.root))
+        item = {"proposal": proposal, "records": records, "problem": is_problem and str(origin)}
         groups.setdefault(_group_of(proposal), []).append(item)
     return {"review": waiting, "groups": groups, "can_undo": bool(visit.decided)}
 
@@ -135,9 +133,9 @@ def _group_of(proposal: "Pending") -> str:
     return "all projects" if proposal.path == MEMORY_MD else proposal.project or proposal.path
 
 
-def _evidence(agent: MemoryAgent, proposal: "Pending") -> "Iterator[tuple[str, ProvenanceStep]]":
+def _evidence(root: "ProvenanceStep") -> "Iterator[tuple[str, ProvenanceStep]]":
     """Yields each record behind a proposal, with the session that it is of."""
-    for step in agent.origin_of(proposal.proposal_id).root.find("message", "observation"):
+    for step in root.find("message", "observation"):
         for record in step.find("record"):
             yield step.facts.get("session", ""), record
 

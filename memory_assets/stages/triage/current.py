@@ -67,6 +67,7 @@ def current_proposals(
     merged: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, dict[str, Any]]:
     """Returns the proposals by id, with present observations and `memory_state`."""
+    memories, observations = _of_proposals(proposals, memories, observations)
     behind = {id: row for row in memories.iter_rows(named=True) for id in row["observation_ids"]}
     allowed = observations.filter(pl.col("gate") == "allow")
     session_of = dict(allowed.select("id", "session_id").iter_rows())
@@ -91,6 +92,17 @@ def current_proposals(
         projects = {project_of[id] for id in row["observation_ids"] if id in project_of}
         row["project_count"] = len(projects)
     return current
+
+
+def _of_proposals(
+    proposals: pl.DataFrame, memories: pl.DataFrame, observations: pl.DataFrame
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Returns the memories that have an observation of a proposal, and the observations of both."""
+    ids = proposals["observation_ids"].explode()
+    has_any = pl.col("observation_ids").list.eval(pl.element().is_in(ids.to_list())).list.any()
+    memories = memories.filter(has_any)
+    ids = pl.concat([ids, memories["observation_ids"].explode()])
+    return memories, observations.filter(pl.col("id").is_in(ids.implode()))
 
 
 def _said(proposal: Row) -> tuple[str, ...]:

@@ -3,6 +3,7 @@ hashes, quotes.
 """
 
 import hashlib
+from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
 
@@ -44,6 +45,36 @@ def gather_evidence(proposal: Row, tables: ParquetTables, archive: Archive) -> d
         if message_id in by_id
     ]
     return _evidence(proposal, records)
+
+
+class EvidenceTables(ParquetTables):
+    """The tables, with what some proposals rest on, and nothing else, of those that are large."""
+
+    def __init__(self, tables: ParquetTables, proposals: pl.DataFrame) -> None:
+        super().__init__(tables.root)
+        problems = tables.read("friction").filter(
+            pl.col("proposal_id").is_in(proposals["proposal_id"].implode())
+        )
+        observations = _rows(tables, "observations", id=proposals["observation_ids"].explode())
+        messages = pl.concat([rows["message_ids"].explode() for rows in (observations, problems)])
+        sessions = observations["session_id"]
+        self._rows = {
+            "observations": observations,
+            "messages": _rows(tables, "messages", message_id=messages),
+            "reflections": _rows(tables, "reflections", reflection_id=proposals["reflection_id"]),
+            "checkpoints": _rows(tables, "checkpoints", session_id=sessions),
+        }
+
+    def scan(self, table: str, parts: Iterable[str] | None = None) -> pl.LazyFrame:
+        """Returns the rows that were read before, where the table has such."""
+        rows = self._rows.get(table)
+        return super().scan(table, parts) if rows is None else rows.lazy()
+
+
+def _rows(tables: ParquetTables, table: str, **values: pl.Series) -> pl.DataFrame:
+    """Returns the rows whose column has one of the values."""
+    ((column, wanted),) = values.items()
+    return tables.scan(table).filter(pl.col(column).is_in(wanted.unique().implode())).collect()
 
 
 def _evidence(proposal: Row, records: list[dict[str, Any]]) -> dict[str, Any]:

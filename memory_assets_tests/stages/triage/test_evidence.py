@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from memory_assets.errors import TranscriptError
-from memory_assets.stages.triage.evidence import gather_evidence
+from memory_assets.stages.triage.evidence import EvidenceTables, gather_evidence
 from memory_assets.store.archive import Archive
 from memory_assets_tests.stages.triage.world import World
 
@@ -30,3 +30,17 @@ def test_a_range_that_is_not_in_the_catalog_is_named_with_what_to_do(tmp_path: P
     proposal = world.tables.read("proposals").row(0, named=True)
     with pytest.raises(TranscriptError, match="memory doctor"):
         gather_evidence(proposal, world.tables, Archive(tmp_path / "elsewhere"))
+
+
+def test_what_several_proposals_rest_on_is_read_once_and_is_the_same(tmp_path: Path):
+    world = World(tmp_path)
+    world.propose("Always use `uv`, never `pip`.", "Keep commits small.", "Ask before a release.")
+    some = world.tables.read("proposals").sort("proposal_id")[:2]
+    at_once = EvidenceTables(world.tables, some)
+    for proposal in some.iter_rows(named=True):
+        evidence = gather_evidence(proposal, world.tables, world.archive)
+        assert (
+            evidence["evidence"] and gather_evidence(proposal, at_once, world.archive) == evidence
+        )
+    assert at_once.read("observations").height == 2
+    assert at_once.read("proposals").height == 3
