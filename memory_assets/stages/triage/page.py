@@ -1,4 +1,4 @@
-"""Chooses what a person is asked: the most useful pending proposals, at most twelve at a time, with
+"""Chooses what a person is asked: the most useful pending proposals, at most ten at a time, with
 places for perhaps rules among them, and a sample of refusals.
 
 The time of a proposal begins when it is first shown, and begins again if a more useful one took its
@@ -23,7 +23,7 @@ from memory_assets.stages.triage.refusal import PASSES, VAGUE
 from memory_assets.store.ledger import Event
 from memory_assets.text.words import text_hash
 
-MOST_ASKED = 12
+MOST_ASKED = 10
 PERHAPS_ASKED = 3
 """Places among them that perhaps rules have; these would otherwise come last."""
 

@@ -1,4 +1,4 @@
-"""What a person is asked: the most useful first, twelve at a time, and a few of what rules refused."""
+"""What a person is asked: the most useful first, ten at a time, and a few of what rules refused."""
 
 from pathlib import Path
 
@@ -29,11 +29,11 @@ def shown(world: World) -> list[str]:
     ]
 
 
-def test_twelve_are_asked_about_and_each_that_leaves_makes_room_for_the_next(world: World):
+def test_ten_are_asked_about_and_each_that_leaves_makes_room_for_the_next(world: World):
     ids = world.propose(*RULES)
     world.triage()
     assert shown(world) == ids[:MOST_ASKED]
-    assert "| 12 of 16 pending proposals shown_" in world.review_md.read_text()
+    assert "| 10 of 16 pending proposals shown_" in world.review_md.read_text()
     world.tick(ids[0], "-")
     world.triage()
     assert shown(world) == ids[1 : MOST_ASKED + 1]
