@@ -155,6 +155,8 @@ bold words.
 _LINE_BEGINS = _PATTERNS["line_begins"]
 _BOLD = re.compile(rb"[*_]+|(?<=:)[ \t]*[|>][+-]?(?=\s)")
 """Marks of Markdown's bold words, and those of YAML before a text of several lines."""
+_BLOCK = re.compile(rb":[ \t]*[|>]")
+_BLOCK_LINE = re.compile(rb"\r?\n[ \t]+([A-Za-z0-9+/=_-]{8,400})(?=[ \t\r]*(?:\n|\Z))")
 
 
 def find_over_breaks(text: bytes) -> Iterator[Span]:
@@ -166,11 +168,24 @@ def find_over_breaks(text: bytes) -> Iterator[Span]:
     for match in _at_names(_BROKEN, text, overlapping=True) if b"\n" in text else ():
         if b"\n" not in match["between"]:
             continue
+        yield from _lines_of_block(text, match)
         flat = _on_one_line(text, match)
         moved = match.end() - len(flat)
         for start, end in find_assigned(flat):
             if moved + start >= match.start("value"):
                 yield moved + start, moved + end
+
+
+def _lines_of_block(text: bytes, match: re.Match[bytes]) -> Iterator[Span]:
+    """Yields the second and later lines of a value that YAML has as a text of several lines."""
+    is_block = _BLOCK.search(match["between"]) is not None
+    end = match.end()
+    while is_block and is_random(match["value"]):
+        line = _BLOCK_LINE.match(text, end)
+        if not line or not is_random(line[1]):
+            return
+        yield line.span(1)
+        end = line.end()
 
 
 def _on_one_line(text: bytes, match: re.Match[bytes]) -> bytes:
@@ -223,8 +238,15 @@ def _trim_punctuation(value: bytes) -> bytes:
 _QUOTE_BEFORE = re.compile(rb"[\"'][=:,@*_]{0,3}\Z")
 """A separator in the anchor's match may be the beginning of a random value."""
 _RAW_VALUE = re.compile(rb"[^\s\"'`<\\]*")
-_RAW_TYPE = re.compile(rb"[A-Za-z ][A-Za-z&'. |\[\]]{0,24}= *\\*[\"'`]?")
-"""The type between a name and its value, as in `password: str = "…"`."""
+_RAW_TYPE = re.compile(
+    rb"(?:[A-Za-z ][A-Za-z&'. |\[\]]{0,24}= *|[\w.& ]{0,40}[(\[][bru]?(?=\\*[\"'`]))\\*[\"'`]?"
+)
+"""The type between a name and its value, as in `password: str = "…"`, or the call that makes it."""
+_RAW_JOINT = re.compile(
+    rb"\\*[\"'];?[ \t]*(?:[+.&~]|(?:\\+n|\n)[ \t]*(?:\\*[\"']|\$?\w{1,60}[+.]=)"
+    rb"|,[^\]\n]{1,200}\][ \t]*\.join\()"
+)
+"""What follows a part of a value that is written in parts."""
 _RAW_CODE = re.compile(rb"[&*!(]*[A-Za-z_.:]+[(\[{].*", re.DOTALL)
 
 
@@ -234,6 +256,9 @@ def may_be_secret(text: bytes, _: int, end: int) -> bool:
     Most values in code are not, and need not be unwrapped.
     """
     declared = _RAW_TYPE.match(text, end - 6, end + 80)
+    joint = _RAW_JOINT.search(text, end - 4, end + 200)
+    if joint and joint.start() < end:
+        return True
     return _may_be_value(text, end - 6) or (
         declared is not None and _may_be_value(text, declared.end())
     )
@@ -242,7 +267,10 @@ def may_be_secret(text: bytes, _: int, end: int) -> bool:
 def _may_be_value(text: bytes, start: int) -> bool:
     raw = _RAW_VALUE.match(text, start, start + 206)
     value = raw[0] if raw else b""
-    if text[start + len(value) :][:2] in (b"\\u", b"\\x", b"\\\\") or b"%" in value:
+    end = start + len(value)
+    if text[end : end + 2] in (b"\\u", b"\\x", b"\\\\") or b"%" in value:
+        return True
+    if _RAW_JOINT.match(text, end):
         return True
     is_quoted = _QUOTE_BEFORE.search(text, max(start - 4, 0), start) is not None
     if (not is_quoted and _RAW_CODE.fullmatch(value)) or b"****" in value:

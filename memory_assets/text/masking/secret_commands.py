@@ -54,7 +54,7 @@ _COOKIE_ATTRIBUTES = (b"path", b"domain", b"expires", b"max-age", b"samesite", b
 
 
 def _find_cookies(text: bytes) -> Iterator[Span]:
-    """Yields the values of cookies in headers, in curl's flags and in objects.
+    """Yields the values of cookies in headers and in curl's flags.
 
     Attributes of a cookie, such as Path, are no secrets.
     """
@@ -62,17 +62,6 @@ def _find_cookies(text: bytes) -> Iterator[Span]:
         for match in _COOKIE.finditer(text, *header.span(1)):
             if match[1].lower() not in _COOKIE_ATTRIBUTES and is_password(match[2]):
                 yield match.span(2)
-    objects = (
-        member
-        for cookie in _PATTERNS["cookie_object"].finditer(text)
-        for member in _PATTERNS["member"].finditer(text, *cookie.span(1))
-    )
-    yield from (match.span(1) for match in (*objects, *_of_cookies(text)) if is_password(match[1]))
-
-
-def _of_cookies(text: bytes) -> Iterator[re.Match[bytes]]:
-    yield from _PATTERNS["named_cookie"].finditer(text)
-    yield from _PATTERNS["cookie_item"].finditer(text)
 
 
 _VARIABLE = _PATTERNS["variable"]
@@ -89,12 +78,14 @@ def _is_phrase(words: bytes) -> bool:
 
 
 def _has_digit(codes: bytes) -> bool:
+    """Returns whether the codes have a digit, which words in capitals have not."""
     return re.search(rb"[0-9]", codes) is not None
 
 
 COMMANDS: tuple[Finder, ...] = (
     finder_of(lambda value: is_credential(value) and _has_basic_password(value), _AUTHORIZATION),
     finder_of(is_given, *_IN_COMMANDS),
+    finder_of(is_given, _PATTERNS["user"], within=_PATTERNS["users"]),
 )
 PHRASES: tuple[Finder, ...] = (finder_of(_is_phrase, _PATTERNS["mnemonic"]),)
 CODES: tuple[Finder, ...] = (
@@ -103,7 +94,11 @@ CODES: tuple[Finder, ...] = (
 OPTIONS: tuple[Finder, ...] = (
     finder_of(is_given, *map(_PATTERNS.__getitem__, ("in_options", "glued", "zipped"))),
 )
-COOKIES: tuple[Finder, ...] = (_find_cookies,)
+COOKIES: tuple[Finder, ...] = (
+    _find_cookies,
+    finder_of(is_password, _PATTERNS["member"], within=_PATTERNS["cookie_object"]),
+    finder_of(is_password, _PATTERNS["named_cookie"], _PATTERNS["cookie_item"]),
+)
 
 COMMAND_ANCHOR = _TEXTS["_command_anchor"]
 PHRASE_ANCHOR = _TEXTS["_phrase_anchor"]

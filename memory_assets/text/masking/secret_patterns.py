@@ -196,12 +196,7 @@ def _may_be_mailgun_or_text(text: bytes, start: int, end: int) -> bool:
 
 FAMILIES: tuple[Family, ...] = (
     Family(
-        "tokens",
-        "|".join(tokens.ANCHORS),
-        tokens.FINDERS,
-        before=256,
-        after=1_500,
-        is_plausible=_may_be_token,
+        "tokens", "|".join(tokens.ANCHORS), tokens.FINDERS, 256, 1_500, is_plausible=_may_be_token
     ),
     Family(
         "commands and headers",
@@ -232,10 +227,7 @@ FAMILIES: tuple[Family, ...] = (
     Family("manifests", transfers.MANIFEST_ANCHOR, transfers.MANIFESTS, 2_048, 3_000),
     Family("tails of private keys", transfers.KEY_TAIL_ANCHOR, transfers.KEY_TAILS, 4_000, 64),
     Family("json web keys", _TEXTS["_jwk_anchor"], (_find_json_web_keys,), 256, 1_500),
-    *(
-        Family(name, anchor, (token_finder(begin, rest),), before=96)
-        for name, (begin, rest, anchor) in tokens.SHAPES.items()
-    ),
+    Family("tokens without a prefix", tokens.SHAPE_ANCHOR, tokens.SHAPES, before=96),
     Family(
         "private keys", _TEXTS["_key_anchor"], (_find_key_blocks, _find_key_parts), after=26_000
     ),

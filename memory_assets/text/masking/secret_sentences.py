@@ -10,12 +10,13 @@ word for a password, has to look more random than one that is assigned to a name
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from memory_assets.text.masking.secret_tokens import Finder
+from memory_assets.text.masking.secret_tokens import Finder, finder_of
 from memory_assets.text.masking.secret_values import (
     is_file_or_host,
     is_placeholder,
     is_random,
     is_secret_value,
+    is_varied,
     variety,
 )
 from memory_assets.text.masking.unwrap import PLAIN, Span
@@ -25,7 +26,7 @@ _PASSWORD_WORDS = """
     password passwd passphrase passcode pw credentials? passwort kennwort zugangsdaten anmeldedaten
     mot.de.passe mdp identifiants contraseña contrasena clave credenciales parola.d'ordine parola
     senha palavra-passe wachtwoord hasło haslo пароль пароля паролем
-    密码 密碼 口令 パスワード 暗証番号 合言葉 認証情報 비밀번호 암호
+    密码 密碼 口令 パスワード パスフレーズ 暗証番号 合言葉 認証情報 비밀번호 암호
     şifre şifresi sifre parolamız lösenord lösenordet adgangskode passord heslo salasana jelszó
     κωδικός
     """.split()
@@ -86,6 +87,9 @@ _PATTERNS = byte_patterns_beside(__file__)
 _NO_SECRET = _PATTERNS["no_secret"]
 """Numbers, hashes, versions, dates, addresses, options, and names of variables and types."""
 
+_NUMBERED = re.compile(rb"[A-Za-z][0-9]{3,6}\Z")
+"""A name with a number at its end may be a password."""
+
 
 def _is_told_password(value: bytes) -> bool:
     """Returns whether a word of a sentence is a password.
@@ -128,9 +132,8 @@ def _told(name: re.Pattern[bytes], is_secret: Callable[[bytes], bool]) -> Finder
             line = _LINE.match(text, match.end())
             for number, run in enumerate(_RUN.finditer(text, *line.span()) if line else ()):
                 start, end = _bare(text, *run.span(), opening=_QUOTES if number else _ASSIGNS)
-                if is_secret(text[start:end]) or (
-                    name is _PASSWORD and _is_linked(text, match, start, end)
-                ):
+                is_linked = _is_linked(text, match, start, end, is_password=name is _PASSWORD)
+                if is_linked or is_secret(text[start:end]):
                     yield start, end
                 elif (
                     number < _WORDS_BETWEEN
@@ -143,10 +146,16 @@ def _told(name: re.Pattern[bytes], is_secret: Callable[[bytes], bool]) -> Finder
     return find
 
 
-def _is_linked(text: bytes, name: re.Match[bytes], start: int, end: int) -> bool:
+def _is_linked(
+    text: bytes, name: re.Match[bytes], start: int, end: int, *, is_password: bool
+) -> bool:
     """Returns whether a verb or a sign between the name and the value says that this is it."""
-    link = _PATTERNS["link"].fullmatch(text, name.end(), start)
-    return link is not None and is_secret_value(text[start:end], quoted=True, password=True)
+    value = text[start:end]
+    if not _PATTERNS["link"].fullmatch(text, name.end(), start):
+        return False
+    may_be_name = not is_password or _PATTERNS["particle"].search(text, name.end(), start)
+    is_name = may_be_name and _NO_SECRET.fullmatch(value) and not _NUMBERED.search(value)
+    return not is_name and is_secret_value(value, quoted=True, password=is_password)
 
 
 def _bare(text: bytes, start: int, end: int, opening: bytes = _QUOTES) -> Span:
@@ -211,6 +220,7 @@ SENTENCES: tuple[Finder, ...] = (
     _told(_PASSWORD, _is_told_password),
     _told(_TOKEN, _is_told_token),
     _find_before,
+    finder_of(bytes.isdigit, _PATTERNS["pin"]),
 )
 TABLES: tuple[Finder, ...] = (_find_in_tables,)
 
@@ -238,16 +248,13 @@ def _anchor(words: Sequence[str]) -> str:
 _FOREIGN = [word for word in (*_PASSWORD_WORDS, *_TOKEN_WORDS) if not word.isascii()]
 _PLAIN = [word for word in (*_PASSWORD_WORDS, *_TOKEN_WORDS) if word.isascii()]
 _END = r"(?:'s|en|et)?(?:[^A-Za-z0-9_./(]|[.][^A-Za-z0-9_/]|[.]?$)"
-SENTENCE_ANCHOR = rf"(?-u:\b)(?i:{_anchor(_PLAIN)}){_END}|(?i:{_anchor(_FOREIGN)})"
+SENTENCE_ANCHOR = rf"(?-u:\b)(?:PIN|(?i:{_anchor(_PLAIN)})){_END}|(?i:{_anchor(_FOREIGN)})"
 TABLE_ANCHOR = _TEXTS["_table_anchor"]
 _SIGNS = rb"[A-Za-z0-9!#$%^&*?~+=@._:/-]"
 _CANDIDATE = re.compile(
     rb"(?<!%(s)b)(?=%(s)b{0,60}?[0-9])(?=%(s)b{0,60}?[A-Z!#$%%^&*?~+=@])%(s)b{8,400}"
     % {b"s": _SIGNS}
 )
-
-
-_NUMBERED = re.compile(rb"[A-Za-z][0-9]{3,6}\Z")
 
 
 def may_be_told(text: bytes, start: int, end: int) -> bool:
@@ -258,9 +265,17 @@ def may_be_told(text: bytes, start: int, end: int) -> bool:
         text_before[max(text_before.rfind(b"\n"), text_before.rfind(b"\\n")) + 1 :]
         + after.partition(b"\n")[0].partition(b"\\n")[0]
     )
-    return any(
+    return _may_be_linked(text, end) or any(
         _may_be_secret(candidate[0].strip(b".:*")) for candidate in _CANDIDATE.finditer(line)
     )
+
+
+def _may_be_linked(text: bytes, end: int) -> bool:
+    """Returns whether a verb or a sign leads from the name to a word with digits, or to a PIN."""
+    has_sign = text[end - 1] >= 32 and not text[end - 1 : end].isalnum()
+    link = _PATTERNS["raw_link"].match(text, end - has_sign, end + 200)
+    value = link[1].rstrip(b".,;!)") if link else b""
+    return value.isdigit() or is_varied(value) or is_random(value, 0.5)
 
 
 def _may_be_secret(value: bytes) -> bool:

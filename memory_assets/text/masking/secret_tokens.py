@@ -1,7 +1,8 @@
 """Finds tokens that a vendor gives a recognisable shape.
 
 Most begin with a fixed prefix. Those of `SHAPES` begin with any letter or digit, so that their
-anchor is on a rare part of the token. `secret_patterns` says what anchors and finders are.
+anchor is on a rare part of the token; all of them are looked for at once. `secret_patterns` says
+what anchors and finders are.
 """
 
 import re
@@ -47,24 +48,28 @@ _TOKENS = _read_table(_DATA["tokens"])
 _PARAMETERS = _read_table(_DATA["parameters"])
 """Secrets in addresses and connection strings: the prefix is not secret and stays."""
 
-SHAPES = {
-    name: tuple(part.replace("<<_azure>>", _DATA["_azure"]) for part in parts)
-    for name, parts in _DATA["shapes"].items()
-}
-"""Beginning, rest and anchor of tokens that begin with any letter or digit."""
-
 _LITERAL = re.compile(r"(?:[A-Za-z0-9_-](?![?*{]))*")
 """The fixed letters at the beginning of a prefix. Looking for them first is ten times faster than
 searching with the whole expression.
 """
+_WHOLE = re.compile(rb"(?s)(.*)\Z")
 
 
-def finder_of(is_secret: Callable[[bytes], bool], *patterns: re.Pattern[bytes]) -> Finder:
-    """Returns a finder of the first groups of the patterns, if they are secrets."""
+def finder_of(
+    is_secret: Callable[[bytes], bool],
+    *patterns: re.Pattern[bytes],
+    within: re.Pattern[bytes] = _WHOLE,
+) -> Finder:
+    """Returns a finder of the first groups of the patterns, if they are secrets.
+
+    They are looked for within the first groups of another pattern: the members of a list.
+    """
 
     def find(text: bytes) -> Iterator[Span]:
-        for pattern in patterns:
-            yield from (match.span(1) for match in pattern.finditer(text) if is_secret(match[1]))
+        for place in within.finditer(text):
+            for pattern in patterns:
+                matches = pattern.finditer(text, *place.span(1))
+                yield from (match.span(1) for match in matches if is_secret(match[1]))
 
     return find
 
@@ -109,3 +114,10 @@ FINDERS: tuple[Finder, ...] = (
     *(token_finder(*token, keeps_prefix=True) for token in _PARAMETERS),
     _find_aws_secret,
 )
+
+_SHAPES = [
+    [part.replace("<<_azure>>", _DATA["_azure"]) for part in parts]
+    for parts in _DATA["shapes"].values()
+]
+SHAPES: tuple[Finder, ...] = tuple(token_finder(begin, rest) for begin, rest, _ in _SHAPES)
+SHAPE_ANCHOR = "|".join(anchor for _, _, anchor in _SHAPES)

@@ -96,7 +96,7 @@ def _lines_before(text: bytes, key_start: int, end: int) -> Iterator[Span]:
         end = start - 1
 
 
-_RAW_ARGUMENT = re.compile(rb"[\"'`]([^\s\"'`\\]{8,400})\\*[\"'`]")
+_RAW_ARGUMENT = re.compile(rb"[\"'`]([^\n\"'`\\]{8,400})\\*[\"'`]")
 
 
 def has_argument(text: bytes, start: int, end: int) -> bool:

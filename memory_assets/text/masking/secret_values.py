@@ -92,6 +92,7 @@ a change of case.
 _DIGITS = re.compile(rb"[0-9]{2}")
 _HEX = re.compile(rb"(?:0x)?[0-9a-fA-F]+")
 _UUID = re.compile(rb"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_GROUPS = re.compile(rb"(?i)[a-z0-9]{4}(?:[ -][a-z0-9]{4}){2,15}")
 _NUMBER = re.compile(rb"[-+]?[0-9][0-9_.,:/TZ+-]*[a-zA-Z%]{0,3}")
 
 
@@ -163,6 +164,8 @@ def is_secret_value(value: bytes, *, quoted: bool, password: bool) -> bool:
         return len(value) >= 16 and len(set(value)) >= 8
     if _UUID.fullmatch(value) or (password and is_varied(value)):
         return True
+    if _GROUPS.fullmatch(value):
+        return is_random(value)
     return (password or b" " not in value) and _is_drawn(value, quoted)
 
 

@@ -39,13 +39,17 @@ _QUOTED = re.compile(rb"(%b)" % _CODES)
 _QUERY = re.compile(rb"(%b|\+)" % _CODES)
 _IN_QUERY = re.compile(rb"%[2-7][0-9A-Fa-f]|\?\w+=[\w.+-]*\+|&\w+=[\w.+-]*\+")
 _JOINT = re.compile(
-    rb"([\"'](?:[ \t]*(?:\.\.?|[+&~])[ \t]*(?:\n[ \t]*)?|[ \t]*\n[ \t]*(?:[+.&~][ \t]*)?)[\"']"
+    rb"([\"'](?:[ \t]*(?:\.\.?|[+&~])[ \t]*(?:\n[ \t]*)?"
+    rb"|;?[ \t]*\n[ \t]*(?:(?:\$?\w{1,60}[ \t]*[+.]=|[+.&~])[ \t]*)?)[\"']"
     rb"|[\"'],[ \t]*[\"'](?=[^\"'\n]{0,200}[\"'][^\[\n]{0,400}\][ \t]*\.join\()"
     rb"|(?<=[\w/+=-])\\\r?\n[ \t]*(?=[\w/+=-]))"
 )
-"""Between two parts of a text in code: an operator, a line break, or a break after a backslash."""
+"""Between two parts of a text in code: an operator, a line break, the beginning of a line that adds
+to the text, or a break after a backslash.
+"""
 _JOINT_SIGNS = (
-    b'" +', b"' +", b'"+', b"'+", b'" .', b"' .", b'" &', b"(\n", b"\\\n", b".join("
+    b'" +', b"' +", b'"+', b"'+", b'" .', b"' .", b'" &', b"(\n", b"=\n", b"\\\n",
+    b"+=", b".join(",
 )  # fmt: skip
 """What a text with joints has at least one of."""
 _SHORT = {
