@@ -95,6 +95,11 @@ def bytes_of(path: Path) -> bytes | None:
     return path.read_bytes() if path.is_file() else None
 
 
+def is_utf8(path: Path) -> bool:
+    """Returns whether the path can be stored and shown: names of files may be any bytes."""
+    return os.fsencode(path).decode("utf-8", "replace") == str(path)
+
+
 def path_within(folder: Path, name: str) -> Path:
     """Returns the path of the file in the folder; raises `StoreError` where a link leads out of
     it.

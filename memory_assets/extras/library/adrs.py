@@ -26,6 +26,7 @@ from memory_assets.stages.triage.contradictions import AdrContradiction
 from memory_assets.store.places import home_folder
 from memory_assets.store.projects import find_repository, project_of
 from memory_assets.store.store import Store
+from memory_assets.text.files import is_utf8
 from memory_assets.text.terms import text_terms
 
 PLACES = ("docs/adr", "docs/decisions", "docs/architecture/decisions")
@@ -272,7 +273,7 @@ def _files(folder: Path) -> Iterator[tuple[str, int, int]]:
         return
     for name in names[:MOST_FILES]:
         path = folder / name
-        if path.is_file() and not path.is_symlink():
+        if is_utf8(path) and path.is_file() and not path.is_symlink():
             stat = path.stat()
             if stat.st_size <= LARGEST_FILE:
                 yield name, stat.st_size, stat.st_mtime_ns

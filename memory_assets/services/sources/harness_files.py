@@ -30,6 +30,7 @@ from memory_assets.stages.embed.harness_memories import (
 from memory_assets.store.places import home_folder
 from memory_assets.store.settings import Settings
 from memory_assets.store.store import Store
+from memory_assets.text.files import is_utf8
 
 LARGEST_FILE = 1_000_000
 """Bytes; larger files are not memories."""
@@ -181,6 +182,6 @@ def _markdown(
         # `os.walk` goes on with the folders that stay in this list.
         folders[:] = folders if depth < deepest else []
         for path in (Path(root, name) for name in files if name.endswith(".md")):
-            stat = path.stat() if path.is_file() else None
+            stat = path.stat() if is_utf8(path) and path.is_file() else None
             if stat and stat.st_size <= LARGEST_FILE:
                 yield MemoryFile(harness, path, sessions, stat.st_size, stat.st_mtime_ns)

@@ -3,10 +3,11 @@ raw bytes.
 
 A transcript is recognised by its first records (`harnesses.recognisers`), not by its name, so that
 copies, backups and exports are found, too. A file is listed with the reason why it is not taken in
-if its name is that of a transcript, or if it was configured by its own path. Files of harnesses
-that have no reader are counted. Only regular files are opened. Which bytes of a file are new is
-decided in `intake`. All offsets count decompressed bytes. Files are read in chunks of whole lines,
-one in memory at a time; a line longer than a chunk makes that chunk longer.
+if its name is that of a transcript, if it was configured by its own path, or if it is no file that
+can be looked into. Files of harnesses that have no reader are counted. Only regular files are
+opened. Which bytes of a file are new is decided in `intake`. All offsets count decompressed bytes.
+Files are read in chunks of whole lines, one in memory at a time; a line longer than a chunk makes
+that chunk longer.
 """
 
 import gzip
@@ -15,28 +16,25 @@ import os
 import re
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache, partial
 from itertools import chain, islice
 from pathlib import Path
-from stat import S_ISDIR, S_ISREG
+from stat import S_ISREG
 from typing import BinaryIO, cast
 
 import zstandard
 
-from memory_assets.errors import TranscriptError
 from memory_assets.harnesses.damaged_lines import records_in
 from memory_assets.harnesses.declaration import HarnessDeclaration, ReadHarness, open_database
 from memory_assets.harnesses.recognisers import recognise, recognise_name, recognise_tables
 from memory_assets.schema.vocabulary import HARNESS_NAMES, Harness
-
-DEEPEST = 12
-"""Levels of folders that are searched below a configured one; from a home folder to sub-agents of
-Claude Code there are 7.
-"""
+from memory_assets.stages.capture.folders import FolderWalk
+from memory_assets.text.files import is_utf8
+from memory_assets.text.visible import printable
 
 JUDGED_RECORDS = 50
 """First records by which a file is judged. Claude Code writes a prompt or a snapshot of files
@@ -48,7 +46,6 @@ LONGEST_LINE = 256_000_000
 """Bytes of a line that are held in memory; a longer line is read in parts, as damaged."""
 
 _NOT_TRANSCRIPTS = frozenset({"journal.jsonl", "history.jsonl", "session_index.jsonl"})
-_SKIPPED_FOLDERS = frozenset({"node_modules", ".git", ".venv", "tool-results", "__pycache__"})
 
 _UUID = r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
 _JSON_LINES = re.compile(r"\.(?:jsonl|ndjson)(?![A-Za-z0-9])", re.IGNORECASE)
@@ -132,6 +129,12 @@ class LeftOutFile:
     path: str
     reason: str
 
+    @classmethod
+    def at(cls, path: Path, reason: str) -> "LeftOutFile":
+        """Returns the file with a path that can be shown, whatever bytes its name has."""
+        text = os.fsencode(path).decode("utf-8", "backslashreplace")
+        return cls(printable(text), reason)
+
 
 @dataclass(frozen=True)
 class FoundFiles:
@@ -164,17 +167,18 @@ def find_transcripts(
 def find_files(folders: Sequence[Path], *, since: datetime | None = None) -> FoundFiles:
     """Returns the same transcripts as `find_transcripts`, and the files that are not taken in."""
     transcripts: dict[Path, TranscriptFile] = {}
-    left_out: dict[Path, str] = {}
     unread: dict[Path, str] = {}
     configured_paths = [folder.expanduser().absolute() for folder in folders]
-    paths = chain.from_iterable(_walk(path, left_out) for path in configured_paths)
+    walk = FolderWalk(configured_paths, _is_candidate)
+    left_out = walk.skipped
+    paths = chain.from_iterable(map(walk.files, configured_paths))
     for path in dict.fromkeys(paths):
         try:
             file = _inspect(path, is_configured=path in configured_paths)
         except _NoReaderError as error:
             unread[path] = str(error)
         except (_NotTakenInError, OSError, EOFError, zstandard.ZstdError) as error:
-            reason = _reason_of(path, error)
+            reason = _reason_of(error)
             if reason:
                 left_out[path] = reason
         else:
@@ -183,7 +187,7 @@ def find_files(folders: Sequence[Path], *, since: datetime | None = None) -> Fou
     recent, older, recent_left_out = _split(transcripts, left_out, since)
     return FoundFiles(
         transcripts=[transcripts[path] for path in _without_twins(recent)],
-        left_out=[LeftOutFile(str(path), left_out[path]) for path in recent_left_out],
+        left_out=[LeftOutFile.at(path, left_out[path]) for path in recent_left_out],
         older=[transcripts[path] for path in _without_twins(older)],
         unread=Counter(unread[path] for path in _without_twins(unread)),
     )
@@ -202,13 +206,13 @@ def _split(
     return recent, transcripts.keys() - recent, sorted(recent_left_out, key=str)
 
 
-def _reason_of(path: Path, error: Exception) -> str | None:
+def _reason_of(error: Exception) -> str | None:
     """Returns why the file is left out; None if it was deleted after the folder was listed."""
     if isinstance(error, _NotTakenInError):
         return str(error)
-    if not isinstance(error, FileNotFoundError):
-        return f"it cannot be read: {getattr(error, 'strerror', None) or error}"
-    return "it links to a file that does not exist" if path.is_symlink() else None
+    if isinstance(error, FileNotFoundError):
+        return None
+    return f"it cannot be read: {getattr(error, 'strerror', None) or error}"
 
 
 def _without_twins(paths: Collection[Path]) -> list[Path]:
@@ -225,57 +229,6 @@ def harness_of(path: Path) -> Harness | None:
     except (OSError, EOFError, zstandard.ZstdError, _NotTakenInError):
         return None
     return file.harness if file else None
-
-
-def _walk(folder: Path, left_out: dict[Path, str]) -> Iterator[Path]:
-    """Yields the files in and below the folder whose names may be those of transcripts.
-
-    Each folder is read once, however many links lead to it. Unreadable folders below
-    it are added to `left_out`.
-    """
-
-    def fail(error: OSError) -> None:
-        if error.filename == str(folder):
-            raise _folder_error(folder, error) from error
-        left_out[Path(error.filename)] = f"this folder cannot be read: {error.strerror}"
-
-    try:
-        is_folder = S_ISDIR(folder.stat().st_mode)
-    except OSError as error:
-        raise _folder_error(folder, error) from error
-    if not is_folder:
-        yield folder
-        return
-    for parent, names in _folders(folder, fail):
-        paths = (f"{parent}{os.sep}{name}" for name in names)
-        yield from map(Path, filter(_is_candidate, paths))
-
-
-def _folders(top: Path, fail: Callable[[OSError], None]) -> Iterator[tuple[str, list[str]]]:
-    """Yields each folder once, with the names of its files; those behind links come last."""
-    visited: set[str] = set()
-    starts = [top]
-    while starts:
-        for parent, folders, names in os.walk(starts.pop(0), onerror=fail):
-            real_parent = os.path.realpath(parent)
-            is_deepest = len(Path(parent).parts) - len(top.parts) == DEEPEST
-            is_ended = is_deepest or real_parent in visited
-            searched = [] if is_ended else folders
-            folders[:] = [name for name in searched if name not in _SKIPPED_FOLDERS]
-            paths = [Path(parent, name) for name in folders]
-            starts += filter(Path.is_symlink, paths)
-            if real_parent not in visited:
-                yield parent, names
-            visited.add(real_parent)
-
-
-def _folder_error(path: Path, error: OSError) -> TranscriptError:
-    is_missing = isinstance(error, FileNotFoundError)
-    why = "does not exist" if is_missing else f"cannot be read ({error.strerror})"
-    return TranscriptError(
-        f"The transcript path {path} {why}. Correct or remove it in MEMORY_SOURCES, or "
-        "grant reading."
-    )
 
 
 def _modified_ns(path: Path) -> float:
@@ -300,15 +253,16 @@ def _inspect(path: Path, *, is_configured: bool = False) -> TranscriptFile | Non
     """Returns the transcript at the path, or None if the file is not a transcript.
 
     Raises `_NotTakenInError` instead of returning None for a file that the owner expects to be
-    taken in: its path is configured, or its name is that of a transcript.
+    taken in: its path is configured, or its name is that of a transcript; and for what cannot be
+    looked into.
     """
     if not (is_configured or _is_candidate(str(path))):
         return None
     status = path.stat()
+    if not S_ISREG(status.st_mode):
+        raise _NotTakenInError("it is not a regular file")
     has_session_name = _JSON_LINES.search(path.name) and _SESSION_NAME.search(path.name)
     try:
-        if not S_ISREG(status.st_mode):
-            raise _NotTakenInError("it is not a regular file")
         state = _state_of(path, status)
         harness, compression = _recognise_file(str(path), *state)
     except _NotTakenInError:
@@ -319,6 +273,8 @@ def _inspect(path: Path, *, is_configured: bool = False) -> TranscriptFile | Non
     # Raised outside of the `try`: such files are counted whatever their name.
     if not isinstance(harness, ReadHarness):
         raise _NoReaderError(harness.title)
+    if not is_utf8(path):
+        raise _NotTakenInError("its path is not UTF-8; rename it")
     return TranscriptFile(path, harness.name, *state, compression)
 
 

@@ -165,9 +165,12 @@ def test_folders_that_are_named_are_looked_through_and_the_usual_places_are_not(
     assert file.path == tmp_path / "other/.codex/memories/MEMORY.md"
 
 
-def test_links_to_folders_and_huge_files_are_passed_by(home: Path, tmp_path: Path):
+def test_links_to_folders_huge_files_and_names_that_are_no_text_are_passed_by(
+    home: Path, tmp_path: Path
+):
     codex = home / ".codex/memories"
     (codex / "huge.md").write_bytes(b"x" * 1_000_001)
+    (codex / os.fsdecode(b"caf\xe9.md")).write_text(TRAIN)
     (codex / "gone.md").symlink_to(tmp_path / "nowhere.md")
     shop = home / ".claude/projects/-home-mira-shop/memory"
     (shop / "loop").symlink_to(shop)

@@ -15,11 +15,8 @@ from memory_assets.errors import TranscriptError
 from memory_assets.harnesses.homes import usual_places
 from memory_assets.harnesses.readers import HEADER_LINES, open_reader, session_id_of
 from memory_assets.schema.vocabulary import HARNESS_NAMES
-from memory_assets.stages.capture.discover import (
-    find_files,
-    find_transcripts,
-    harness_of,
-)
+from memory_assets.stages.capture.discover import find_files, find_transcripts, harness_of
+from memory_assets.stages.capture.folders import DEEPEST
 from memory_assets.text.files import UTF8_BOM
 from memory_assets_tests.transcripts.reading import HERE, transcript
 
@@ -98,7 +95,7 @@ def test_what_looks_like_a_transcript_and_is_not_taken_in_is_named_with_the_reas
     assert reasons == {
         "ID.jsonl": "it is empty",
         "ID.jsonl.xz": "it is compressed with xz; unpack it",
-        "ID-gone.jsonl": "it links to a file that does not exist",
+        "ID-gone.jsonl": "it is a link that cannot be followed: No such file or directory",
         "ID-fifo.jsonl": "it is not a regular file",
         "agent-0a1b2c3d.jsonl": f"none of its first 50 lines is a record of {HARNESS_NAMES}",
         "old-ID.jsonl": "its first line is not complete yet",
@@ -115,6 +112,64 @@ def test_a_named_pipe_and_a_socket_are_never_opened(
         one.bind("socket.jsonl")
         assert find_files([tmp_path]).transcripts == []
     assert harness_of(tmp_path / "pipe.jsonl") is None
+
+
+def test_what_cannot_be_recognised_is_named_whatever_its_name(tmp_path: Path):
+    for name in ("pipe.jsonl", "tasks.db"):
+        os.mkfifo(tmp_path / name)
+    (tmp_path / "unmounted").symlink_to(tmp_path / "nowhere")
+    (tmp_path / "README.md").symlink_to(tmp_path / "nowhere")
+    found = find_files([tmp_path])
+    assert {Path(file.path).name: file.reason for file in found.left_out} == {
+        "pipe.jsonl": "it is not a regular file",
+        "tasks.db": "it is not a regular file",
+        "unmounted": "it is a link that cannot be followed: No such file or directory",
+    }
+    assert found.transcripts == []
+
+
+def test_links_that_lead_out_of_all_folders_are_not_followed_and_named(tmp_path: Path):
+    sources, outside = tmp_path / "sources", tmp_path / "outside"
+    beside = tmp_path / "beside"
+    for folder in (sources, outside, beside):
+        folder.mkdir()
+        shutil.copy(transcript("0a000001"), folder / f"{folder.name}.jsonl")
+    (sources / "everything").symlink_to(tmp_path)
+    (sources / "copy.jsonl").symlink_to(outside / "outside.jsonl")
+    (sources / "beside").symlink_to(beside)
+    found = find_files([sources, beside])
+    assert {*names(found.transcripts)} == {"beside.jsonl", "sources.jsonl"}
+    assert {Path(file.path).name: file.reason.partition(",")[0] for file in found.left_out} == {
+        "copy.jsonl": f"it is a link to {outside / 'outside.jsonl'}",
+        "everything": f"it is a link to {tmp_path}",
+    }
+
+
+def test_a_path_that_is_not_utf_8_hides_no_other_and_is_named_as_it_can_be_shown(tmp_path: Path):
+    shutil.copy(transcript("0a000001"), tmp_path / "good.jsonl")
+    (tmp_path / os.fsdecode(b"caf\xe9\n")).mkdir()
+    shutil.copy(transcript("0a000001"), tmp_path / os.fsdecode(b"caf\xe9\n") / "session.jsonl")
+    found = find_files([tmp_path])
+    assert names(found.transcripts) == ["good.jsonl"]
+    (left_out,) = found.left_out
+    assert left_out.path == f"{tmp_path}/caf\\xe9\ufffd/session.jsonl"
+    assert left_out.reason == "its path is not UTF-8; rename it"
+
+
+def test_a_path_that_is_too_long_for_the_system_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    name = "x" * 250
+    folder = tmp_path.joinpath(*[name] * 4)
+    folder.mkdir(parents=True)
+    monkeypatch.chdir(folder)
+    for _ in range(DEEPEST):
+        os.mkdir(name)
+        os.chdir(name)
+    Path(f"{name[:200]}.jsonl").touch()
+    Path(name).touch()
+    (left_out,) = find_files([folder]).left_out
+    assert left_out.reason == "it cannot be read: File name too long"
 
 
 def test_files_untouched_since_are_left_out(tmp_path: Path):
