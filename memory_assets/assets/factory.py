@@ -26,7 +26,7 @@ from memory_assets.errors import (
 from memory_assets.runs.builders import BUILDERS, REPORTS
 from memory_assets.runs.days import ASK_AGAIN, STARTED_BY
 from memory_assets.runs.inputs import ASKS, settings_of
-from memory_assets.runs.liveness import hold
+from memory_assets.runs.liveness import OWN_CHECKS, hold
 from memory_assets.runs.materialise import data_version, materialise
 from memory_assets.runs.results import Report, counts_of
 from memory_assets.schema.frames import hash_of
@@ -124,6 +124,7 @@ def _asset(
         for table in tables
         for name, description in table.checks
     ]
+    OWN_CHECKS.update(check.key for check in checks)
 
     @dg.multi_asset(
         name="_".join(table.name for table in tables),

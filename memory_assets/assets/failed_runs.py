@@ -6,7 +6,7 @@ Runs of the command line and of `memory up` tell it themselves (`runs.execute`),
 import dagster as dg
 
 from memory_assets.runs.failures import clear_failure, failures_of, note_failure, problem_of
-from memory_assets.runs.liveness import is_of_maker, is_ours, tables_of
+from memory_assets.runs.liveness import built_by, is_of_maker, is_ours, tables_of
 from memory_assets.store.store import Store
 
 
@@ -31,12 +31,16 @@ def failed_runs(context: dg.RunFailureSensorContext, store: dg.ResourceParam[Sto
 
 
 def clear_repeated(instance: dg.DagsterInstance, store: Store) -> None:
-    """Removes the notes of failed runs whose tables later runs, of whatever job, have built."""
+    """Removes the notes of failed runs whose tables later runs, of whatever job, have built.
+
+    After a failed run that only checked tables, a run that checks them suffices.
+    """
     succeeded = dg.RunsFilter(statuses=[dg.DagsterRunStatus.SUCCESS])
     for job, failure in failures_of(store).items():
         run_id = failure["run"]
         failed = instance.get_run_by_id(run_id)
         later = instance.get_run_records(succeeded, cursor=run_id, ascending=True)
-        built = set[str]().union(*(tables_of(record.dagster_run) for record in later))
-        if failed is None or tables_of(failed) <= built:
+        done_by = built_by if failed and built_by(failed) else tables_of
+        done = set[str]().union(*(done_by(record.dagster_run) for record in later))
+        if failed is None or tables_of(failed) <= done:
             clear_failure(store, job)

@@ -47,6 +47,9 @@ SLOT_CHECK_SECONDS = 5.0
 _STATUSES = ("QUEUED", "NOT_STARTED", "STARTING", "STARTED")
 UNFINISHED = dg.RunsFilter(statuses=[dg.DagsterRunStatus(name) for name in _STATUSES])
 
+OWN_CHECKS: set[dg.AssetCheckKey] = set()
+"""The checks of the store; a project that the store is mounted in may check its tables, too."""
+
 _held: dict[Path, filelock.FileLock] = {}
 
 
@@ -162,17 +165,24 @@ def is_ours(run: dg.DagsterRun) -> bool:
     """Returns whether the run is about this store alone, and not about another part of the project
     that the store is mounted in.
     """
+    is_of_store = OWN_CHECKS.issuperset(run.asset_check_selection or ())
     tables = tables_of(run)
-    return run.job_name in (*JOBS, SHARES_JOB) or (bool(tables) and tables <= TABLES.keys())
+    is_of_tables = is_of_store and bool(tables) and tables <= TABLES.keys()
+    return run.job_name in (*JOBS, SHARES_JOB) or is_of_tables
 
 
 def tables_of(run: dg.DagsterRun) -> set[str]:
     """Returns the tables, and other assets, that the run builds or checks."""
-    checked = (check.asset_key for check in run.asset_check_selection or ())
-    selected = {key.to_user_string() for key in (*(run.asset_selection or ()), *checked)}
-    if run.job_name in JOBS and not selected:
+    checks = run.asset_check_selection or ()
+    return built_by(run).union(check.asset_key.to_user_string() for check in checks)
+
+
+def built_by(run: dg.DagsterRun) -> set[str]:
+    """Returns the tables, and other assets, that the run builds."""
+    has_selection = bool(run.asset_selection or run.asset_check_selection)
+    if run.job_name in JOBS and not has_selection:
         return {table.name for table in tables_in(run.job_name)}
-    return selected
+    return {key.to_user_string() for key in run.asset_selection or ()}
 
 
 def _is_dead(store: Store, record: dg.RunRecord) -> bool:

@@ -99,8 +99,25 @@ def test_a_run_of_tables_and_an_asset_of_the_project_is_left_alone(store: Store)
         assert instance.get_run_by_id(run_id).status == dg.DagsterRunStatus.STARTED
 
 
+def test_a_run_of_a_check_of_the_project_on_a_table_is_left_alone(store: Store):
+    mounted(store)
+    observations = dg.AssetKey("observations")
+    names = ("schema_and_unique_keys", "agrees_with_the_report")
+    checks = {dg.AssetCheckKey(observations, name) for name in names}
+    with dg.DagsterInstance.ephemeral() as instance:
+        run_id = begun(instance, asset_selection=frozenset(), asset_check_selection=checks)
+        ended(store, run_id)
+        assert fail_dead_runs(instance, store) == []
+        assert instance.get_run_by_id(run_id).status == dg.DagsterRunStatus.STARTED
+
+
 def test_a_killed_run_of_checks_of_the_store_is_failed(store: Store):
-    checks = {dg.AssetCheckKey(dg.AssetKey("observations"), "schema")}
+    definitions = mounted(store)
+    checks = {
+        key
+        for key in definitions.resolve_asset_graph().asset_check_keys
+        if key.asset_key == dg.AssetKey("observations")
+    }
     with dg.DagsterInstance.ephemeral() as instance:
         run_id = begun(instance, asset_selection=frozenset(), asset_check_selection=checks)
         ended(store, run_id)

@@ -159,6 +159,25 @@ def test_another_job_that_builds_the_tables_ends_the_failure_of_the_ui():
     assert failures_of(store) == {}
 
 
+def test_a_run_that_only_checks_ends_the_failure_of_checks_and_not_that_of_a_build():
+    store = small_store()
+    key = dg.AssetKey("friction")
+    checks = {dg.AssetCheckKey(key, "schema_and_unique_keys")}
+    failure, success = dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.SUCCESS
+    with dg.DagsterInstance.ephemeral() as instance:
+        for job, built in (("builds", {key}), ("checks", set[dg.AssetKey]())):
+            run = dg.DagsterRun(job, job, asset_selection=built, status=failure)
+            instance.add_run(run._replace(asset_check_selection=None if built else checks))
+            note_failure(store, job, job, "Broken.")
+        checked = dg.DagsterRun("again", "again", asset_selection=frozenset(), status=success)
+        instance.add_run(checked._replace(asset_check_selection=frozenset(checks)))
+        clear_repeated(instance, store)
+        assert [*failures_of(store)] == ["builds"]
+        instance.add_run(dg.DagsterRun("built", "built", asset_selection={key}, status=success))
+        clear_repeated(instance, store)
+    assert failures_of(store) == {}
+
+
 def test_the_sensor_tells_nothing_of_a_job_of_another_part_of_the_project():
     store = small_store()
 

@@ -11,6 +11,7 @@ from pkgutil import iter_modules
 import dagster as dg
 
 from memory_assets.assets.checks import common
+from memory_assets.runs.liveness import OWN_CHECKS
 from memory_assets.schema.extras import extras
 from memory_assets.schema.tables import table_names
 
@@ -29,4 +30,6 @@ def make_checks() -> Sequence[dg.AssetChecksDefinition]:
         for table in table_names()
         for make in (common.schema_check, common.no_secrets_check)
     ]
-    return tuple(common.one_step_per_asset([*of_tables, *common.REGISTERED]))
+    checks = [*of_tables, *common.REGISTERED]
+    OWN_CHECKS.update(check.spec.key for check in checks)
+    return tuple(common.one_step_per_asset(checks))
