@@ -25,6 +25,7 @@ DISK_ERRORS = {
     errno.EACCES: ("A file may not be used", "Fix its permissions"),
     errno.EPERM: ("A file may not be used", "Fix its permissions"),
     errno.EIO: ("The disk reports an error", CHECK_THE_DISK),
+    errno.ELOOP: ("A link is not followed", "Replace it by the file itself, or delete it"),
 }
 """Number of an error of the disk → what happened, and what to do."""
 
@@ -59,9 +60,18 @@ def cause_of(error: BaseException) -> BaseException:
 
 
 def _is_own(error: BaseException) -> bool:
-    return isinstance(error, MemoryAssetsError) or (
-        isinstance(error, OSError) and error.errno in DISK_ERRORS
-    )
+    return isinstance(error, MemoryAssetsError) or disk_error(error) in DISK_ERRORS
+
+
+def disk_error(error: BaseException) -> int | None:
+    """Returns the number of the error of the disk; for a link to nothing that of a link that is not
+    followed. What is missing without a link is no error of the disk.
+    """
+    if not isinstance(error, OSError):
+        return None
+    is_link = isinstance(error.filename, str) and Path(error.filename).is_symlink()
+    is_lost = isinstance(error, FileNotFoundError | FileExistsError) and is_link
+    return errno.ELOOP if is_lost else error.errno
 
 
 def message_of(error: BaseException) -> str:
@@ -69,8 +79,9 @@ def message_of(error: BaseException) -> str:
     cause = cause_of(error)
     if isinstance(cause, MemoryAssetsError):
         return str(cause)
-    if isinstance(cause, OSError) and cause.errno in DISK_ERRORS:
-        problem, remedy = DISK_ERRORS[cause.errno]
+    number = disk_error(cause)
+    if number in DISK_ERRORS:
+        problem, remedy = DISK_ERRORS[number]
         again = "then run the same command again; it continues where it stopped"
         return f"{problem}: {cause}. {remedy}, {again}."
     if str(error).startswith(NO_HOME):

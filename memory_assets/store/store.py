@@ -258,8 +258,8 @@ def open_store(settings: Settings) -> Store:
         _check_zone(store)
     except OSError as error:
         raise StoreError(
-            f"Cannot use {store.root} as the data folder: {error.strerror or error}. Set "
-            "MEMORY_DATA to a writable folder."
+            f"Cannot use {store.root} as the data folder: {error.filename or store.root}: "
+            f"{error.strerror or error}. Fix that, or set MEMORY_DATA to a writable folder."
         ) from error
     return store
 
