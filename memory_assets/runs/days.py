@@ -4,13 +4,14 @@ The command line and the sensors start the same jobs with the same tags.
 """
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import get_args
 
 import polars as pl
 
-from memory_assets.errors import SettingsError
+from memory_assets.errors import DamagedError, SettingsError
 from memory_assets.runs import inputs
 from memory_assets.schema.tables import DYNAMIC, TABLES, Grain, tables_in
 from memory_assets.schema.vocabulary import Category
@@ -121,15 +122,18 @@ def _start_of(first: date, earliest: date, spans: Sequence[tuple[date, date]]) -
 
 
 def first_day_of(store: Store) -> date:
-    """Returns the first day with windows, notes or rows of a table by day; today without any."""
-    days = [
-        store.tables.read("windows", columns=["day"])["day"].min(),
-        *map(date.fromisoformat, inputs.notes_by_day(store)),
-    ]
+    """Returns the first day with windows, notes or rows of a table by day; today without any.
+
+    Damaged tables are left out: the code has to load, so that a run that reads them can say so.
+    """
+    days = [*map(date.fromisoformat, inputs.notes_by_day(store))]
+    with suppress(DamagedError):
+        days.append(store.tables.read("windows", columns=["day"])["day"].min())
     for table in TABLES.values():
         # Steps that write files or events instead of rows, such as `daily_log`, have no record.
         if table.grain == "day" and table.record:
-            days += map(date.fromisoformat, store.tables.parts(table.name))
+            with suppress(DamagedError):
+                days += map(date.fromisoformat, store.tables.parts(table.name))
     return min((day for day in days if day is not None), default=store.settings.today())
 
 

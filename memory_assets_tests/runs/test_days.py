@@ -54,6 +54,9 @@ def test_the_first_day_is_that_of_the_earliest_partition_of_any_table_or_today(t
     store.tables.write("observations", "2026-08-03", frame("observations"), inputs="x")
     store.tables.write("messages", "2026-08-05", frame("messages"), inputs="x")
     assert first_day_of(store) == date(2026, 8, 3)
+    for damaged in (store.root / "tables" / "observations").rglob("*.parquet"):
+        damaged.write_bytes(damaged.read_bytes()[:-40])
+    assert first_day_of(open_store(store.settings)) == date(2026, 8, 5)
 
 
 def day(number: int) -> date:
