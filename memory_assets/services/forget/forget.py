@@ -10,6 +10,7 @@ hashes; from then on capture masks the words in new input. Then they are erased 
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from secrets import token_bytes
 from typing import Any
 
 import polars as pl
@@ -23,7 +24,13 @@ from memory_assets.services.forget.erase import finish
 from memory_assets.services.forget.search import PhraseQuery, SearchReport, search
 from memory_assets.services.notes.clean_text import check_printable
 from memory_assets.services.search.memory_ids import COLUMNS, check_not_forgotten, find_memory
-from memory_assets.stages.capture.tombstones import make_tombstone, rows_of, words_of
+from memory_assets.stages.capture.tombstones import (
+    Tombstone,
+    Tombstones,
+    make_tombstone,
+    rows_of,
+    words_of,
+)
 from memory_assets.stages.embed.present import read_present
 from memory_assets.stages.triage.projects import memory_files
 from memory_assets.store.ledger import FORGOTTEN, WORDS_FORGOTTEN
@@ -50,6 +57,19 @@ class AffectedMemory:
     state: str
     text: str
     project: str
+    other_word_count: int
+    """Words of it that are not to be forgotten, but are erased with it."""
+
+
+@dataclass(frozen=True)
+class AffectedMessage:
+    """A message that contains what is to be forgotten."""
+
+    message_id: str
+    text: str
+    rest: str
+    """How the next update brings it back: asterisks in place of what is forgotten."""
+    other_word_count: int
 
 
 @dataclass(frozen=True)
@@ -64,6 +84,8 @@ class Forgetting:
     observation_count: int
     message_ids: tuple[str, ...]
     """Messages that contain it, or that one of the memories was derived from."""
+    messages: tuple[AffectedMessage, ...]
+    """Those that contain it."""
     segment_ids: tuple[str, ...]
     entry_lines: tuple[str, ...]
     """Lines of MEMORY.md and of projects' files that contain it, as `MEMORY.md:12`; the entries
@@ -142,8 +164,8 @@ class _Target:
     phrases: list[str]
     is_phrase: bool
     message_ids: list[str]
-    matching_ids: frozenset[str]
-    """The messages that contain the words."""
+    matching: Mapping[str, str]
+    """The messages that contain the words, with their texts."""
     segment_ids: list[str]
 
 
@@ -167,7 +189,7 @@ def forget(store: Store, target: str, *, apply: bool = False, history: bool = Fa
     preview = _preview(store, selected, target)
     if not apply:
         return preview
-    tombstones = [make_tombstone(wording.split(" "), store.key) for wording in preview.wordings]
+    tombstones = _tombstones(preview.wordings, store.key)
     payload = {"tombstones": rows_of(tombstones), "with_history": history}
     store.append_event(WORDS_FORGOTTEN, "all", payload)
     _hide(store, selected)
@@ -197,7 +219,7 @@ def _resolve(store: Store, target: str) -> _Target:
     observations = store.tables.scan("observations").filter(observed)
     sources = observations.select("message_ids", "segment_id").collect()
     messages = [*dict.fromkeys([*sources["message_ids"].explode().drop_nulls(), *matching])]
-    segments = _column(store, "segments", _overlaps("message_ids", matching), "segment_id")
+    segments = _column(store, "segments", _overlaps("message_ids", [*matching]), "segment_id")
     segments = [*dict.fromkeys([*sources["segment_id"], *segments])]
     if not is_phrase:
         # The narratives of its segments may repeat the memory.
@@ -205,7 +227,7 @@ def _resolve(store: Store, target: str) -> _Target:
         summarises = _overlaps("observation_ids", _column(store, "observations", narrative, "id"))
         is_other = (pl.col("state") != "forgotten") & (pl.col("id") != rows[0]["id"])
         rows += memories.filter(is_other & summarises).select(COLUMNS).to_dicts()
-    return _Target(rows, phrases, is_phrase, messages, frozenset(matching), segments)
+    return _Target(rows, phrases, is_phrase, messages, matching, segments)
 
 
 def _preview(store: Store, selected: _Target, target: str) -> Forgetting:
@@ -217,20 +239,34 @@ def _preview(store: Store, selected: _Target, target: str) -> Forgetting:
             "memory, then forget it by its id."
         )
     further_wordings = search_result.wordings if selected.is_phrase else ()
-    wordings = (*query.phrases, *further_wordings)
+    words = (*query.phrases, *further_wordings)
+    wordings = tuple(dict.fromkeys(" ".join(wording) for wording in words))
+    # A preview writes nothing, so it does not create the store's key.
+    key = token_bytes()
+    rest_of = Tombstones(_tombstones(wordings, key), key).mask_text
     remotes = [*GitHistory(store.workspace).remotes(), store.settings.remote]
     return Forgetting(
         target=mask_text(target)[0],
         is_applied=False,
         memories=tuple(
-            AffectedMemory(row["id"], row["state"], row["text"], row["project"])
+            AffectedMemory(
+                row["id"],
+                row["state"],
+                row["text"],
+                row["project"],
+                _words_in(rest_of(row["text"])),
+            )
             for row in selected.memories
         ),
         observation_count=sum(len(row["observation_ids"]) for row in selected.memories),
         message_ids=tuple(selected.message_ids),
+        messages=tuple(
+            AffectedMessage(id, text, rest_of(text), _words_in(rest_of(text)))
+            for id, text in selected.matching.items()
+        ),
         segment_ids=tuple(selected.segment_ids),
         entry_lines=tuple(_entry_lines(store, query)),
-        wordings=tuple(dict.fromkeys(" ".join(wording) for wording in wordings)),
+        wordings=wordings,
         found=search_result,
         branches=tuple(branch_names(store)),
         servers=tuple(gather("copied_to", store)),
@@ -245,7 +281,7 @@ def _hide(store: Store, selected: _Target) -> None:
     The events name no message of the observations, so that other facts of the same messages are not
     hidden with them.
     """
-    unmasked_ids = [id for id in selected.message_ids if id not in selected.matching_ids]
+    unmasked_ids = [id for id in selected.message_ids if id not in selected.matching]
     for row in selected.memories:
         ids = row["observation_ids"]
         payload = {
@@ -278,11 +314,21 @@ def _memories_with(memories: pl.DataFrame, phrase: str) -> list[dict[str, Any]]:
     return [row for row in rows if query.count_in("\n".join(_wordings(row)).encode())]
 
 
-def _messages_with(store: Store, query: PhraseQuery) -> list[str]:
+def _tombstones(wordings: Iterable[str], key: bytes) -> list[Tombstone]:
+    return [make_tombstone(wording.split(" "), key) for wording in wordings]
+
+
+def _words_in(text: str) -> int:
+    return len(words_of(text))
+
+
+def _messages_with(store: Store, query: PhraseQuery) -> dict[str, str]:
+    """Returns the messages that contain a phrase, with their texts."""
     columns = ["message_id", "text"]
     tables = ("messages", "messages_open")
     messages = pl.concat([store.tables.read(table, columns=columns) for table in tables])
-    return sorted({id for id, text in messages.iter_rows() if query.count_in(text.encode())})
+    rows = messages.sort("message_id").iter_rows()
+    return {id: text for id, text in rows if query.count_in(text.encode())}
 
 
 def _sentences_of(store: Store, observation_ids: list[str]) -> list[str]:
