@@ -30,8 +30,8 @@ class ReviewVerbs(OpenStore):
         """Returns the proposals that wait for a decision, and problems of REVIEW.md."""
         from memory_assets.services.review.open_triage import read_contradictions, read_review
 
-        waiting = tuple(waiting_proposals(self.store, is_asked=False))
-        asked = tuple(proposal for proposal in waiting if proposal.expires_at)
+        waiting = tuple(waiting_proposals(self.store))
+        asked = tuple(proposal for proposal in waiting if proposal.is_asked)
         warnings = tuple(read_review(self.store).reading.warnings)
         return Review(asked, warnings, len(waiting), read_contradictions(self.store))
 
@@ -45,7 +45,7 @@ class ReviewVerbs(OpenStore):
         """Approves, rejects or edits proposals and returns the state of each."""
         request = requests.DecideRequest.of(decision, **options)
         if request.decision == "approve":
-            return Decided(self.approve(*request.proposals))
+            return Decided(self.approve(*request.proposals, reason=request.reason))
         if request.decision == "reject":
             return Decided(self.reject(*request.proposals, reason=request.reason))
         return Decided(self.edit(request.proposals[0], request.text))
@@ -56,7 +56,7 @@ class ReviewVerbs(OpenStore):
 
         Takes changes since the last triage into account.
         """
-        return tuple(waiting_proposals(self.store))
+        return tuple(item for item in waiting_proposals(self.store) if item.is_asked)
 
     def proposals(self, *proposal_ids: str) -> tuple[Pending, ...]:
         """Returns these pending proposals; raises an error for one that is not pending."""
@@ -103,14 +103,17 @@ class ReviewVerbs(OpenStore):
         if triage_is_due(self.store):
             self.run_triage()
 
-    def approve(self, *proposal_ids: str, triage: bool = True) -> tuple[Reviewed, ...]:
+    def approve(
+        self, *proposal_ids: str, reason: str = "", triage: bool = True
+    ) -> tuple[Reviewed, ...]:
         """Approves the proposals, updates MEMORY.md, and returns the state of each.
 
         Without `triage`, only records the decision and returns nothing.
         """
         for proposal in pending_of(self.store, proposal_ids):
             wording = {"text": proposal.text, "section": proposal.section}
-            self.store.append_event("proposal.approved", proposal.proposal_id, wording)
+            decision = wording | ({"reason": reason} if reason else {})
+            self.store.append_event("proposal.approved", proposal.proposal_id, decision)
         return self.run_triage(*proposal_ids) if triage else ()
 
     def reject(
@@ -141,7 +144,9 @@ class ReviewVerbs(OpenStore):
         """Writes the lines of recorded decisions without a whole triage; returns what changed."""
         from memory_assets.services.review.open_triage import write_decided
 
-        return tuple(_change_of(event.payload) for event in write_decided(self.store))
+        changes = tuple(_change_of(event.payload) for event in write_decided(self.store))
+        self._prepare_status()
+        return changes
 
     def last_commit(self) -> str | None:
         """Returns the id of the workspace's last commit, for `changed_since`."""
@@ -160,6 +165,13 @@ class ReviewVerbs(OpenStore):
         from memory_assets.services.review.open_triage import take_back
 
         take_back(self.store, proposal_id)
+        self._prepare_status()
+
+    def _prepare_status(self) -> None:
+        """Prepares the status again, which counts what waits."""
+        from memory_assets.services.health.status import keep_status
+
+        keep_status(self.store, is_sample=self.is_sample)
 
     def run_triage(self, *proposal_ids: str) -> tuple[Reviewed, ...]:
         """Carries out every recorded decision, and returns the state of these proposals."""

@@ -421,7 +421,7 @@ class DecideRequest(Request):
     proposals: tuple[str, ...] = parameter(
         "Ids of proposals.", min_length=1, examples=[["p-20260408-001"]]
     )
-    reason: str = parameter("Why it is rejected; kept with the decision.", "")
+    reason: str = parameter("Why it is approved or rejected; kept with the decision.", "")
     text: str = parameter("The new wording, for edit.", "")
 
     @model_validator(mode="after")

@@ -15,7 +15,7 @@ Event kinds, with their targets and the fields of their payload:
                          number), day, claim (keyed hash of what the memory says: a later id of the
                          same claim gets the same number); amends (the row of the table) if it
                          changes a line; friction (its kind) and message_ids if it is about one
-    proposal.approved    proposal id: text and section if a person changed them, surface
+    proposal.approved    proposal id: text and section if a person changed them, reason, surface
     proposal.rejected    proposal id: reason, surface
     proposal.edited      proposal id: text, surface
     proposal.decided     proposal id: state, tier, reason (of a rule, or expired), version of the

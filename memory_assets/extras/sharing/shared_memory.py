@@ -238,7 +238,7 @@ class SharedMemory(MemoryAgent):
     def pending(self) -> tuple[types.Pending, ...]:
         """Returns the pending proposals that the person may see."""
         rows = visible_proposals(self._whole, self.reader, read_pending(self._whole))
-        return tuple(map(pending_from, rows))
+        return tuple(item for item in map(pending_from, rows) if item.is_asked)
 
     def proposals(self, *proposal_ids: str) -> tuple[types.Pending, ...]:
         """Returns these pending proposals; raises `UnknownIdError` for one that the person may not

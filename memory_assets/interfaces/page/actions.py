@@ -29,13 +29,14 @@ def decide(agent: MemoryAgent, visit: Visit, form: Form) -> str:
         return f"review#{proposal}"
     if decision not in DONE:
         raise QuestionError(f"decision must be approve, reject or edit, not {decision[:80]!r}.")
+    reason = " ".join(form.get("reason", "").split())
     place = _place_after(agent, proposal)
     commit = agent.last_commit()
     if decision == "approve":
         _check_wording(agent, proposal, form.get("shown", ""))
-        agent.approve(proposal, triage=False)
+        agent.approve(proposal, reason=reason, triage=False)
     else:
-        agent.reject(proposal, reason=form.get("reason", ""), triage=False)
+        agent.reject(proposal, reason=reason, triage=False)
     visit.decided.append(proposal)
     try:
         agent.write_decided()

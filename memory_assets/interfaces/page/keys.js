@@ -1,4 +1,4 @@
-// Keys: "/" searches; on the review page j, k move, a, r, e decide, u undoes.
+// Keys: "/" searches; on the review page j, k move, a, r decide, w and e open fields, u undoes.
 "use strict";
 
 const proposals = [...document.querySelectorAll(".proposal")];
@@ -16,6 +16,7 @@ const actions = {
   k: () => move(-1),
   a: () => proposals[current].querySelector("button.approve").click(),
   r: () => proposals[current].querySelector("button.reject").click(),
+  w: () => proposals[current].querySelector(".reason").focus(),
   e: () => {
     const edit = proposals[current].querySelector("details.edit");
     edit.open = true;
@@ -25,6 +26,7 @@ const actions = {
 };
 
 document.addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && event.target.matches(".reason")) move(0);
   const isTyping = event.target.matches("input, textarea, select");
   const action = actions[event.key];
   if (isTyping || event.ctrlKey || event.metaKey || event.altKey || event.repeat || !action) return;

@@ -48,13 +48,16 @@ def search(agent: MemoryAgent, _: Visit, query: Mapping[str, str]) -> dict[str, 
         if query.get(name):
             options[name] = (query[name],)
     question = query.get("question", "").strip()
-    options |= {"page": _number(query, "page"), "profile": "deep", "limit": RESULTS}
+    options |= {"page": _number(query, "page"), "limit": RESULTS}
+    if query.get("wide"):
+        options["profile"] = "deep"
     answer = agent.recall(question, probe=True, **options) if question else None
     return {
         "question": question,
         "answer": answer,
         "query": {name: query.get(name, "") for name in (*names, *_CHOICES)},
         "more": urlencode({**query, "page": options["page"] + 1}),
+        "wider": "" if query.get("wide") else urlencode({**query, "page": 1, "wide": "yes"}),
         "projects": page.project_names(agent),
         "choices": _CHOICES,
         "short_id": short_id,
@@ -97,6 +100,7 @@ def explain(agent: MemoryAgent, _: Visit, query: Mapping[str, str]) -> dict[str,
     """Returns the way of a memory, a proposal or a line from its bytes, or why there is none."""
     target = query.get("target", "").strip()
     values = {"target": target, "explained": None, "memory": None, "opened": None}
+    values |= {"owner": agent.settings.owner, "stages": _STAGES}
     if not target:
         return values
     explained = agent.explain(target)
@@ -104,6 +108,26 @@ def explain(agent: MemoryAgent, _: Visit, query: Mapping[str, str]) -> dict[str,
         return values | {"opened": explained}
     root = getattr(explained, "root", None)
     return values | {"explained": explained, "memory": root and _memory_of(root)}
+
+
+_STAGES = {
+    "not captured": "Nobody said it in a session that was read.",
+    "not taken in": "It is in a transcript that is read at the next update.",
+    "not windowed": "Its session was read, and is not divided into parts yet.",
+    "still open": "Its session goes on; facts are taken from a session when it ends.",
+    "short session": "Its session was too short to take facts from.",
+    "not distilled": "Its session is older than those that facts are taken from.",
+    "not observed": "It was said, and was not taken for a fact.",
+    "discarded": "It was said, and was refused as no lasting fact.",
+    "held": "It is kept back, because it may not be meant to last.",
+    "superseded": "It was replaced by something newer.",
+    "stale": "It is out of use, because nobody confirmed or used it for long.",
+    "forgotten": "You asked to forget it.",
+    "out-ranked": "It is remembered; other memories fit these words better.",
+    "over the cap": "It is remembered; enough others fit these words better.",
+    "recalled": "It is remembered, and a search for these words shows it.",
+}
+"""Where a fact stopped → the sentence for the owner."""
 
 
 def _memory_of(root: "ProvenanceStep") -> dict[str, str] | None:

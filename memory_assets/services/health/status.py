@@ -19,6 +19,7 @@ from memory_assets.services.health.built_share import built_share
 from memory_assets.services.health.helping import rules_kept
 from memory_assets.services.models.model_questions import CAME_TO_NOTHING
 from memory_assets.services.models.open_models import projects_of, waiting_projects
+from memory_assets.services.review.proposals import count_proposals
 from memory_assets.services.sources import transcripts
 from memory_assets.stages.capture.discover import LeftOutFile
 from memory_assets.stages.deliver.silence import alarm
@@ -67,7 +68,9 @@ class Status:
     """Notes in the ledger, which are recalled before they are memories."""
     pending: int
     asked: int
-    """Pending proposals that the page of REVIEW.md shows; the others follow."""
+    """Pending proposals that the owner is asked about now; the others follow."""
+    proposed: int
+    """All proposals, decided ones included: new lines, changes, and fixes of problems."""
     open_windows: int
     first_day: str | None
     last_day: str | None
@@ -126,8 +129,7 @@ def status_of(store: Store, *, is_sample: bool = False) -> Status:
     """Returns the state of the store."""
     tables = store.tables
     days = [day for day, info in tables.parts("segments").items() if info.rows]
-    states = _count(tables, "decisions", "state")
-    is_asked = pl.col("expires_at").is_not_null()
+    proposals = count_proposals(store)
     written = [info.written_at for info in tables.parts("memories").values()]
     return Status(
         store=store.root,
@@ -135,8 +137,7 @@ def status_of(store: Store, *, is_sample: bool = False) -> Status:
         rows={name: _rows(tables, name) for name in COUNTED},
         memories=_count(tables, "memories", "state", pl.col("kind") == "fact"),
         noted=len(store.ledger.events([NOTED])),
-        pending=states.get("pending", 0),
-        asked=_count(tables, "decisions", "state", is_asked).get("pending", 0),
+        **vars(proposals),
         open_windows=_count(tables, "windows", "status").get("open", 0),
         first_day=min(days, default=None),
         last_day=max(days, default=None),
@@ -232,7 +233,7 @@ def _memories(status: Status) -> str:
 def _to_review(status: Status) -> str:
     later = status.pending - status.asked
     now = f"{status.asked:,} now, {later:,} later" if later else f"{status.pending:,}"
-    return f"{now} of {status.rows['proposals']:,} proposals"
+    return f"{now} of {counted(status.proposed, 'proposal')}"
 
 
 def _model_use(status: Status) -> str:

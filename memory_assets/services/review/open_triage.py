@@ -168,9 +168,8 @@ def restore_lost(store: Store) -> None:
             replace_if_same(path, file.content, restored.encode(*lossless))
 
 
-def read_pending(store: Store, *, is_asked: bool = True) -> list[dict[str, Any]]:
-    """Returns the pending proposals, the most useful first; with `is_asked`, only those that the
-    owner is asked about.
+def read_pending(store: Store) -> list[dict[str, Any]]:
+    """Returns the pending proposals, the most useful first.
 
     A proposal is pending if the last triage left it so and the ledger has no decision since. A row
     has the columns of the proposal and of its decision, and the `path` of the file that its line is
@@ -181,9 +180,6 @@ def read_pending(store: Store, *, is_asked: bool = True) -> list[dict[str, Any]]
     table = store.tables.read("decisions", columns=columns).filter(state="pending")
     reasons = dict(table.select("proposal_id", "reason").iter_rows())
     proposals = triage.current()
-    if is_asked:
-        # A proposal has a deadline once the owner is asked about it.
-        table = table.filter(pl.col("expires_at").is_not_null())
     pending = triage.read_decisions(reasons).filter(state="pending").drop("expires_at")
     pending = pending.join(table.select("proposal_id", "expires_at"), on="proposal_id")
     path_of_line = promote.files_of_lines(promote.read_lines(triage.workspace))

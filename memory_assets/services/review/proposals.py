@@ -39,6 +39,11 @@ class Pending:
     needs_person: str = ""
     """Why no agent may decide it, not even for the owner; empty if one may."""
 
+    @property
+    def is_asked(self) -> bool:
+        """Whether the owner is asked about it now: from then on it has a deadline."""
+        return self.expires_at is not None
+
 
 @dataclass(frozen=True)
 class Reviewed:
@@ -49,6 +54,17 @@ class Reviewed:
     section: str
     text: str
     reason: str
+
+
+@dataclass(frozen=True)
+class ProposalCounts:
+    """How many proposals there are: new lines, changes of lines, fixes of recurring problems."""
+
+    asked: int = 0
+    """Pending ones that the owner is asked about now."""
+    pending: int = 0
+    proposed: int = 0
+    """All of them, decided ones included."""
 
 
 @dataclass(frozen=True)
@@ -71,12 +87,20 @@ class Decided:
     decided: tuple[Reviewed, ...]
 
 
-def waiting_proposals(store: "Store", *, is_asked: bool = True) -> Iterator[Pending]:
-    """Yields the pending proposals; with `is_asked`, only those that the owner is asked about."""
+def waiting_proposals(store: "Store") -> Iterator[Pending]:
+    """Yields the pending proposals; one without a deadline is not shown to the owner yet."""
     from memory_assets.services.review.open_triage import read_pending
 
-    for row in read_pending(store, is_asked=is_asked):
-        yield pending_from(row)
+    return map(pending_from, read_pending(store))
+
+
+def count_proposals(store: "Store") -> ProposalCounts:
+    """Returns the numbers of proposals after every decision so far."""
+    parts = store.tables.parts("decisions").values()
+    if not parts:
+        return ProposalCounts()
+    waiting = [proposal.is_asked for proposal in waiting_proposals(store)]
+    return ProposalCounts(sum(waiting), len(waiting), sum(part.rows for part in parts))
 
 
 def pending_from(row: "Row") -> Pending:
@@ -91,8 +115,7 @@ def pending_of(store: "Store", proposal_ids: Sequence[str]) -> list[Pending]:
 
     Raises `UnknownIdError` if there is no such proposal, and `ReviewError` if it is not pending.
     """
-    waiting = waiting_proposals(store, is_asked=False)
-    pending = {proposal.proposal_id: proposal for proposal in waiting}
+    pending = {proposal.proposal_id: proposal for proposal in waiting_proposals(store)}
     for proposal_id in proposal_ids:
         if proposal_id not in pending:
             reviewed = reviewed_of(store, [proposal_id])

@@ -33,6 +33,8 @@ RULES = "rules"
 CLOCK = "clock"
 PROMOTED = "promoted"
 EXPIRED = "expired"
+STATE_BY = {APPROVED: PROMOTED, REJECTED: "rejected"}
+BY_PERSON = {APPROVED: "approved by a person", REJECTED: "rejected by a person"}
 
 REJECTION_COSTS = 3
 
@@ -130,12 +132,16 @@ def _decided(event: Event, row: Row) -> dict[str, Any]:
     common = {"actor": event.actor, "decided_at": event.at, "expires_at": None}
     if event.kind == APPROVED:
         words = {name: event.payload.get(name) or row[name] for name in ("text", "section")}
-        return {**common, "state": "promoted", "reason": "approved by a person", **words}
+        return {**common, "state": "promoted", "reason": reason_of(event), **words}
     if event.kind == REJECTED:
-        reason = event.payload.get("reason") or "rejected by a person"
-        return {**common, "state": "rejected", "reason": reason}
+        return {**common, "state": "rejected", "reason": reason_of(event)}
     decided = ("state", "tier", "reason", "entry", "text")
     return {**common, **{name: event.payload.get(name, row[name]) for name in decided}}
+
+
+def reason_of(event: Event) -> str:
+    """Returns why it was decided: what a person wrote, else that a person decided."""
+    return event.payload.get("reason") or BY_PERSON[event.kind]
 
 
 def overrulable(decisions: pl.DataFrame) -> list[str]:

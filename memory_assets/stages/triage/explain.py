@@ -23,7 +23,7 @@ from memory_assets.stages.capture.session_ids import replay_command
 from memory_assets.stages.embed.notes import note_id
 from memory_assets.stages.triage.auto import PUBLISHED
 from memory_assets.stages.triage.current import read_proposals
-from memory_assets.stages.triage.decisions import winner_of
+from memory_assets.stages.triage.decisions import STATE_BY, reason_of, winner_of
 from memory_assets.stages.triage.evidence import gather_evidence
 from memory_assets.stages.triage.memory_md import normal, read_entries
 from memory_assets.stages.triage.patches import PATCHED
@@ -154,6 +154,7 @@ class _Tracer:
         states = decisions.select("state", "reason").collect().to_dicts()
         facts = {name: proposal[name] for name in ("section", "text")}
         facts |= states[0] if states else {}
+        facts |= self._decision(target)
         about = ("entry", "kind", "title", "target", "old", "new", "severity")
         facts |= {name: proposal[name] for name in about if proposal.get(name)}
         grounds = self._grounds(gather_evidence(proposal, self.tables, self.archive))
@@ -222,21 +223,29 @@ class _Tracer:
 
     def _promoted(self, promoted: Event) -> ProvenanceStep:
         edit = promoted.payload
-        events = [event for event in self.events if event.target == promoted.target]
-        decided = winner_of(events)
         facts = {
             "section": edit["section"],
-            "decided_by": promoted.actor,
             "promoted_at": promoted.at.isoformat(),
         }
         facts |= {name: edit[name] for name in ("target", "patch") if name in edit}
-        if decided is not None:
-            facts["decision"] = decided.kind
-            facts["reason"] = decided.payload.get("reason", "approved by a person")
+        facts |= self._decision(promoted.target)
         if "replaces" in edit:
             facts["replaces"] = edit["replaces"]
         behind = (*self._grounds(edit), *self._replaced(promoted))
         return ProvenanceStep("proposal", promoted.target, facts, behind)
+
+    def _decision(self, proposal_id: str) -> dict[str, str]:
+        """Returns who decided a proposal, when and why; nothing while it waits."""
+        decided = winner_of([event for event in self.events if event.target == proposal_id])
+        if decided is None:
+            return {}
+        return {
+            "state": decided.payload.get("state") or STATE_BY[decided.kind],
+            "decided_by": decided.actor,
+            "decided_at": decided.at.isoformat(),
+            "decision": decided.kind,
+            "reason": reason_of(decided),
+        }
 
     def _replaced(self, promoted: Event) -> Iterator[ProvenanceStep]:
         """Yields the line that a promotion replaced, with the promotion that it came from."""

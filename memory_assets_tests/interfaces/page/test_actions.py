@@ -19,7 +19,7 @@ class BusyAgent:
     def last_commit(self) -> None:
         return None
 
-    def approve(self, proposal: str, *, triage: bool) -> None:
+    def approve(self, proposal: str, *, reason: str, triage: bool) -> None:
         self.decided.append(proposal)
 
     def proposals(self, *proposal_ids: str) -> list[SimpleNamespace]:

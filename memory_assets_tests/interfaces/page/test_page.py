@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from memory_assets.memory import MemoryAgent
+from memory_assets.memory.prepared import read_status
 from memory_assets.store.ledger import ARCHIVED, RESTORED
 from memory_assets.store.store import Store
 from memory_assets_tests.conftest import NOW
@@ -40,7 +42,7 @@ def test_home_shows_what_is_known_with_counts_that_say_what_they_count(tab: Any)
     assert heading(tab) == "All projects"
     text = main_text(tab)
     assert FACT in text and "Rules 1 active" in text
-    assert "1 proposal for MEMORY.md, all projects" in text
+    assert "1 proposal to decide now, all projects" in text
     assert "Preferences and people 0 active" in text and "Decisions and facts 0 active" in text
     for title in ("Learnt this week", "Open points", "Went wrong lately", "Holds no more"):
         assert title in text
@@ -73,9 +75,60 @@ def test_a_search_opens_its_exchange_in_the_session_and_its_origin(tab: Any):
     tab.locator(".results li", has_text=FACT).first.get_by_role(
         "link", name="Where it comes from"
     ).click()
+    told = main_text(tab)
+    assert "Checked just now: the transcripts are unchanged and hold these words." in told
+    assert TURNS[2] in told and MEMORY not in told and "segment" not in told
+    tab.get_by_text("Each step with its ids, files and bytes").click()
+    assert "/home/mira/s1.jsonl" in main_text(tab) and MEMORY in main_text(tab)
+
+
+def test_a_proposal_is_explained_in_sentences_with_the_reason_of_its_decision(tab: Any):
+    open_view(tab, "Review")
+    tab.keyboard.press("w")
+    tab.keyboard.type("said at review")
+    tab.keyboard.press("Enter")
+    tab.keyboard.press("r")
+    tab.get_by_text(f"Rejected {PROPOSAL}.").wait_for()
+    tab.get_by_role("button", name="Undo").click()
+    tab.get_by_role("link", name="Where it comes from").click()
+    assert "It waits for your decision" in main_text(tab)
+    tab.go_back()
+    tab.get_by_label("Reason for the decision").fill("it holds everywhere")
+    tab.get_by_role("button", name="Approve").click()
+    open_view(tab, "Files")
+    tab.get_by_role("link", name=FACT).click()
     text = main_text(tab)
-    assert "verified: bytes unchanged, quotes found" in text
-    assert "/home/mira/s1.jsonl" in text and TURNS[2] in text
+    assert "approved it on" in text and "for the section Hard Rules: it holds everywhere." in text
+    assert "proposal.approved" not in text and PROPOSAL not in tab.locator(".told").inner_text()
+
+
+def test_a_rejection_is_told_with_its_reason_before_the_next_update(tab: Any):
+    open_view(tab, "Review")
+    address = tab.get_by_role("link", name="Where it comes from").get_attribute("href")
+    tab.get_by_label("Reason for the decision").fill("  too\tnarrow ")
+    tab.keyboard.press("Enter")
+    assert tab.locator(".proposal").count() == 1
+    tab.keyboard.press("r")
+    tab.get_by_text(f"Rejected {PROPOSAL}.").wait_for()
+    tab.goto(f"{tab.url.partition('review')[0]}{address}")
+    assert "rejected it on" in main_text(tab) and ": too narrow." in main_text(tab)
+
+
+def test_what_waits_is_counted_the_same_on_every_page_and_by_the_status(tab: Any, store: Store):
+    (proposal,) = store.tables.read("proposals").to_dicts()
+    (decision,) = store.tables.read("decisions").to_dicts()
+    ids = [f"p-20260803-00{number}" for number in range(2, 6)]
+    more = [{"proposal_id": id, "text": f"Commit {id} names one area."} for id in ids]
+    write(store, "proposals", DAY.isoformat(), proposal, *({**proposal, **one} for one in more))
+    later = {**decision, "expires_at": None}
+    write(store, "decisions", "all", decision, *({**later, **one} for one in more))
+    for name in ("Home", "Review"):
+        assert "1 proposal to decide now, 4 later" in open_view(tab, name)
+    tab.get_by_role("button", name="Reject").click()
+    for name in ("Home", "Review"):
+        assert "0 proposals to decide now, 4 later" in open_view(tab, name)
+    text = read_status(str(store.root))
+    assert "to review     0 now, 4 later of 5 proposals" in text
 
 
 def test_a_search_is_filtered_and_says_when_nothing_is_known(tab: Any):
@@ -84,11 +137,37 @@ def test_a_search_is_filtered_and_says_when_nothing_is_known(tab: Any):
     tab.get_by_text("Filters").click()
     tab.get_by_label("Category").select_option("hobbies")
     tab.locator("main").get_by_role("button", name="Search").click()
-    assert "Nothing is known about this." in main_text(tab)
+    assert "Nothing found. The memory holds no answer to this." in main_text(tab)
     assert tab.get_by_label("Category").input_value() == "hobbies"
     tab.get_by_label("Category").select_option("rules-conventions")
     tab.locator("main").get_by_role("button", name="Search").click()
     assert FACT in main_text(tab)
+
+
+def test_what_is_only_near_a_question_is_folded_behind_that_nothing_was_found(tab: Any):
+    tab.goto(f"{tab.url}search?question=which day is the wedding of the packages")
+    assert "Nothing found. The memory holds no answer to this." in main_text(tab)
+    assert tab.locator(".results li:visible").count() == 0
+    assert "Near it, but no answer" in main_text(tab) and FACT not in main_text(tab)
+    tab.get_by_text("Near it, but no answer").click()
+    assert tab.locator(".near").get_by_role("link", name="Where it comes from").is_visible()
+
+
+def test_a_search_finds_what_recall_finds_and_more_only_where_it_is_asked_for(tab: Any):
+    """What is only near is another, wider search, and named so."""
+    question = "how do we install packages"
+    asked = {tuple(texts(MemoryAgent().recall(question, probe=True, limit=10)))}
+    tab.goto(f"{tab.url}search?question={question}")
+    shown = tab.locator(".results > li > .text:first-child").all_inner_texts()
+    assert {tuple(shown)} == asked
+    tab.get_by_role("link", name="Look wider").click()
+    assert "also what is only near" in main_text(tab) and FACT in main_text(tab)
+
+
+def texts(answer: Any) -> list[str]:
+    """The results as the page words them."""
+    speakers = [f"{one.said_by} " if one.kind == "message" else "" for one in answer.results]
+    return [f"{said}{one.text}" for said, one in zip(speakers, answer.results, strict=True)]
 
 
 def test_a_filter_that_is_not_valid_is_explained(tab: Any):
@@ -125,12 +204,12 @@ def test_calls_of_tools_are_folded(tab: Any, store: Store):
 
 def test_approving_by_a_click_writes_the_line_and_shows_the_change(tab: Any, store: Store):
     text = open_view(tab, "Review")
-    assert "Add to" in text and FACT in text and "Evidence 1 record" in text
+    assert "Add to" in text and FACT in text and "Evidence 1 passage" in text
     assert TURNS[2] in tab.locator("blockquote").first.inner_text()
     tab.get_by_role("button", name="Approve").click()
     notice = tab.get_by_role("status").inner_text()
     assert f"Approved {PROPOSAL}." in notice and FACT in notice and "adds" in notice
-    assert "No proposal is pending." in main_text(tab)
+    assert "0 proposals to decide now" in main_text(tab)
     assert [line.endswith(FACT) for line in entries(store)] == [True]
 
 
@@ -262,13 +341,28 @@ def test_forgetting_shows_what_holds_it_first_and_erases_it_on_the_second_click(
     tab.get_by_role("link", name=FACT).first.click()
     tab.get_by_role("button", name="Forget it").click()
     text = main_text(tab)
-    assert "Nothing was changed yet." in text and FACT in text and "table memories" in text
+    assert "Nothing was changed yet." in text and FACT in text
+    tab.get_by_text("Every place that holds it").click()
+    assert "table memories" in main_text(tab)
     assert FACT in str(store.tables.read("memories").to_dicts())
     assert "target" not in tab.url
     tab.get_by_role("button", name="Erase it for good").click()
     assert heading(tab) == "Forgotten"
     assert "files and objects of git were searched again" in main_text(tab)
     assert FACT not in str(store.tables.read("memories").to_dicts())
+
+
+def test_forgetting_a_phrase_shows_what_else_is_erased_with_it(tab: Any):
+    open_view(tab, "Home")
+    tab.goto(f"{tab.url}explain")
+    tab.get_by_label("Words to erase").fill("never pip")
+    tab.get_by_role("button", name="Show what would be erased").click()
+    messages = tab.locator("h2", has_text="Messages that are erased whole").locator("xpath=..")
+    text = messages.inner_text()
+    assert "The whole message is erased, " in text and "of it are not the phrase." in text
+    rest = tab.locator(".added").all_inner_texts()
+    assert rest and all("never pip" not in line and "*****" in line for line in rest)
+    assert "the whole memory is erased" in text
 
 
 def test_what_older_commits_hold_is_erased_by_one_more_click(tab: Any, store: Store):
@@ -321,7 +415,7 @@ def test_the_memory_behind_a_line_of_a_file_is_corrected(tab: Any, store: Store)
     open_view(tab, "Review")
     tab.keyboard.press("a")
     tab.get_by_role("status").wait_for()
-    assert "0 days old" not in open_view(tab, "Files") and "1 record behind it" in main_text(tab)
+    assert "0 days old" not in open_view(tab, "Files") and "1 passage behind it" in main_text(tab)
     tab.get_by_role("link", name=FACT).click()
     assert tab.locator(".statement").inner_text() == FACT
     tab.get_by_text("Correct it").click()

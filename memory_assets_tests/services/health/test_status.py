@@ -10,7 +10,7 @@ from memory_assets.services.health.status import render_status, status_of
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import open_store
 from memory_assets_tests.factories import row
-from memory_assets_tests.small_store import small_store, write
+from memory_assets_tests.small_store import DAY, small_store, write
 
 
 def test_facts_are_counted_and_narratives_are_not():
@@ -70,6 +70,19 @@ def test_while_nothing_is_remembered_yet_no_question_is_proposed():
     remembering = small_store()
     write(remembering, "decisions", "all", row("decisions", state="promoted"))
     assert "`memory recall " in render_status(status_of(remembering))
+
+
+def test_what_is_to_review_is_never_more_than_all_proposals():
+    """Fixes of recurring problems and changes of lines are proposals, too."""
+    store = small_store()
+    (decision,) = store.tables.read("decisions").to_dicts()
+    fix = {"proposal_id": "f-20260803-001", "state": "pending"}
+    problem = {"proposal_id": fix["proposal_id"], "project": "tidewatch", "target": "MEMORY.md"}
+    write(store, "friction", DAY.isoformat(), row("friction", **problem))
+    write(store, "decisions", "all", decision, {**decision, **fix})
+    assert "\nto review     2 of 2 proposals\n" in render_status(status_of(store))
+    store.append_event("proposal.rejected", fix["proposal_id"], {"reason": ""})
+    assert "\nto review     1 of 2 proposals\n" in render_status(status_of(store))
 
 
 @pytest.mark.parametrize("count", [200, 201])
