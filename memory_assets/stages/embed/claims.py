@@ -84,18 +84,6 @@ def same_claim(newer: str, older: str, similarity: float) -> str | None:
     return "same claim in other words" if ours and theirs else "same claim, one with more detail"
 
 
-def is_part_of(part: str, whole: str) -> bool:
-    """Returns whether the whole claims all that the part does, with little else; words count the
-    same inside and outside of code.
-    """
-    a = read_claim(whole)
-    b = read_claim(part)
-    weight = _weight(b.words)
-    if weight < LEAST_WEIGHT or weight < LEAST_OF_DETAILED * _weight(a.words) or _missing(b, a):
-        return False
-    return a.opening in ("", *b.words) and not any(differ(a, b) for differ in _DIFFERENCES)
-
-
 def _may_be_same(a: Claim, b: Claim, least: float) -> bool:
     """Returns whether the costlier comparisons are worth it; a value can be in the other claim in
     another form.

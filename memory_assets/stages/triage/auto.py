@@ -131,8 +131,8 @@ def decide(
 ) -> Ruling:
     """Returns the ruling on one proposal.
 
-    `guarded` are the sections that take only the owner's own words. Nobody is asked about what an
-    entry says with more detail, or what a recurring problem says.
+    `guarded` are the sections that take only the owner's own words. A pending proposal is merged
+    into a recurring problem that says the same.
     """
     ruling = _settle(proposal, context, limits)
     if ruling:
@@ -149,14 +149,8 @@ def decide(
         return Ruling("promoted", f"{trusted}; {support}", by_trust=True)
     used_up = [TRUST_IS_USED_UP] if trusted else []
     reasons = [support, *(reason for reason in missing if reason != ONCE), *used_up, *against]
-    return _need_not_ask(text, context) or Ruling("pending", "; ".join(reasons))
-
-
-def _need_not_ask(text: str, context: KnownLines) -> Ruling | None:
-    """Returns the merging into an entry that says it and more, or into what is asked already."""
-    comparison = context.comparison
-    repeated = _entry_like(text, context.entries, comparison.is_said_by)
-    return repeated or _repeat_of(text, context.frictions, comparison.says_the_same)
+    waiting = Ruling("pending", "; ".join(reasons))
+    return _repeat_of(text, context.frictions, context.comparison.says_the_same) or waiting
 
 
 def _settle(proposal: Row, context: KnownLines, limits: TriageLimits) -> Ruling | None:
@@ -225,7 +219,8 @@ def decide_friction(friction: Row, context: KnownLines = KnownLines()) -> Ruling
     pending = Ruling("pending", friction["title"])
     if friction["target"] != MEMORY_MD:
         return pending
-    return _entry_like(friction["text"], context.entries, context.comparison.is_said_by) or pending
+    same = context.comparison.says_the_same
+    return _entry_like(friction["text"], context.entries, same) or pending
 
 
 def _entry_like(

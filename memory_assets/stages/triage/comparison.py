@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from memory_assets.english.claims import read_claim
-from memory_assets.stages.embed.claims import is_part_of, same_claim
+from memory_assets.stages.embed.claims import same_claim
 from memory_assets.stages.embed.conflicts import CONSIDERED_FROM, find_conflict
 
 SIMILAR_WORDS = 0.8
@@ -43,10 +43,6 @@ class StatementComparison:
         common_words = read_claim(newer).words & read_claim(older).words
         cosine = self._cosine(newer, older) if common_words else None
         return cosine is not None and same_claim(newer, older, cosine) is not None
-
-    def is_said_by(self, text: str, entry: str) -> bool:
-        """Returns whether the entry says the same, or all of it and more."""
-        return self.says_the_same(text, entry) or is_part_of(text, entry)
 
     def contradicts(self, newer: str, older: str) -> bool:
         """Returns whether the newer statement contradicts or replaces the older one."""

@@ -164,14 +164,6 @@ def test_what_an_entry_says_in_other_words_is_merged():
     assert (state, reason) == ("merged", "entry of 2026-08-01 in Hard Rules says the same")
 
 
-def test_nobody_is_asked_about_what_an_entry_says_with_more_detail():
-    line = "Always use `pnpm`, never `npm`, in JavaScript projects."
-    asked = proposal("Use pnpm, never npm.", session_ids=["s1"])
-    assert ruled(asked) == ("pending", ONCE)
-    assert ruled(asked, line) == ("merged", "entry of 2026-08-01 in Hard Rules says the same")
-    assert ruled(proposal("Use pnpm, never npm."), line) == ("promoted", SAID)
-
-
 @pytest.mark.parametrize(
     ("text", "near"),
     [

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 import numpy as np
-import pytest
 
 from memory_assets.stages.triage.comparison import StatementComparison
 
@@ -32,23 +31,3 @@ def test_the_opposite_contradicts_unless_the_two_mean_something_else():
     )
     assert not far.contradicts(OPPOSITE, RULE)
     assert not StatementComparison().contradicts(REWORDED, RULE)
-
-
-@pytest.mark.parametrize(
-    ("text", "entry", "is_said"),
-    [
-        ("Use uv, never pip.", "Always use `uv`, never `pip`, in Python projects.", True),
-        ("Name one area in commits.", "Name one area in `commits`, in lower case.", True),
-        ("Use pip, never uv.", "Always use `uv`, never `pip`, in Python projects.", False),
-        ("Never push to `main`.", "Never push to `main` unless the tests pass.", False),
-        ("Use pnpm, never npm.", "Always use `uv`, never `pip`, in Python projects.", False),
-        ("Always use uv, never pip, in CI.", "Use `uv`, never `pip`.", False),
-        (
-            "Log errors.",
-            "Errors of the gateway go to the log of the harbour, day and night.",
-            False,
-        ),
-    ],
-)
-def test_an_entry_says_what_it_repeats_with_more_detail(text: str, entry: str, is_said: bool):
-    assert StatementComparison().is_said_by(text, entry) == is_said
