@@ -128,13 +128,13 @@ def first_day_of(store: Store) -> date:
     """
     days = [*map(date.fromisoformat, inputs.notes_by_day(store))]
     with suppress(DamagedError):
-        days.append(store.tables.read("windows", columns=["day"])["day"].min())
+        days.extend(store.tables.read("windows", columns=["day"])["day"].unique())
     for table in TABLES.values():
         # Steps that write files or events instead of rows, such as `daily_log`, have no record.
         if table.grain == "day" and table.record:
             with suppress(DamagedError):
                 days += map(date.fromisoformat, store.tables.parts(table.name))
-    return min((day for day in days if day is not None), default=store.settings.today())
+    return min(days, default=store.settings.today())
 
 
 def session_days(store: Store) -> list[tuple[date, date]]:
