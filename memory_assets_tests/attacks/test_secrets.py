@@ -224,10 +224,17 @@ def test_ordinary_text_stays_as_it_is(text: str) -> None:
         "kind: Secret data: " * 10_000,
         "QUJD\n" * 30_000 + "-----END PRIVATE KEY-----",
         "phrase is " + "olive " * 30_000,
+        "password" + "\x7f" * 30_000,
     ],
 )
 def test_hostile_text_is_masked_in_linear_time(hostile: str) -> None:
     assert mask(json.dumps({"text": hostile}).encode())[1] <= 2
+
+
+@pytest.mark.parametrize("filling", ["\t", " ", " \t", "é", ",", "a\t"])
+def test_a_long_gap_behind_a_name_is_read_in_linear_time(filling: str) -> None:
+    text = "the password" + filling * 30_000 + "\nx"
+    assert mask_text(text) == (text, 0)
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ events of the ledger follow: afterwards, both stores build the same tables. What
 is exchanged first, and erased on the other side. The side that sends asks, the other one answers:
 
     forgotten   {"events": […]}   erases what these forgot; returns what was forgotten here
-    answers                       the names of the answers that this side has
-    answer      {"answers": {…}}  stores the answers
+    answers                       the names of the models' answers that this side has
+    answered    {"answers": {…}}  stores these answers
     push?…                        the pieces that this side has, or their digest
     push        a `Push`          archives the pieces
     ledger                        the ids of the events that this side has
@@ -30,7 +30,12 @@ import orjson
 from pydantic import TypeAdapter
 
 from memory_assets.errors import PushError, QuotaError
-from memory_assets.extras.sharing.own_answers import answer_names, take_in_answers, texts_of
+from memory_assets.extras.sharing.own_answers import (
+    answer_names,
+    public_answers,
+    take_in_answers,
+    texts_of,
+)
 from memory_assets.extras.sharing.pieces import (
     LONGEST_PIECE,
     Held,
@@ -111,10 +116,11 @@ class OwnPusher(Pusher):
         asked there in between.
         """
         present = {*self._ask("answers")["names"]}
-        names = (name for name in _sendable_answers(self._store) if name not in present)
-        texts = texts_of(self._store, names)
-        for answers in batches(texts, lambda pair: len(pair[1]), BODY_CHARS):
-            self._data_of(self._connection.send("answer", orjson.dumps({"answers": dict(answers)})))
+        public = public_answers(self._store, {*_private_names(self._store)})
+        texts = texts_of(self._store, sorted(public - present))
+        for batch in batches(texts, lambda pair: len(pair[1]), BODY_CHARS):
+            body = orjson.dumps({"answers": dict(batch)})
+            self._data_of(self._connection.send("answered", body))
 
     def _ask(self, path: str, events: Sequence[Event] = ()) -> dict[str, Any]:
         body = orjson.dumps({"events": list(map(vars, events))})
@@ -150,7 +156,8 @@ def answer(store: Store, path: str, body: Any) -> Any:
         return _take_in(store, body)
     if path == "answers":
         return {"names": answer_names(store)}
-    if path == "answer":
+    if path == "answered":
+        _check_space(store)
         return {"new": take_in_answers(store, _ANSWERS.validate_python(body["answers"]))}
     if path == "ledger":
         return {"ids": [event.id for event in store.ledger.events()]}
@@ -183,9 +190,7 @@ def _held(entry: Range) -> Held:
 
 def _take_in(store: Store, body: Mapping[str, Any]) -> Stored:
     pieces = parse(body).pieces
-    free = shutil.disk_usage(store.root).free
-    if free < SPARE_BYTES:
-        raise QuotaError(f"Only {free:,} bytes are free in {store.root}. Free space there.")
+    _check_space(store)
     contents = masking(tombstones_of(store))(list(map(content_of, pieces)))
     counts = {"stored": 0, "replaced": 0, "known": 0}
     apart: list[str] = []
@@ -198,6 +203,12 @@ def _take_in(store: Store, body: Mapping[str, Any]) -> Stored:
             except PushError:
                 apart.append(piece.source_id)
     return Stored(**counts, apart=tuple(apart))
+
+
+def _check_space(store: Store) -> None:
+    free = shutil.disk_usage(store.root).free
+    if free < SPARE_BYTES:
+        raise QuotaError(f"Only {free:,} bytes are free in {store.root}. Free space there.")
 
 
 def _range(piece: Piece, content: bytes) -> Range:
@@ -246,22 +257,6 @@ def _sendable(store: Store, present: set[str]) -> Iterator[Event]:
         is_private = not private.isdisjoint(map(bytes.decode, words))
         if not is_private and _may_leave(event, sharing(store.settings).push_projects):
             yield with_place(event, place)
-
-
-def _sendable_answers(store: Store) -> list[str]:
-    """Returns the names of the answers that may leave: where anything stays here, only those that
-    are about sessions that may leave, and about nothing else.
-    """
-    private = {*_private_names(store)}
-    names = answer_names(store)
-    if not private:
-        return names
-    rows = store.tables.read("observer_answers", columns=["answer", "session_id"])
-    about = rows.group_by("answer").agg("session_id").rows()
-    public = {
-        answer for answer, sessions in about if private.isdisjoint(map(_session_of, sessions))
-    }
-    return [name for name in names if name in public]
 
 
 def _may_leave(event: Event, names: Sequence[str]) -> bool:

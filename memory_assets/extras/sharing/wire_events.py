@@ -26,7 +26,8 @@ _YEARS = range(2000, 3000)
 """Years of events; near the first and the last year of a calendar, other zones have no such day."""
 
 
-def _in_utc(at: datetime) -> datetime:
+def in_utc(at: datetime) -> datetime:
+    """Returns the moment in UTC; raises `ValueError` for one that no store writes."""
     if at.year not in _YEARS:
         raise ValueError(f"the year {at.year} is none of an event")
     return at.astimezone(UTC)
@@ -37,7 +38,7 @@ class WireEvent(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     id: Annotated[str, Field(min_length=1, max_length=1_000)]
-    at: Annotated[AwareDatetime, AfterValidator(_in_utc)]
+    at: Annotated[AwareDatetime, AfterValidator(in_utc)]
     actor: str
     kind: Annotated[str, Field(pattern=r"^[a-z][a-z_.]*$")]
     target: str

@@ -17,7 +17,7 @@ from memory_assets.extras.sharing.ssh import MAGIC, Wire, serve_folder
 from memory_assets.memory import MemoryAgent
 from memory_assets.schema.protocols import ModelAnswer
 from memory_assets.stages.capture.index import index_sources
-from memory_assets.stages.distill.model.answers import AnswerKey, AnswerStore, StoredAnswer
+from memory_assets.stages.distill.model.answers import AnswerKey, AnswerStore
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets.text.checksums import with_checksum
@@ -119,16 +119,22 @@ def test_what_is_well_formed_is_taken_in(store: Store, monkeypatch: pytest.Monke
 ABOUT = AnswerKey("material", "prompt", "scripted-1", "max_tokens=8000", "serialise/2")
 
 
-def answer_file(text: str) -> str:
+def answer_file(text: Any, at: str = "2026-08-03T09:00:00+00:00") -> str:
     """The text of a stored answer's file."""
-    moment = "2026-08-03T09:00:00+00:00"
-    answer = ModelAnswer(text, "scripted-1", 1, 1)
-    row = {**vars(StoredAnswer(ABOUT, answer, moment)), "key": vars(ABOUT), "answer": vars(answer)}
+    answer = vars(ModelAnswer(text, "scripted-1", 1, 1))
+    row = {
+        "v": 1,
+        "key": vars(ABOUT),
+        "answer": answer,
+        "asked_at": at,
+        "shown_ids": [],
+        "fault": "",
+    }
     return with_checksum(orjson.dumps(row)).decode()
 
 
 def answers(name: str, text: str) -> bytes:
-    return request("answer", {"answers": {name: text}})
+    return request("answered", {"answers": {name: text}})
 
 
 def test_answers_of_models_are_stored_once_without_what_was_forgotten(
@@ -144,14 +150,12 @@ def test_answers_of_models_are_stored_once_without_what_was_forgotten(
         hello(),
         answers(ABOUT.name, said),
         answers(ABOUT.name, again),
-        answers(f"triage/{ABOUT.name}", again),
         request("answers", None),
     )
     assert [reply["data"] for reply in replies[1:]] == [
         {"new": 1},
         {"new": 0},
-        {"new": 1},
-        {"names": [ABOUT.name, f"triage/{ABOUT.name}"]},
+        {"names": [ABOUT.name]},
     ]
     stored = AnswerStore(store.answers).read(ABOUT)
     assert stored and stored.answer.text == "<facts>Nobody pushes **********.</facts>"
@@ -209,14 +213,23 @@ def refused() -> dict[str, tuple[bytes, str]]:
         "an answer outside of the store": (answers(f"../../{ABOUT.name}", "{}"), "no name of an"),
         "an answer of no question": (
             answers("0" * 24 + "-" + "0" * 16, answer_file("x")),
-            "inputs of another",
+            "is another one",
         ),
         "an answer that was changed": (
             answers(ABOUT.name, answer_file("x").replace('"x"', '"y"')),
-            "checksum",
+            "was changed",
         ),
-        "an answer without its fields": (answers(ABOUT.name, "{}"), "field is missing"),
-        "answers that are none": (request("answer", {"answers": [1]}), "cannot be understood"),
+        "an answer about a proposal": (
+            answers(f"triage/{ABOUT.name}", answer_file("x")),
+            "no name of an",
+        ),
+        "an answer whose text is a number": (answers(ABOUT.name, answer_file(5)), "cannot be read"),
+        "an answer before the calendar": (
+            answers(ABOUT.name, answer_file("x", at="0001-01-01T00:00:00+14:00")),
+            "cannot be read",
+        ),
+        "an answer without its fields": (answers(ABOUT.name, "{}"), "cannot be read"),
+        "answers that are none": (request("answered", {"answers": [1]}), "cannot be understood"),
         "no id": (events(event(id="")), "no event"),
     }
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
@@ -26,6 +27,7 @@ from memory_assets.errors import (
     UnreachableError,
 )
 from memory_assets.extras.sharing import ssh
+from memory_assets.extras.sharing.own_answers import public_answers
 from memory_assets.extras.sharing.proposal_ids import place_of
 from memory_assets.extras.sharing.push_record import servers_pushed_to
 from memory_assets.extras.sharing.ssh import exchange
@@ -40,6 +42,7 @@ from memory_assets.stages.triage.projects import memory_files, path_of
 from memory_assets.store.ledger import WORDS_ERASED, Event
 from memory_assets.store.settings import Settings, read_settings
 from memory_assets.store.store import Store, open_store
+from memory_assets.text.short_ids import short_id
 from memory_assets_tests.extras.sharing.ssh_server import (
     HOST,
     SshServer,
@@ -666,6 +669,11 @@ def test_what_a_model_answered_is_known_on_both_and_asked_once(
     assert not [
         row for row in answers if row not in laptop.store.tables.read("observer_answers").to_dicts()
     ]
+    rows = laptop.store.tables.read("observer_answers")
+    shown = rows.with_columns(shown_ids=pl.Series([[short_id("of-the-diary")]] * rows.height))
+    laptop.store.tables.write("observer_answers", str(rows["day"][0]), shown)
+    assert public_answers(laptop.store, []) == {*rows["answer"]}
+    assert public_answers(laptop.store, ["of-the-diary"]) == set()
 
 
 @pytest.mark.slow
