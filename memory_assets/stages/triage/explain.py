@@ -23,7 +23,12 @@ from memory_assets.stages.capture.session_ids import replay_command
 from memory_assets.stages.embed.notes import note_id
 from memory_assets.stages.triage.auto import PUBLISHED
 from memory_assets.stages.triage.current import read_proposals
-from memory_assets.stages.triage.decisions import STATE_BY, reason_of, winner_of
+from memory_assets.stages.triage.decisions import (
+    STATE_BY,
+    reason_of,
+    since_reopened,
+    winner_of,
+)
 from memory_assets.stages.triage.evidence import gather_evidence
 from memory_assets.stages.triage.memory_md import normal, read_entries
 from memory_assets.stages.triage.patches import PATCHED
@@ -127,7 +132,8 @@ class _Tracer:
     def _line(self, path: str, number: int, text: str, workspace: Workspace) -> ProvenanceStep:
         commit = workspace.commit_of_line(path, number)
         line = _essence(text)
-        promoted = [e for e in self._promotions() if _essence(e.payload["line"]) == line]
+        of_line = (e for e in self._promotions() if _essence(e.payload["line"]) == line)
+        promoted = list(filter(self._stands, of_line))
         facts = {
             "line": number,
             "text": text,
@@ -143,7 +149,8 @@ class _Tracer:
 
     def proposal(self, target: str) -> ProvenanceStep | None:
         for event in self.events:
-            if event.kind in (PROMOTED, PATCHED) and event.target == target:
+            is_written = event.kind in (PROMOTED, PATCHED) and event.target == target
+            if is_written and self._stands(event):
                 return self._promoted(event)
         rows = self.tables.read("friction").filter(proposal_id=target).to_dicts()
         rows = rows or read_proposals(self.tables).filter(proposal_id=target).to_dicts()
@@ -221,11 +228,17 @@ class _Tracer:
     def _promotions(self) -> list[Event]:
         return [event for event in self.events if event.kind == PROMOTED]
 
+    def _stands(self, promoted: Event) -> bool:
+        """Returns whether nobody took the proposal back after this promotion."""
+        of_proposal = [event for event in self.events if event.target == promoted.target]
+        return promoted in since_reopened(of_proposal)
+
     def _promoted(self, promoted: Event) -> ProvenanceStep:
         edit = promoted.payload
         facts = {
             "section": edit["section"],
             "promoted_at": promoted.at.isoformat(),
+            "decided_by": promoted.actor,
         }
         facts |= {name: edit[name] for name in ("target", "patch") if name in edit}
         facts |= self._decision(promoted.target)

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from memory_assets.memory import MemoryAgent
-from memory_assets.memory.prepared import read_status
+from memory_assets.memory.prepared import render_status_line
+from memory_assets.services.health.status import keep_status
 from memory_assets.store.ledger import ARCHIVED, RESTORED
 from memory_assets.store.store import Store
 from memory_assets_tests.conftest import NOW
@@ -122,13 +123,14 @@ def test_what_waits_is_counted_the_same_on_every_page_and_by_the_status(tab: Any
     write(store, "proposals", DAY.isoformat(), proposal, *({**proposal, **one} for one in more))
     later = {**decision, "expires_at": None}
     write(store, "decisions", "all", decision, *({**later, **one} for one in more))
+    keep_status(store)
     for name in ("Home", "Review"):
         assert "1 proposal to decide now, 4 later" in open_view(tab, name)
     tab.get_by_role("button", name="Reject").click()
     for name in ("Home", "Review"):
         assert "0 proposals to decide now, 4 later" in open_view(tab, name)
-    text = read_status(str(store.root))
-    assert "to review     0 now, 4 later of 5 proposals" in text
+    assert "to review     0 now, 4 later of 5 proposals" in MemoryAgent().status().text
+    assert " to review" not in render_status_line(str(store.root))
 
 
 def test_a_search_is_filtered_and_says_when_nothing_is_known(tab: Any):
@@ -231,6 +233,15 @@ def test_undo_takes_a_decision_back_and_its_line_too(tab: Any, store: Store):
     tab.get_by_text("waits for a decision again").wait_for()
     assert entries(store) == [] and FACT in main_text(tab)
     assert tab.get_by_role("button", name="Approve").count() == 1
+
+
+def test_what_was_approved_and_taken_back_is_explained_as_waiting(tab: Any):
+    open_view(tab, "Review")
+    tab.get_by_role("button", name="Approve").click()
+    tab.get_by_role("button", name="Undo").click()
+    tab.get_by_role("link", name="Where it comes from").click()
+    assert "It waits for your decision" in main_text(tab)
+    assert "approved it" not in main_text(tab)
 
 
 def test_a_key_rejects_a_proposal_without_changing_a_file(tab: Any, store: Store):

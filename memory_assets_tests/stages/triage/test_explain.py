@@ -113,6 +113,21 @@ def test_a_line_that_was_just_typed_is_by_hand_and_not_committed_yet(world: Worl
     assert explained(world, UV).root.behind[0].facts["message"].startswith("p-20260803-001: add")
 
 
+def test_what_was_taken_back_is_no_origin_until_it_is_approved_again(world: World):
+    world.steps.take_back("p-20260803-001")
+    world.memory_md.write_text(world.memory_md.read_text() + f"\n- {UV}\n")
+    waiting, line = explained(world, "p-20260803-001").root, explained(world, UV).root
+    assert "promoted_at" not in waiting.facts and waiting.facts["text"] == UV
+    assert line.facts["is_hand_written"] and line.behind == ()
+    world.memory_md.write_text(world.memory_md.read_text().replace(f"\n- {UV}\n", ""))
+    approval = {"text": UV, "section": "Hard Rules", "reason": "it holds"}
+    world.ledger.append("proposal.approved", "p-20260803-001", approval, actor="mira")
+    world.decide()
+    world.write()
+    facts = explained(world, "p-20260803-001").root.facts
+    assert (facts["decided_by"], facts["reason"]) == ("mira", "it holds")
+
+
 def test_every_line_of_memory_md_can_be_explained(world: World):
     for number, line in enumerate(world.memory_md.read_text().splitlines(), 1):
         if line.strip():
