@@ -142,10 +142,11 @@ class ReviewVerbs(OpenStore):
 
     def write_decided(self) -> tuple[str, ...]:
         """Writes the lines of recorded decisions without a whole triage; returns what changed."""
+        from memory_assets.services.health.status import recount_proposals
         from memory_assets.services.review.open_triage import write_decided
 
         changes = tuple(_change_of(event.payload) for event in write_decided(self.store))
-        self._prepare_status()
+        recount_proposals(self.store)
         return changes
 
     def last_commit(self) -> str | None:
@@ -162,16 +163,11 @@ class ReviewVerbs(OpenStore):
 
     def take_back(self, proposal_id: str) -> None:
         """Undoes the last decision about a proposal, and its change of a file of entries."""
+        from memory_assets.services.health.status import recount_proposals
         from memory_assets.services.review.open_triage import take_back
 
         take_back(self.store, proposal_id)
-        self._prepare_status()
-
-    def _prepare_status(self) -> None:
-        """Prepares the status again, which counts what waits."""
-        from memory_assets.services.health.status import keep_status
-
-        keep_status(self.store, is_sample=self.is_sample)
+        recount_proposals(self.store)
 
     def run_triage(self, *proposal_ids: str) -> tuple[Reviewed, ...]:
         """Carries out every recorded decision, and returns the state of these proposals."""

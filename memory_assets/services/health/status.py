@@ -7,19 +7,21 @@ Reads footers of tables and a few small columns. The status can be saved as text
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import get_args
 
 import polars as pl
+from polars.exceptions import PanicException
 
 from memory_assets.english.languages import language_of
 from memory_assets.services.health.built_share import built_share
 from memory_assets.services.health.helping import rules_kept
 from memory_assets.services.models.model_questions import CAME_TO_NOTHING
 from memory_assets.services.models.open_models import projects_of, waiting_projects
-from memory_assets.services.review.proposals import count_proposals
+from memory_assets.services.review.proposals import ProposalCounts, count_proposals
 from memory_assets.services.sources import transcripts
 from memory_assets.stages.capture.discover import LeftOutFile
 from memory_assets.stages.deliver.silence import alarm
@@ -32,7 +34,7 @@ from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.store.ready import STATUS, stamp
 from memory_assets.store.settings import RULES, Role, Settings
 from memory_assets.store.store import Store
-from memory_assets.text.files import write_atomically
+from memory_assets.text.files import text_of, write_atomically
 from memory_assets.text.words import counted
 
 NAME_WIDTH = 12
@@ -171,6 +173,22 @@ def keep_status(store: Store, *, is_sample: bool = False) -> Status:
     return status
 
 
+def recount_proposals(store: Store) -> None:
+    """Corrects the counts of proposals in the saved text, and marks it as out of date.
+
+    Its line for a status bar is right at once; the text is made anew when it is asked for next, or
+    by the next update. Raises nothing: the decision that changed the counts is made already.
+    """
+    with suppress(Exception, PanicException):
+        _, _, text = text_of(store.root / STATUS).partition("\n\n")
+        line = _line("to review", _to_review(count_proposals(store)))
+        lines = [
+            line if old.startswith(_line("to review", "")) else old for old in text.split("\n")
+        ]
+        if text:
+            write_atomically(store.root / STATUS, "\n".join(["", "", *lines]).encode())
+
+
 def render_status(status: Status) -> str:
     """Returns the status as text with the command to run next, but without the alarm: it changes
     without any table, so it is added when the text is printed.
@@ -205,8 +223,12 @@ def render_status(status: Status) -> str:
         "MEMORY.md": status.memory_md,
         "REVIEW.md": status.review_md,
     }
-    table = [f"{name:<{NAME_WIDTH}}  {value}" for name, value in lines.items() if value]
+    table = [_line(name, value) for name, value in lines.items() if value]
     return "\n".join([*table, _next_step(status)])
+
+
+def _line(name: str, value: object) -> str:
+    return f"{name:<{NAME_WIDTH}}  {value}"
 
 
 def _render_empty(status: Status) -> str:
@@ -230,10 +252,10 @@ def _memories(status: Status) -> str:
     return counts or f"none built yet; notes: {status.noted:,}"
 
 
-def _to_review(status: Status) -> str:
-    later = status.pending - status.asked
-    now = f"{status.asked:,} now, {later:,} later" if later else f"{status.pending:,}"
-    return f"{now} of {counted(status.proposed, 'proposal')}"
+def _to_review(counts: Status | ProposalCounts) -> str:
+    later = counts.pending - counts.asked
+    now = f"{counts.asked:,} now, {later:,} later" if later else f"{counts.pending:,}"
+    return f"{now} of {counted(counts.proposed, 'proposal')}"
 
 
 def _model_use(status: Status) -> str:

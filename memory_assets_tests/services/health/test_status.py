@@ -4,13 +4,24 @@ from pathlib import Path
 
 import pytest
 
+from memory_assets.errors import StoreError
+from memory_assets.memory import MemoryAgent
+from memory_assets.memory.prepared import read_status, render_status_line
 from memory_assets.schema.tables import WHOLE
+from memory_assets.services.health import status as status_module
 from memory_assets.services.health.doctor import Projections, examine
-from memory_assets.services.health.status import render_status, status_of
+from memory_assets.services.health.status import (
+    keep_status,
+    recount_proposals,
+    render_status,
+    status_of,
+)
+from memory_assets.services.sources import transcripts
+from memory_assets.store.ready import STATUS
 from memory_assets.store.settings import read_settings
-from memory_assets.store.store import open_store
+from memory_assets.store.store import Store, open_store
 from memory_assets_tests.factories import row
-from memory_assets_tests.small_store import DAY, small_store, write
+from memory_assets_tests.small_store import DAY, PROPOSAL, small_store, write
 
 
 def test_facts_are_counted_and_narratives_are_not():
@@ -83,6 +94,34 @@ def test_what_is_to_review_is_never_more_than_all_proposals():
     assert "\nto review     2 of 2 proposals\n" in render_status(status_of(store))
     store.append_event("proposal.rejected", fix["proposal_id"], {"reason": ""})
     assert "\nto review     1 of 2 proposals\n" in render_status(status_of(store))
+
+
+def test_a_decision_corrects_the_counts_and_reads_no_transcript(monkeypatch: pytest.MonkeyPatch):
+    store, agent = small_store(), MemoryAgent()
+    root = str(store.root)
+    keep_status(store)
+    for name in ("find_left_out", "find_unread", "find_ignored"):
+        monkeypatch.setattr(transcripts, name, pytest.fail)
+    agent.reject(PROPOSAL, triage=False)
+    agent.write_decided()
+    assert " to review" not in render_status_line(root)
+    assert read_status(root) == ""
+    agent.take_back(PROPOSAL)
+    assert render_status_line(root).startswith("memory: 1 active · 1 to review · ")
+
+
+def test_a_status_that_cannot_be_counted_fails_no_decision(monkeypatch: pytest.MonkeyPatch):
+    store = small_store()
+    keep_status(store)
+
+    def fail(_: Store) -> None:
+        raise StoreError("A table is damaged.")
+
+    monkeypatch.setattr(status_module, "count_proposals", fail)
+    recount_proposals(store)
+    (store.root / STATUS).unlink()
+    recount_proposals(store)
+    assert not (store.root / STATUS).exists()
 
 
 @pytest.mark.parametrize("count", [200, 201])
