@@ -20,6 +20,7 @@ from memory_assets.runs.steps.maintain import health_inputs
 from memory_assets.schema.tables import JOBS, TABLES, Table, deadline_of
 from memory_assets.stages.deliver import spool
 from memory_assets.stages.deliver.silence import alarm, late_input
+from memory_assets.stages.maintain.health_report import is_overdue
 from memory_assets.store.store import Store
 from memory_assets_tests.of_extras import CASES
 from memory_assets_tests.once import built_once, sampled
@@ -204,6 +205,22 @@ def test_what_waits_is_kept_for_the_report_and_the_briefing_says_so_when_the_tim
     keep_waiting(at_moment(store, begun + timedelta(minutes=90)))
     assert late_input(root, deadline.timestamp() + 1) is None
     assert "resources" not in health_inputs(store).waiting
+
+
+def test_the_report_shows_what_waits_now_where_no_update_noted_it(store: Store):
+    begun = START + timedelta(hours=1)
+    write_session(Path(store.settings.sources), 2, begun)
+    spool.append(
+        str(store.root), "memory/friction.requested", {}, version=1, at=begun.timestamp() + 60
+    )
+    later = at_moment(store, begun + timedelta(days=3))
+    inputs = health_inputs(later)
+    assert inputs.waiting["resources"] == begun
+    assert inputs.waiting["events"] == begun + timedelta(minutes=1)
+    assert is_overdue(inputs, "resources") and is_overdue(inputs, "events")
+    keep_waiting(later)
+    advance(later)
+    assert {"resources", "events"}.isdisjoint(health_inputs(later).waiting)
 
 
 def test_a_clock_that_was_set_back_does_not_hide_what_waits(store: Store):

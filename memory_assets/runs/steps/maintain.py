@@ -5,7 +5,7 @@ from datetime import date
 
 import polars as pl
 
-from memory_assets.runs.freshness import read_noted_times
+from memory_assets.runs.freshness import waiting_times
 from memory_assets.runs.record import end_night
 from memory_assets.runs.results import Markdown, Report, Rows, Run, per_partition
 from memory_assets.runs.steps.embed import notes_of
@@ -131,7 +131,7 @@ def health_report(store: Store, _: Run) -> Report:
 
 
 def health_inputs(store: Store) -> HealthInputs:
-    """Returns what the health report is made from; what waits is as the last update noted it."""
+    """Returns what the health report is made from."""
     read = store.tables.read
     parts = {name: store.tables.parts(name) for name in table_names()}
     written = {
@@ -150,7 +150,7 @@ def health_inputs(store: Store) -> HealthInputs:
         nights=read("nightly_stats"),
         costs=pl.concat([*_paid_rows(store), _paid_answers(store)]),
         written=written,
-        waiting={name: at for name, at in read_noted_times(store).items() if name in written},
+        waiting={name: at for name, at in waiting_times(store).items() if name in written},
         now=store.settings.clock(),
         zone=store.settings.zone,
         names=read("verifications").filter(subject="memory").join(categories, on="subject_id"),
