@@ -170,7 +170,7 @@ def find_files(folders: Sequence[Path], *, since: datetime | None = None) -> Fou
     unread: dict[Path, str] = {}
     configured_paths = [folder.expanduser().absolute() for folder in folders]
     walk = FolderWalk(configured_paths, _is_candidate)
-    left_out = walk.skipped
+    left_out: dict[Path, str] = {}
     paths = chain.from_iterable(map(walk.files, configured_paths))
     for path in dict.fromkeys(paths):
         try:
@@ -185,9 +185,11 @@ def find_files(folders: Sequence[Path], *, since: datetime | None = None) -> Fou
             if file:
                 transcripts[path] = file
     recent, older, recent_left_out = _split(transcripts, left_out, since)
+    # What is not searched may hide new sessions, however old it is itself.
+    not_read = walk.skipped | {path: left_out[path] for path in recent_left_out}
     return FoundFiles(
         transcripts=[transcripts[path] for path in _without_twins(recent)],
-        left_out=[LeftOutFile.at(path, left_out[path]) for path in recent_left_out],
+        left_out=[LeftOutFile.at(path, not_read[path]) for path in sorted(not_read, key=str)],
         older=[transcripts[path] for path in _without_twins(older)],
         unread=Counter(unread[path] for path in _without_twins(unread)),
     )
@@ -202,8 +204,8 @@ def _split(
     """
     since_ns = since.timestamp() * 1e9 if since else 0
     recent = {path for path, file in transcripts.items() if file.mtime_ns >= since_ns}
-    recent_left_out = (path for path in left_out if _modified_ns(path) >= since_ns)
-    return recent, transcripts.keys() - recent, sorted(recent_left_out, key=str)
+    recent_left_out = [path for path in left_out if _modified_ns(path) >= since_ns]
+    return recent, transcripts.keys() - recent, recent_left_out
 
 
 def _reason_of(error: Exception) -> str | None:
@@ -234,7 +236,7 @@ def harness_of(path: Path) -> Harness | None:
 def _modified_ns(path: Path) -> float:
     """Returns the modification time in nanoseconds; infinite if it cannot be read."""
     try:
-        return path.lstat().st_mtime_ns
+        return path.stat().st_mtime_ns
     except OSError:
         return float("inf")
 

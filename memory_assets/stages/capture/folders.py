@@ -96,10 +96,13 @@ def _is_lost_folder(name: str, path: str) -> bool:
 
 
 def _is_link(path: Path) -> bool:
-    """Returns whether it is a link; False also for what cannot be looked at."""
+    """Returns whether it is a link; False also for what cannot be looked at.
+
+    Windows raises `ValueError` for a file of another kind in the place of a link.
+    """
     try:
         path.readlink()
-    except OSError:
+    except (OSError, ValueError):
         return False
     return True
 

@@ -6,7 +6,7 @@ import shutil
 import socket
 import sqlite3
 from contextlib import closing
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -183,6 +183,31 @@ def test_files_untouched_since_are_left_out(tmp_path: Path):
     assert names(find_transcripts([tmp_path], since=day)) == [path.name]
     found = find_files([tmp_path], since=day.replace(day=3))
     assert (found.transcripts, found.left_out, names(found.older)) == ([], [], [path.name])
+
+
+def test_a_link_that_is_not_followed_is_named_however_long_ago_it_was_made(tmp_path: Path):
+    sources = tmp_path / "sources"
+    outside = tmp_path / "outside"
+    for folder in (sources, outside):
+        folder.mkdir()
+    shutil.copy(transcript("0a000001"), outside)
+    for name, target in (("project", outside), ("unmounted", tmp_path / "nowhere")):
+        (sources / name).symlink_to(target)
+        os.utime(sources / name, (0, 0), follow_symlinks=False)
+    os.utime(outside, (0, 0))
+    found = find_files([sources], since=datetime.now(UTC) - timedelta(days=14))
+    assert [Path(one.path).name for one in found.left_out] == ["project", "unmounted"]
+
+
+def test_a_link_of_another_kind_is_a_usual_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    path = Path(shutil.copy(transcript("0a000001"), tmp_path))
+
+    def fail(_: Path) -> Path:
+        raise ValueError("not a symbolic link")
+
+    monkeypatch.setattr(Path, "readlink", fail)
+    (tmp_path / "online").mkdir()
+    assert names(find_transcripts([tmp_path])) == [path.name]
 
 
 def test_a_file_that_is_named_itself_and_is_no_transcript_is_named_with_the_reason(tmp_path: Path):
