@@ -138,11 +138,11 @@ def canonical_zone(name: str) -> str:
 
 def stored_zone(root: Path) -> str:
     """Returns the zone of the days of the store in the folder; empty where there is none, or where
-    it cannot be read.
+    it is damaged; raises `OSError` where it cannot be read.
     """
     try:
         zone = json.loads((root / places.INSTANCE_FILE).read_bytes())["timezone"]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (FileNotFoundError, NotADirectoryError, ValueError, KeyError, TypeError):
         return ""
     return canonical_zone(zone) if isinstance(zone, str) else ""
 

@@ -94,3 +94,6 @@ def test_the_sample_keeps_the_zone_of_its_days(tmp_path: Path, monkeypatch: pyte
     assert sample_settings(read_settings()).zone.key == "UTC"
     (sample / "instance.json").write_text("{")
     assert sample_settings(read_settings()).timezone == "Asia/Tokyo"
+    (sample / "instance.json").unlink()
+    (sample / "instance.json").mkdir()
+    assert sample_settings(read_settings()).timezone == "Asia/Tokyo"

@@ -5,6 +5,7 @@ import json
 import os
 import stat
 import threading
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -66,6 +67,23 @@ def test_another_zone_is_refused_with_the_command_that_rebuilds(monkeypatch: pyt
         open_store(read_settings(timezone="Europe/Berlin"))
     remove_derived(open_store(read_settings()))
     assert json.loads((store.root / "instance.json").read_text()) == {"timezone": "UTC"}
+
+
+def test_a_zone_that_cannot_be_read_is_kept(monkeypatch: pytest.MonkeyPatch):
+    path = open_store(read_settings()).root / "instance.json"
+
+    read_bytes = Path.read_bytes
+
+    def refuse(one: Path) -> bytes:
+        if one == path:
+            raise PermissionError(13, "Permission denied", str(path))
+        return read_bytes(one)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "read_bytes", refuse)
+        with pytest.raises(StoreError, match="instance.json: Permission denied"):
+            open_store(read_settings(timezone="Europe/Berlin"))
+    assert json.loads(path.read_text()) == {"timezone": "UTC"}
 
 
 def test_the_key_outlives_everything_derived():
@@ -155,7 +173,7 @@ def test_a_holder_of_the_whole_store_may_write_a_day():
 def test_a_data_folder_that_cannot_be_used_is_named(tmp_path):
     file = tmp_path / "file"
     file.write_text("")
-    with pytest.raises(StoreError, match="Set MEMORY_DATA"):
+    with pytest.raises(StoreError, match="set MEMORY_DATA"):
         open_store(read_settings(data=file / "store"))
 
 

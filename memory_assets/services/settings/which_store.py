@@ -3,6 +3,7 @@ if it exists, else the sample's.
 """
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -35,7 +36,8 @@ def sample_settings(settings: "Settings") -> "Settings":
     sources = str(data / "transcripts")
     people = {**settings.people, SAMPLE_HOME: SAMPLE_OWNER}
     changes = {"data": data, "sources": sources, "owner": SAMPLE_OWNER, "people": people}
-    changes["timezone"] = stored_zone(data) or settings.timezone
+    with suppress(OSError):  # told where the store is opened
+        changes["timezone"] = stored_zone(data) or settings.timezone
     return settings.of_folder().model_copy(update=changes)
 
 
