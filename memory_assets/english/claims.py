@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain, pairwise
+from itertools import pairwise
 
 from memory_assets.english.changes import read_changes
 from memory_assets.english.word_forms import (
@@ -67,9 +67,6 @@ _CONDITION = re.compile(
     r"(?i)\b(?:if|unless|only|without|but|by default|until|when(?:ever)?|while)\b"
 )
 _LIMIT = re.compile(r"(?i)\b(?:only|unless|except)\b")
-_PLACE = re.compile(r"\b(?:[A-Z][\w+#]* )?(?:project|repo)\w*s\b")
-"""A kind of projects: "all my Python projects"."""
-
 _DIRECTION = re.compile(
     r"(?i)\b(?:before|after|over|(?<!rather )than|from|into|to|by|depends? on|calls?"
     r"|imports?|extends|owns|blocks)\b"
@@ -146,8 +143,6 @@ class Claim:
     denials: tuple[frozenset[str], ...]
     """The words that each denial denies."""
     conditions: frozenset[str]
-    places: frozenset[str]
-    """The words that name a kind of projects."""
     is_limited: bool
     mood: str
     """A name in `_MOODS`, moment, or nothing for a plain statement or order."""
@@ -207,7 +202,6 @@ def read_claim(text: str) -> Claim:
         replaced=replaced,
         denials=tuple(_denials(bare, replaced)),
         conditions=_words_behind(_CONDITION, bare),
-        places=frozenset(chain.from_iterable(map(_words_of, _PLACE.findall(bare)))),
         is_limited=_LIMIT.search(bare) is not None,
         mood=_mood(text, first),
         is_past=_time_of(first),

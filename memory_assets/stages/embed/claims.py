@@ -134,20 +134,13 @@ def _share_words(
     is_light = size - missing < LEAST_WEIGHT + (similarity < REWORDED)
     if is_light or 1 - least_shared < _least_common(similarity):
         return False
-    our_content = ours - LIGHT_ROOTS - _place_of_choice(a, b)
+    our_content = ours - LIGHT_ROOTS
     their_content = theirs - LIGHT_ROOTS
     if not (our_content or their_content):
         return True
     of_both = 1 - (missing + other_missing) / (size + other_size)
     least = LEAST_OF_BOTH if their_content else LEAST_OF_DETAILED
     return of_both >= least and _share_content(a, b, our_content, their_content, similarity)
-
-
-def _place_of_choice(a: Claim, b: Claim) -> frozenset[str]:
-    """Returns the words by which only the newer claim says for which kind of projects it is, where
-    both reject the same for the same.
-    """
-    return a.places if a.replaced and a.replaced == b.replaced and not b.places else frozenset()
 
 
 def _share_content(
