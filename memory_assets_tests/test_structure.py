@@ -25,7 +25,7 @@ from memory_assets_tests.structure import (
 CODE_LINES = 75_849
 CORE_LINES = 63_823
 """Lines of code without optional capabilities."""
-TEST_LINES = 48_949
+TEST_LINES = 48_951
 WORDS = 28_881
 ALTERNATIVES = 11_269
 MASKING_ALTERNATIVES = 1_191

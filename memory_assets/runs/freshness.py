@@ -13,6 +13,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 
+from memory_assets.errors import TranscriptError
 from memory_assets.runs import due
 from memory_assets.runs.due import due_runs
 from memory_assets.runs.record import changed_since, lagging_sources
@@ -107,11 +108,15 @@ def read_noted_times(store: Store) -> dict[str, datetime]:
 def waiting_times(store: Store) -> dict[str, datetime]:
     """Returns since when input waits: outside the store now, in it as the last update noted it.
 
-    Cheaper than `find_waiting`, which compares every table with what it is made from.
+    Cheaper than `find_waiting`, which compares every table with what it is made from. Where a
+    folder of transcripts is missing, which `memory doctor` names, all is as the last update noted.
     """
     noted_times = read_noted_times(store)
     inside = {name: since for name, since in noted_times.items() if name not in INCOMING}
-    incoming = _since_of_incoming(store)
+    try:
+        incoming = _since_of_incoming(store)
+    except TranscriptError:
+        return noted_times
     return inside | {name: min(at, noted_times.get(name, at)) for name, at in incoming.items()}
 
 

@@ -221,6 +221,8 @@ def test_the_report_shows_what_waits_now_where_no_update_noted_it(store: Store):
     keep_waiting(later)
     advance(later)
     assert {"resources", "events"}.isdisjoint(health_inputs(later).waiting)
+    Path(store.settings.sources).rename(Path(store.settings.sources).with_name("moved"))
+    assert health_inputs(later).waiting["resources"] == begun  # as noted
 
 
 def test_a_clock_that_was_set_back_does_not_hide_what_waits(store: Store):
