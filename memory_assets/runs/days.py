@@ -128,7 +128,7 @@ def first_day_of(store: Store) -> date:
     """
     days = [*map(date.fromisoformat, inputs.notes_by_day(store))]
     with suppress(DamagedError):
-        days.extend(store.tables.read("windows", columns=["day"])["day"].unique())
+        days.extend(store.tables.read("windows", columns=["day"])["day"].drop_nulls().unique())
     for table in TABLES.values():
         # Steps that write files or events instead of rows, such as `daily_log`, have no record.
         if table.grain == "day" and table.record:

@@ -201,7 +201,7 @@ def render_forgetting(forgetting: "types.Forgetting") -> Parts:
     messages = counted(len(forgetting.message_ids), "message")
     segments = counted(len(forgetting.segment_ids), "segment")
     yield f"Derived from {observations}, {messages} and {segments}."
-    yield from _erased_whole(forgetting)
+    yield from _affected_messages(forgetting)
     for place in forgetting.found.places:
         files = counted(place.files, "object" if place.kind.startswith("git") else "file")
         yield f"   {place.kind}: {counted(place.count, 'occurrence')} in {files}"
@@ -221,12 +221,11 @@ def render_forgetting(forgetting: "types.Forgetting") -> Parts:
         yield dim("The next run rebuilds without it what was derived from it.")
 
 
-def _erased_whole(forgetting: "types.Forgetting") -> Parts:
+def _affected_messages(forgetting: "types.Forgetting") -> Parts:
     if forgetting.messages and not forgetting.is_applied:
-        whole = counted(len(forgetting.messages), "message")
-        others = sum(message.other_word_count for message in forgetting.messages)
-        yield f"Erased as a whole: {whole}, {counted(others, 'word')} of which are not the phrase."
-        yield dim("The next update brings these back, with asterisks in place of the phrase.")
+        messages = counted(len(forgetting.messages), "message")
+        yield f"In {messages} asterisks take the place of the phrase."
+        yield dim("Until the next update the messages are not found at all.")
 
 
 def _what_holds(forgetting: "types.Forgetting") -> str:

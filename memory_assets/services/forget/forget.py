@@ -69,7 +69,6 @@ class AffectedMessage:
     text: str
     rest: str
     """How the next update brings it back: asterisks in place of what is forgotten."""
-    other_word_count: int
 
 
 @dataclass(frozen=True)
@@ -261,8 +260,7 @@ def _preview(store: Store, selected: _Target, target: str) -> Forgetting:
         observation_count=sum(len(row["observation_ids"]) for row in selected.memories),
         message_ids=tuple(selected.message_ids),
         messages=tuple(
-            AffectedMessage(id, text, rest_of(text), _words_in(rest_of(text)))
-            for id, text in selected.matching.items()
+            AffectedMessage(id, text, rest_of(text)) for id, text in selected.matching.items()
         ),
         segment_ids=tuple(selected.segment_ids),
         entry_lines=tuple(_entry_lines(store, query)),

@@ -17,7 +17,7 @@ from memory_assets import __version__
 from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.interfaces.cli import app as cli
 from memory_assets.interfaces.entry import main as entry
-from memory_assets.memory import MemoryAgent
+from memory_assets.memory import MemoryAgent, review
 from memory_assets.runs.build import Built
 from memory_assets.services.health.status import status_of
 from memory_assets.store.settings import read_settings
@@ -69,9 +69,9 @@ def test_the_version_is_printed_also_in_front_of_a_command(run: Run):
 
 def test_what_a_library_prints_does_not_spoil_json(run: Run, monkeypatch: pytest.MonkeyPatch):
     small_store()
-    pending = MemoryAgent.pending
+    waiting = review.waiting_proposals
     monkeypatch.setattr(
-        MemoryAgent, "pending", lambda self: print("loading weights") or pending(self)
+        review, "waiting_proposals", lambda store: print("loading weights") or waiting(store)
     )
     _, out, err = run("review", "--json")
     assert [one["proposal_id"] for one in json.loads(out)["data"]["pending"]] == [PROPOSAL]
