@@ -26,7 +26,7 @@ CODE_LINES = 75_849
 CORE_LINES = 63_823
 """Lines of code without optional capabilities."""
 TEST_LINES = 48_951
-WORDS = 28_881
+WORDS = 28_888
 ALTERNATIVES = 11_269
 MASKING_ALTERNATIVES = 1_191
 """Those in patterns of bytes included."""
