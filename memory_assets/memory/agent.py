@@ -400,18 +400,9 @@ class MemoryAgent(ReviewVerbs, HealthVerbs):
         """Returns the provenance of a line, a proposal, a memory or an observation; raises
         `UnknownIdError` for others.
         """
-        store = self.store
-        from memory_assets.adapters.git_workspace import GitWorkspace
-        from memory_assets.stages.triage.explain import explain
+        from memory_assets.services.review.origins import origin_of
 
-        workspace = GitWorkspace(store.workspace)
-        return explain(
-            target,
-            tables=store.tables,
-            ledger=store.ledger,
-            archive=store.archive,
-            workspace=workspace,
-        )
+        return origin_of(self.store, target)
 
     def _why_not(self, text: str, question: str | None) -> "types.WhyNot":
         """Returns why a recall of the question, by default of the words, does not return them."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from memory_assets.errors import ReviewError, TranscriptError
+from memory_assets.errors import ReviewError
 from memory_assets.memory.opening import OpenStore, despite_damage
 from memory_assets.schema import requests
 from memory_assets.services.review.proposals import (
@@ -18,8 +18,8 @@ from memory_assets.services.review.proposals import (
 
 if TYPE_CHECKING:
     from memory_assets.adapters.git_workspace import ChangedLine
+    from memory_assets.services.review.origins import ProposalEvidence
     from memory_assets.stages.triage.contradictions import AdrContradiction
-    from memory_assets.stages.triage.explain import Explanation
 
 
 class ReviewVerbs(OpenStore):
@@ -62,27 +62,11 @@ class ReviewVerbs(OpenStore):
         """Returns these pending proposals; raises an error for one that is not pending."""
         return tuple(pending_of(self.store, proposal_ids))
 
-    def origins_of(
-        self, proposals: Sequence[Pending]
-    ) -> "Iterator[tuple[Pending, Explanation | TranscriptError]]":
-        """Yields each proposal with its provenance, or with why its words cannot be read."""
-        import polars as pl
+    def evidence_of(self, proposals: Sequence[Pending]) -> "Iterator[ProposalEvidence]":
+        """Yields what each of these pending proposals rests on."""
+        from memory_assets.services.review.origins import evidence_of
 
-        from memory_assets.adapters.git_workspace import GitWorkspace
-        from memory_assets.stages.triage.current import read_proposals
-        from memory_assets.stages.triage.evidence import EvidenceTables
-        from memory_assets.stages.triage.explain import explain
-
-        store = self.store
-        is_wanted = pl.col("proposal_id").is_in([item.proposal_id for item in proposals])
-        tables = EvidenceTables(store.tables, read_proposals(store.tables).filter(is_wanted))
-        places = {"archive": store.archive, "workspace": GitWorkspace(store.workspace)}
-        for proposal in proposals:
-            try:
-                origin = explain(proposal.proposal_id, tables=tables, ledger=store.ledger, **places)
-                yield proposal, origin
-            except TranscriptError as error:  # the others can be decided all the same
-                yield proposal, error
+        return evidence_of(self.store, proposals)
 
     def lost(self) -> tuple[str, ...]:
         """Returns the proposals that vanished from REVIEW.md, if so many may be an accident."""

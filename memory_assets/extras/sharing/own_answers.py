@@ -6,7 +6,7 @@ what is of no use: cut, refused and faulty answers.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from pydantic import TypeAdapter
 
 from memory_assets.errors import PushError
 from memory_assets.extras.sharing.wire_events import in_utc
+from memory_assets.stages.capture.session_ids import session_of
 from memory_assets.stages.capture.tombstones import masking, tombstones_of
 from memory_assets.stages.distill.model.answers import StoredAnswer, parse_answer
 from memory_assets.store.store import Store
@@ -31,18 +32,17 @@ def answer_names(store: Store) -> list[str]:
     return sorted(filter(_NAME.fullmatch, (path.stem for path in store.answers.glob("*.json"))))
 
 
-def public_answers(store: Store, private: Iterable[str]) -> set[str]:
+def public_answers(store: Store, private: Set[str]) -> set[str]:
     """Returns the names of the answers that have to do with none of these sessions and memories."""
     short_ids = {short_id(name) for name in private}
-    sessions = {*private}
     columns = ["answer", "session_id", "shown_ids"]
-    rows = store.tables.read("observer_answers", columns=columns).rows()
+    rows = store.tables.read("observer_answers", columns=columns).drop_nulls("answer").rows()
     withheld = {
         answer
         for answer, session, shown in rows
-        if session.split("/")[0] in sessions or not short_ids.isdisjoint(shown)
+        if session_of(session) in private or not short_ids.isdisjoint(shown)
     }
-    return {answer for answer, _, _ in rows if answer} - withheld
+    return {answer for answer, _, _ in rows} - withheld
 
 
 def texts_of(store: Store, names: Iterable[str]) -> Iterator[tuple[str, str]]:
@@ -56,7 +56,7 @@ def texts_of(store: Store, names: Iterable[str]) -> Iterator[tuple[str, str]]:
                 yield name, content.decode()
 
 
-def take_in_answers(store: Store, texts: Mapping[str, str]) -> int:
+def take_in(store: Store, texts: Mapping[str, str]) -> int:
     """Stores the answers that are not present, with forgotten words masked; returns their number.
 
     Raises `PushError` for what is no answer.

@@ -22,7 +22,7 @@ import hmac
 import re
 import shutil
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
@@ -30,12 +30,7 @@ import orjson
 from pydantic import TypeAdapter
 
 from memory_assets.errors import PushError, QuotaError
-from memory_assets.extras.sharing.own_answers import (
-    answer_names,
-    public_answers,
-    take_in_answers,
-    texts_of,
-)
+from memory_assets.extras.sharing import own_answers
 from memory_assets.extras.sharing.pieces import (
     LONGEST_PIECE,
     Held,
@@ -58,6 +53,7 @@ from memory_assets.extras.sharing.wire_events import parse_events
 from memory_assets.schema.records import MEMORY_MD
 from memory_assets.schema.setting_types import ALL_PROJECTS
 from memory_assets.services.forget.erase import finish
+from memory_assets.stages.capture.session_ids import session_of
 from memory_assets.stages.capture.tombstones import masking, tombstones_of
 from memory_assets.stages.deliver.inbox import PUT_ASIDE
 from memory_assets.stages.embed.notes import LEDGER
@@ -102,22 +98,23 @@ class OwnPusher(Pusher):
         self._connection = connection
         forgotten = store.ledger.events([WORDS_FORGOTTEN])
         _forget(store, self._ask("forgotten", forgotten)["events"])
-        self._send_answers()
+        private = {*_private_names(store)}
+        self._send_answers(private)
         pushed = self._push(connection)
         present = {*self._ask("ledger")["ids"]}
-        sendable = _sendable(store, present)
+        sendable = _sendable(store, present, private)
         count = 0
         for events in batches(sendable, lambda event: len(str(event)), BODY_CHARS, sys.maxsize):
             count += self._ask("events", events)["new"]
         return replace(pushed, events=count)
 
-    def _send_answers(self) -> None:
+    def _send_answers(self, private: Set[str]) -> None:
         """Sends the answers before the sessions that they are about: no question about these is
         asked there in between.
         """
         present = {*self._ask("answers")["names"]}
-        public = public_answers(self._store, {*_private_names(self._store)})
-        texts = texts_of(self._store, sorted(public - present))
+        public = own_answers.public_answers(self._store, private)
+        texts = own_answers.texts_of(self._store, sorted(public - present))
         for batch in batches(texts, lambda pair: len(pair[1]), BODY_CHARS):
             body = orjson.dumps({"answers": dict(batch)})
             self._data_of(self._connection.send("answered", body))
@@ -155,10 +152,10 @@ def answer(store: Store, path: str, body: Any) -> Any:
     if path == "push":
         return _take_in(store, body)
     if path == "answers":
-        return {"names": answer_names(store)}
+        return {"names": own_answers.answer_names(store)}
     if path == "answered":
         _check_space(store)
-        return {"new": take_in_answers(store, _ANSWERS.validate_python(body["answers"]))}
+        return {"new": own_answers.take_in(store, _ANSWERS.validate_python(body["answers"]))}
     if path == "ledger":
         return {"ids": [event.id for event in store.ledger.events()]}
     if path == "events":
@@ -244,11 +241,10 @@ def _append(store: Store, events: Sequence[Event]) -> int:
     return len(new_events)
 
 
-def _sendable(store: Store, present: set[str]) -> Iterator[Event]:
+def _sendable(store: Store, present: Set[str], private: Set[str]) -> Iterator[Event]:
     """Yields the events that are not present there and may leave: those that name no project or
     session that stays here, and nothing that only these say.
     """
-    private = {*_private_names(store)}
     place = place_of(store.key.decode())
     for event in store.ledger.events():
         if event.id in present or event.kind in OF_MACHINE:
@@ -284,20 +280,15 @@ def _file_of(name: str) -> str:
 def _private_names(store: Store) -> Iterator[str]:
     """Yields the ids of sessions that stay here, and of memories and proposals of these alone."""
     names = sharing(store.settings).push_projects
-    chosen = {_session_of(source.ranges[0].conversation_id) for source in choose(store)[0]}
+    chosen = {session_of(source.ranges[0].conversation_id) for source in choose(store)[0]}
     for ranges in store.archive.sources().values():
-        yield from {_session_of(ranges[0].conversation_id)} - chosen
+        yield from {session_of(ranges[0].conversation_id)} - chosen
     amendments = read_amendments(store.ledger.events([NUMBERED]))
     tables = [store.tables.read(table) for table in ("memories", "proposals", "friction")]
     for table in (*tables, amendments):
         id_column = "proposal_id" if "proposal_id" in table.columns else "id"
         for row in table.iter_rows(named=True):
-            sessions = {*map(_session_of, row["session_ids"])} - {LEDGER, PUBLISHED}
+            sessions = {*map(session_of, row["session_ids"])} - {LEDGER, PUBLISHED}
             is_of_others = bool(sessions) and sessions.isdisjoint(chosen)
             if is_of_others or (row["project"] and not may_push(names, row["project"])):
                 yield from (row[id_column], *row["observation_ids"])
-
-
-def _session_of(conversation_id: str) -> str:
-    """Returns the session of a transcript, also of one of its agents."""
-    return conversation_id.split("/")[0]

@@ -3,11 +3,10 @@
 A view changes nothing: a search is not counted as a use of what it finds.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, get_args
 from urllib.parse import urlencode
 
-from memory_assets.errors import TranscriptError
 from memory_assets.interfaces.page.entrance import Visit
 from memory_assets.memory import MemoryAgent, page
 from memory_assets.schema.records import MEMORY_MD
@@ -145,23 +144,13 @@ def review(agent: MemoryAgent, visit: Visit, _: Mapping[str, str]) -> dict[str, 
     """Returns the proposals by project, each with its evidence."""
     waiting = agent.review()
     groups: dict[str, list[Any]] = {}
-    for proposal, origin in agent.origins_of(waiting.pending):
-        is_problem = isinstance(origin, TranscriptError)
-        records = [] if is_problem else list(_evidence(origin.root))
-        item = {"proposal": proposal, "records": records, "problem": is_problem and str(origin)}
-        groups.setdefault(_group_of(proposal), []).append(item)
+    for evidence in agent.evidence_of(waiting.pending):
+        groups.setdefault(_group_of(evidence.proposal), []).append(evidence)
     return {"review": waiting, "groups": groups, "can_undo": bool(visit.decided)}
 
 
 def _group_of(proposal: "Pending") -> str:
     return "all projects" if proposal.path == MEMORY_MD else proposal.project or proposal.path
-
-
-def _evidence(root: "ProvenanceStep") -> "Iterator[tuple[str, ProvenanceStep]]":
-    """Yields each record behind a proposal, with the session that it is of."""
-    for step in root.find("message", "observation"):
-        for record in step.find("record"):
-            yield step.facts.get("session", ""), record
 
 
 def memories(agent: MemoryAgent, _: Visit, query: Mapping[str, str]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ hashes; from then on capture masks the words in new input. Then they are erased 
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from secrets import token_bytes
 from typing import Any
 
@@ -244,17 +245,12 @@ def _preview(store: Store, selected: _Target, target: str) -> Forgetting:
     key = token_bytes()
     rest_of = Tombstones(_tombstones(wordings, key), key).mask_text
     remotes = [*GitHistory(store.workspace).remotes(), store.settings.remote]
+    shown = itemgetter("id", "state", "text", "project")
     return Forgetting(
         target=mask_text(target)[0],
         is_applied=False,
         memories=tuple(
-            AffectedMemory(
-                row["id"],
-                row["state"],
-                row["text"],
-                row["project"],
-                _words_in(rest_of(row["text"])),
-            )
+            AffectedMemory(*shown(row), len(words_of(rest_of(row["text"]))))
             for row in selected.memories
         ),
         observation_count=sum(len(row["observation_ids"]) for row in selected.memories),
@@ -314,10 +310,6 @@ def _memories_with(memories: pl.DataFrame, phrase: str) -> list[dict[str, Any]]:
 
 def _tombstones(wordings: Iterable[str], key: bytes) -> list[Tombstone]:
     return [make_tombstone(wording.split(" "), key) for wording in wordings]
-
-
-def _words_in(text: str) -> int:
-    return len(words_of(text))
 
 
 def _messages_with(store: Store, query: PhraseQuery) -> dict[str, str]:

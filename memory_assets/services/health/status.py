@@ -1,8 +1,8 @@
 """The state of the store: what it contains, what is pending, how old it is, and where its files
 are.
 
-Reads footers of tables and a few small columns. The status can be saved as text in the store:
-`entry` prints this text as long as no table changes.
+Reads footers of tables, a few small columns, and the pending proposals. The status can be saved as
+text in the store: `entry` prints this text as long as no table changes.
 """
 
 from collections import Counter
@@ -174,19 +174,17 @@ def keep_status(store: Store, *, is_sample: bool = False) -> Status:
 
 
 def recount_proposals(store: Store) -> None:
-    """Corrects the counts of proposals in the saved text, and marks it as out of date.
+    """Corrects the counts of proposals in the saved text, and removes its stamp.
 
-    Its line for a status bar is right at once; the text is made anew when it is asked for next, or
-    by the next update. Raises nothing: the decision that changed the counts is made already.
+    The status bar reads the corrected line. `memory status` computes a text without a stamp again.
+    Raises nothing: the decision that changed the counts is already recorded.
     """
     with suppress(Exception, PanicException):
         _, _, text = text_of(store.root / STATUS).partition("\n\n")
-        line = _line("to review", _to_review(count_proposals(store)))
-        lines = [
-            line if old.startswith(_line("to review", "")) else old for old in text.split("\n")
-        ]
-        if text:
-            write_atomically(store.root / STATUS, "\n".join(["", "", *lines]).encode())
+        lines = text.split("\n")
+        (place,) = (n for n, line in enumerate(lines) if line.startswith(_line("to review", "")))
+        lines[place] = _line("to review", _to_review(count_proposals(store)))
+        write_atomically(store.root / STATUS, "\n".join(["", "", *lines]).encode())
 
 
 def render_status(status: Status) -> str:

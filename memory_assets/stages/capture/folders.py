@@ -75,12 +75,12 @@ class FolderWalk:
         """Returns whether the path is no link, or one that stays inside; others are noted."""
         if not _is_link(path):
             return True
-        place = Path(os.path.realpath(path))
         try:
             path.stat()
         except OSError as error:
             self.skipped[path] = f"it is a link that cannot be followed: {error.strerror}"
             return False
+        place = Path(os.path.realpath(path))
         is_inside = any(place.is_relative_to(root) for root in self._roots)
         if not is_inside:
             self.skipped[path] = (

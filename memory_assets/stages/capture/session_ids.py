@@ -13,6 +13,11 @@ are the milliseconds.
 """
 
 
+def session_of(conversation_id: str) -> str:
+    """Returns the session of a transcript, also of one of its agents."""
+    return conversation_id.partition("/")[0]
+
+
 def replay_command(session_id: str, all_ids: Sequence[str], turn: int | None = None) -> str:
     """Returns the command that replays the session, or one turn of it.
 

@@ -131,10 +131,9 @@ def _is_expiry(event: Event) -> bool:
 def _decided(event: Event, row: Row) -> dict[str, Any]:
     common = {"actor": event.actor, "decided_at": event.at, "expires_at": None}
     if event.kind == APPROVED:
-        words = {name: event.payload.get(name) or row[name] for name in ("text", "section")}
-        return {**common, "state": "promoted", "reason": reason_of(event), **words}
-    if event.kind == REJECTED:
-        return {**common, "state": "rejected", "reason": reason_of(event)}
+        common |= {name: event.payload.get(name) or row[name] for name in ("text", "section")}
+    if event.kind in STATE_BY:
+        return {**common, "state": STATE_BY[event.kind], "reason": reason_of(event)}
     decided = ("state", "tier", "reason", "entry", "text")
     return {**common, **{name: event.payload.get(name, row[name]) for name in decided}}
 

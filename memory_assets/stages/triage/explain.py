@@ -23,12 +23,7 @@ from memory_assets.stages.capture.session_ids import replay_command
 from memory_assets.stages.embed.notes import note_id
 from memory_assets.stages.triage.auto import PUBLISHED
 from memory_assets.stages.triage.current import read_proposals
-from memory_assets.stages.triage.decisions import (
-    STATE_BY,
-    reason_of,
-    since_reopened,
-    winner_of,
-)
+from memory_assets.stages.triage.decisions import STATE_BY, reason_of, since_reopened, winner_of
 from memory_assets.stages.triage.evidence import gather_evidence
 from memory_assets.stages.triage.memory_md import normal, read_entries
 from memory_assets.stages.triage.patches import PATCHED

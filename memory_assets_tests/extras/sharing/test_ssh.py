@@ -672,8 +672,8 @@ def test_what_a_model_answered_is_known_on_both_and_asked_once(
     rows = laptop.store.tables.read("observer_answers")
     shown = rows.with_columns(shown_ids=pl.Series([[short_id("of-the-diary")]] * rows.height))
     laptop.store.tables.write("observer_answers", str(rows["day"][0]), shown)
-    assert public_answers(laptop.store, []) == {*rows["answer"]}
-    assert public_answers(laptop.store, ["of-the-diary"]) == set()
+    assert public_answers(laptop.store, set()) == {*rows["answer"]}
+    assert public_answers(laptop.store, {"of-the-diary"}) == set()
 
 
 @pytest.mark.slow

@@ -104,9 +104,9 @@ def served(store: Store) -> Iterator[Served]:
     thread.join(20)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
-    """Debian's Chromium, without a window."""
+    """Debian's Chromium, without a window. Its event loop runs in this thread, where no other can until it ends."""
     if CHROMIUM is None:
         pytest.skip("no Chromium on this machine: install Debian's package `chromium`")
     api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")

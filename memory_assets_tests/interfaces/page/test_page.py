@@ -32,6 +32,20 @@ def open_view(tab: Any, name: str) -> str:
     return main_text(tab)
 
 
+def press(tab: Any, key: str) -> None:
+    """Presses the key once the script of the page listens."""
+    tab.wait_for_load_state()
+    tab.keyboard.press(key)
+
+
+def search(tab: Any, question: str) -> None:
+    """Asks from the keyboard, and waits for the answer."""
+    press(tab, "/")
+    tab.keyboard.type(question)
+    press(tab, "Enter")
+    tab.get_by_role("heading", name="Search", exact=True).wait_for()
+
+
 def entries(store: Store) -> list[str]:
     """The lines of the files of entries that are entries."""
     files = [store.workspace / "MEMORY.md", *(store.workspace / "projects").glob("*.md")]
@@ -63,10 +77,7 @@ def test_a_project_leaves_out_what_is_of_other_projects(tab: Any, store: Store):
 
 
 def test_a_search_opens_its_exchange_in_the_session_and_its_origin(tab: Any):
-    tab.keyboard.press("/")
-    tab.keyboard.type("how do we install packages")
-    tab.keyboard.press("Enter")
-    assert heading(tab) == "Search"
+    search(tab, "how do we install packages")
     assert FACT in main_text(tab)
     fact = tab.locator(".results li", has_text=FACT).first
     fact.get_by_role("link", name="In the session").click()
@@ -85,10 +96,10 @@ def test_a_search_opens_its_exchange_in_the_session_and_its_origin(tab: Any):
 
 def test_a_proposal_is_explained_in_sentences_with_the_reason_of_its_decision(tab: Any):
     open_view(tab, "Review")
-    tab.keyboard.press("w")
+    press(tab, "w")
     tab.keyboard.type("said at review")
-    tab.keyboard.press("Enter")
-    tab.keyboard.press("r")
+    press(tab, "Enter")
+    press(tab, "r")
     tab.get_by_text(f"Rejected {PROPOSAL}.").wait_for()
     tab.get_by_role("button", name="Undo").click()
     tab.get_by_role("link", name="Where it comes from").click()
@@ -107,9 +118,9 @@ def test_a_rejection_is_told_with_its_reason_before_the_next_update(tab: Any):
     open_view(tab, "Review")
     address = tab.get_by_role("link", name="Where it comes from").get_attribute("href")
     tab.get_by_label("Reason for the decision").fill("  too\tnarrow ")
-    tab.keyboard.press("Enter")
+    press(tab, "Enter")
     assert tab.locator(".proposal").count() == 1
-    tab.keyboard.press("r")
+    press(tab, "r")
     tab.get_by_text(f"Rejected {PROPOSAL}.").wait_for()
     tab.goto(f"{tab.url.partition('review')[0]}{address}")
     assert "rejected it on" in main_text(tab) and ": too narrow." in main_text(tab)
@@ -183,9 +194,7 @@ def test_a_filter_that_is_not_valid_is_explained(tab: Any):
 
 
 def test_a_search_leaves_no_trace_in_the_ledger(tab: Any, store: Store):
-    tab.keyboard.press("/")
-    tab.keyboard.type("how do we install packages")
-    tab.keyboard.press("Enter")
+    search(tab, "how do we install packages")
     assert FACT in main_text(tab)
     assert [event.kind for event in store.ledger.events(["memory.recalled"])] == []
 
@@ -226,10 +235,10 @@ def test_a_proposal_whose_archive_is_damaged_can_still_be_decided(tab: Any, stor
 
 def test_undo_takes_a_decision_back_and_its_line_too(tab: Any, store: Store):
     open_view(tab, "Review")
-    tab.keyboard.press("a")
+    press(tab, "a")
     tab.get_by_role("status").wait_for()
     assert len(entries(store)) == 1
-    tab.keyboard.press("u")
+    press(tab, "u")
     tab.get_by_text("waits for a decision again").wait_for()
     assert entries(store) == [] and FACT in main_text(tab)
     assert tab.get_by_role("button", name="Approve").count() == 1
@@ -246,7 +255,7 @@ def test_what_was_approved_and_taken_back_is_explained_as_waiting(tab: Any):
 
 def test_a_key_rejects_a_proposal_without_changing_a_file(tab: Any, store: Store):
     open_view(tab, "Review")
-    tab.keyboard.press("r")
+    press(tab, "r")
     notice = tab.get_by_role("status").inner_text()
     assert f"Rejected {PROPOSAL}." in notice and FACT not in notice
     assert entries(store) == []
@@ -256,8 +265,8 @@ def test_a_key_rejects_a_proposal_without_changing_a_file(tab: Any, store: Store
 
 def test_a_reworded_proposal_waits_with_its_new_wording(tab: Any, store: Store):
     open_view(tab, "Review")
-    tab.keyboard.press("e")
-    tab.keyboard.press("Control+A")
+    press(tab, "e")
+    press(tab, "Control+A")
     tab.keyboard.type("Install packages with uv; pip is for nothing.")
     tab.get_by_role("button", name="Save the wording").click()
     assert "has a new wording" in tab.get_by_role("status").inner_text()
@@ -277,12 +286,12 @@ def test_keys_move_between_proposals_and_decide_the_one_in_focus(tab: Any, store
     ids = tab.locator(".proposal").evaluate_all("cards => cards.map(card => card.id)")
     focused = "document.activeElement.id"
     assert sorted(ids) == [PROPOSAL, other["proposal_id"]] and tab.evaluate(focused) == ids[0]
-    tab.keyboard.press("j")
+    press(tab, "j")
     assert tab.evaluate(focused) == ids[1]
-    tab.keyboard.press("k")
-    tab.keyboard.press("j")
-    tab.keyboard.press("j")
-    tab.keyboard.press("r")
+    press(tab, "k")
+    press(tab, "j")
+    press(tab, "j")
+    press(tab, "r")
     tab.get_by_text(f"Rejected {ids[1]}.").wait_for()
     rejected = [event.target for event in store.ledger.events(["proposal.rejected"])]
     assert rejected == [ids[1]]
@@ -290,7 +299,7 @@ def test_keys_move_between_proposals_and_decide_the_one_in_focus(tab: Any, store
 
 def test_a_key_in_a_field_decides_nothing(tab: Any, store: Store):
     open_view(tab, "Review")
-    tab.keyboard.press("/")
+    press(tab, "/")
     tab.keyboard.type("are u sure")
     assert heading(tab) == "Review" and PROPOSAL in main_text(tab)
     assert not list(store.ledger.events(["proposal.approved", "proposal.rejected"]))
@@ -313,11 +322,8 @@ def test_a_memory_is_corrected_and_the_new_text_is_found(tab: Any):
     assert (
         f"” replaces mem_{MEMORY.replace('-', '')[:12]}" in tab.get_by_role("status").inner_text()
     )
-    tab.keyboard.press("/")
-    tab.keyboard.type("how do we install packages")
-    tab.keyboard.press("Enter")
+    search(tab, "how do we install packages")
     assert "Use uv and pipx, never pip." in main_text(tab)
-    tab.get_by_role("heading", name="Search", exact=True).wait_for()
     corrected = tab.locator(".results li").filter(has_text="Use uv and pipx, never pip.")
     assert corrected.get_by_role("link").all_inner_texts() == ["Where it comes from"]
     assert "Use uv and pipx, never pip." in open_view(tab, "Memories")
@@ -378,7 +384,7 @@ def test_forgetting_a_phrase_shows_what_else_is_erased_with_it(tab: Any):
 
 def test_what_older_commits_hold_is_erased_by_one_more_click(tab: Any, store: Store):
     open_view(tab, "Review")
-    tab.keyboard.press("a")
+    press(tab, "a")
     tab.get_by_role("status").wait_for()
     tab.get_by_role("link", name="Home").click()
     tab.get_by_role("link", name=FACT).first.click()
@@ -424,7 +430,7 @@ def test_a_line_says_whether_what_it_names_exists(tab: Any, store: Store, state:
 
 def test_the_memory_behind_a_line_of_a_file_is_corrected(tab: Any, store: Store):
     open_view(tab, "Review")
-    tab.keyboard.press("a")
+    press(tab, "a")
     tab.get_by_role("status").wait_for()
     assert "0 days old" not in open_view(tab, "Files") and "1 passage behind it" in main_text(tab)
     tab.get_by_role("link", name=FACT).click()
@@ -433,9 +439,7 @@ def test_the_memory_behind_a_line_of_a_file_is_corrected(tab: Any, store: Store)
     tab.get_by_label("What is right instead").fill("Use uv and pipx, never pip.")
     tab.get_by_role("button", name="Replace it").click()
     assert "replaces mem_" in tab.get_by_role("status").inner_text()
-    tab.keyboard.press("/")
-    tab.keyboard.type("how do we install packages")
-    tab.keyboard.press("Enter")
+    search(tab, "how do we install packages")
     assert "Use uv and pipx, never pip." in main_text(tab)
 
 
@@ -471,12 +475,12 @@ def test_every_view_has_landmarks_one_heading_and_names_for_its_fields(tab: Any)
 
 
 def test_the_first_key_skips_to_the_content_and_focus_is_visible(tab: Any):
-    tab.keyboard.press("Tab")
+    press(tab, "Tab")
     skip = tab.locator("a.skip")
     assert skip.evaluate("link => document.activeElement === link")
-    tab.keyboard.press("Enter")
+    press(tab, "Enter")
     assert tab.evaluate("document.activeElement.id") == "main"
-    tab.keyboard.press("Tab")
+    press(tab, "Tab")
     style = tab.evaluate("getComputedStyle(document.activeElement).outlineStyle")
     assert style == "solid"
 
