@@ -23,6 +23,7 @@ from typing import Self, TypeVar
 from memory_assets.runs.days import first_day_of
 from memory_assets.runs.instance import CODE_LOCATION, make_home
 from memory_assets.runs.worker import Worker
+from memory_assets.services.search.corpus import open_texts
 from memory_assets.services.settings.which_store import environment_of, read_again
 from memory_assets.store import page_links
 from memory_assets.store.service_log import copy_lines, log_path
@@ -78,19 +79,18 @@ class Serving:
         self._worker = Worker(lambda: Store(read_again(store.settings), store.root), tell)
         environ = environment_of(store.settings)
         self._ui = DagsterUi(store, port, environ, tell)
-        self._kept = [KeptProcess([SERVICE], environ)] if HAS_SOCKETS else []
-        self._page_port = page_port
-        if page_port:
-            self._kept.append(KeptProcess([PAGE, str(page_port)], environ))
-        self._root = store.root
+        self._service = KeptProcess([SERVICE], environ) if HAS_SOCKETS else None
+        self._page = KeptProcess([PAGE, str(page_port)], environ) if page_port else None
+        self._has_told_of_page = False
+        self._store = store
         self._tell = tell
         self._runs: Thread | None = None
 
     def start(self) -> Self:
         """Starts the UI, which answers some seconds later."""
         atexit.register(self.stop)
-        if self._page_port:
-            page_links.end(self._root)
+        if self._page:
+            page_links.end(self._store.root)
         self._worker.begin()
         self._ui.start()
         return self
@@ -98,10 +98,11 @@ class Serving:
     def during(self, work: Callable[[], T]) -> T:
         """Does the work while the UI is served, and returns its result.
 
-        SIGTERM and ctrl-C interrupt the work and end the UI. An error in it ends the UI, too.
+        The page is served as soon as words can be searched. SIGTERM and ctrl-C interrupt the work
+        and end the UI. An error in it ends the UI, too.
         """
         try:
-            result = self._ui.result_of(work)
+            result = self._ui.result_of(work, self._keep_page_of_words)
             self._ui.look_for_older_days()
             return result
         except BaseException:
@@ -128,35 +129,38 @@ class Serving:
         """
         atexit.unregister(self.stop)
         self._ui.kill()
-        for process in self._kept:
+        for process in filter(None, (self._service, self._page)):
             process.stop()
         if self._runs is not None:
             self._runs.join(END_SECONDS)
         if self._runs is None or not self._runs.is_alive():
             self._worker.end()
 
-    def _has_told_of_page(self, *, is_service: bool) -> bool:
-        """Tells the link to the page once its server listens; of a service, whose log is no place
-        for it, the command.
+    def _keep_page_of_words(self) -> None:
+        if open_texts(self._store).generation() is not None:
+            self._keep_page()
+
+    def _keep_page(self, *, is_service: bool = False) -> None:
+        """Keeps the page served; once its server listens, tells the link to it, or of a service,
+        whose log is no place for it, the command that prints one.
         """
-        link = page_links.new_link(self._root)
-        if not link:
-            return False
-        if is_service:
-            self._tell("`memory serve page --link` prints a link to your page.")
-        else:
-            self._tell(f"Your page: {link} (it works once, within 15 minutes).")
-        return True
+        if not self._page or not self._ui.has_started:
+            return
+        self._page.keep()
+        link = "" if self._has_told_of_page else page_links.new_link(self._store.root)
+        if link:
+            command = "`memory serve page --link` prints a link to your page."
+            told = f"Your page: {link} (it works once, within 15 minutes)."
+            self._tell(command if is_service else told)
+            self._has_told_of_page = True
 
     def _work(self, *, is_service: bool) -> None:
         is_warm = False
-        is_page_awaited = self._page_port is not None
         while self._ui.is_wanted:
+            self._keep_page(is_service=is_service)
             if self._ui.has_started:
-                for process in self._kept:
-                    process.keep()
-                if is_page_awaited:
-                    is_page_awaited = not self._has_told_of_page(is_service=is_service)
+                if self._service:
+                    self._service.keep()
                 self._worker.tick()
                 if not is_warm:
                     self._worker.warm_up()
@@ -180,9 +184,7 @@ class KeptProcess:
     def keep(self) -> None:
         """Starts the process where it does not run, unless it ended by itself without an error."""
         is_wanted = self._process is None or self._process.poll()
-        if not is_wanted:
-            return
-        if time.monotonic() < self._started_at + RESTART_SECONDS:
+        if not is_wanted or time.monotonic() < self._started_at + RESTART_SECONDS:
             return
         self._started_at = time.monotonic()
         self._process = subprocess.Popen(
@@ -222,8 +224,7 @@ class DagsterUi:
         """The signals that asked this process to end."""
         self._has_ended = False
         self._first_day = first_day_of(store)
-        self._first_day_read_at = time.monotonic()
-        self._started_at = self._first_day_read_at
+        self._started_at = self._first_day_read_at = time.monotonic()
 
     def start(self) -> None:
         """Starts the processes, which answer some seconds later."""
@@ -283,8 +284,9 @@ class DagsterUi:
             self._tell_when_it_answers()
             self._add_older_days()
 
-    def result_of(self, work: Callable[[], T]) -> T:
-        """Does the work in a second thread; returns its result or raises its error.
+    def result_of(self, work: Callable[[], T], beside: Callable[[], None]) -> T:
+        """Does the work in a second thread, and this thread the other again and again; returns the
+        result of the first, or raises its error.
 
         Raises `KeyboardInterrupt` after SIGTERM and ctrl-C.
         """
@@ -300,6 +302,8 @@ class DagsterUi:
         while not wait([result], timeout=TICK_SECONDS).done:
             if self._signals:
                 raise KeyboardInterrupt
+            self._tell_when_it_answers()
+            beside()
         return result.result()
 
     @property

@@ -1,6 +1,7 @@
 """The page beside the Dagster UI: a process that ends with the one that started it, and a link that is told."""
 
 import time
+from queue import Queue
 from urllib.request import urlopen
 
 import pytest
@@ -10,7 +11,7 @@ from memory_assets.interfaces.ports import address_of, free_port, listen
 from memory_assets.memory import page
 from memory_assets.runs import serving
 from memory_assets.store.sockets import is_listening
-from memory_assets_tests.small_store import FACT, small_store
+from memory_assets_tests.small_store import FACT, index, small_store
 
 PATIENCE = 60.0
 
@@ -51,17 +52,27 @@ def test_a_port_in_use_ends_the_process_with_a_message(capfd: pytest.CaptureFixt
     assert f"No port of 127.0.0.1 between {port} and {port} is free" in capfd.readouterr().err
 
 
-@pytest.mark.parametrize("is_service", [False, True])
-def test_the_link_is_told_and_of_a_service_the_command_that_prints_it(is_service: bool):
+def test_the_link_is_told_once_words_can_be_searched_and_of_a_service_the_command_that_prints_it():
     store = small_store()
-    lines: list[str] = []
-    served = serving.Serving(store, 1, lines.append, 3350)
-    assert not served._has_told_of_page(is_service=is_service)
-    page.begin(store.root, "http://127.0.0.1:3350")
-    assert served._has_told_of_page(is_service=is_service)
-    (line,) = lines
-    assert ("enter?key=" in line) != is_service
-    assert ("memory serve page --link" in line) == is_service
+    told: Queue[str] = Queue()
+    served = serving.Serving(store, 1, told.put, free_port(3350))
+    served._ui._has_answered = True
+
+    def build() -> str:
+        time.sleep(3 * serving.TICK_SECONDS)
+        assert told.empty()
+        index(store)
+        return told.get(timeout=PATIENCE)
+
+    try:
+        assert "enter?key=" in served.during(build)
+        served._has_told_of_page = False
+        served._keep_page(is_service=True)
+        assert "`memory serve page --link` prints a link" in told.get_nowait()
+        served._keep_page()
+        assert told.empty()
+    finally:
+        served.stop()
 
 
 def test_the_command_prints_a_new_link_only_while_the_page_is_served(
