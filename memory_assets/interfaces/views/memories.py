@@ -29,9 +29,7 @@ WORDS_BESIDE = 16
 
 def render_recalled(answer: "types.Answer") -> Parts:
     """Renders the results, best first, or that nothing is known; a message has its speaker, and is
-    cut to the sentences that match.
-
-    Also says if a part of the memory could not be searched.
+    cut to the sentences that match. Its notes say what could not be searched.
     """
     yield from _headline(answer)
     yield from _sessions(answer)
@@ -44,8 +42,6 @@ def render_recalled(answer: "types.Answer") -> Parts:
         yield dim(f"`{option}` shows the next ones.")
     if answer.results and answer.tier == 1:
         yield dim("answered from category summaries; --deep searches everything")
-    if answer.degraded:
-        yield warning(f"degraded: {answer.degraded}")
 
 
 def _headline(answer: "types.Answer") -> Parts:
@@ -70,11 +66,12 @@ def _sessions(answer: "types.Answer") -> Parts:
 
 
 def _nothing(answer: "types.Answer") -> Parts:
-    """Says that nothing is known, and in a line what is nearest to the question."""
-    if answer.profile == LOOKUP:
-        yield f"Nothing is known of {answer.question}."
-    else:
-        yield "Nothing is known about this." if answer.page == 1 else "No more results."
+    """Says that nothing is known, or found where notes say what is missing, and in a line what is
+    nearest to the question.
+    """
+    subject = f"of {answer.question}" if answer.profile == LOOKUP else "about this"
+    known = "found so far" if answer.notes else "known"
+    yield f"Nothing is {known} {subject}." if answer.page == 1 else "No more results."
     nearest = answer.nearest
     if nearest:
         from memory_assets.text.terms import query_terms

@@ -43,7 +43,7 @@ class RecallEvent(Record):
     is_budget: bool = column("Asked in budget mode.")
     is_rewritten: bool = column("A model rewrote the question.")
     is_reranked: bool = column("A model reranked the results.")
-    degraded: str | None = column("The retriever that was unavailable.")
+    degraded: str | None = column("The only retriever that worked; null where both did.")
     embeddings: Count = column("Texts embedded.")
     index_queries: Count = column("Queries of indexes.")
     model_calls: Count = column("Calls of a model.")

@@ -71,6 +71,8 @@ def test_the_last_page_says_that_there_are_no_more():
 def test_what_is_nearest_to_a_question_that_nothing_answers_is_one_line():
     nearest = replace(SAID, text=LONG, other_half=None)
     shown = [str(part) for part in lines(nearest=nearest, is_known=False)]
+    noted = lines(notes=("The memory is being built.",), is_known=False)
+    assert [str(part) for part in noted] == ["Nothing is found so far about this."]
     assert shown[0] == "Nothing is known about this."
     assert shown[1].startswith("Nearest, but no answer: mira: Sentence 0 has")
     assert shown[1].endswith("(2026-08-03, tidewatch, pi, msg_1)")
