@@ -238,9 +238,8 @@ def _preview(store: Store, selected: _Target, target: str) -> Forgetting:
             f"Nothing in this store contains '{mask_text(target[:80])[0]}'. Recall the "
             "memory, then forget it by its id."
         )
-    further_wordings = search_result.wordings if selected.is_phrase else ()
-    words = (*query.phrases, *further_wordings)
-    wordings = tuple(dict.fromkeys(" ".join(wording) for wording in words))
+    phrases = (*query.phrases, *(search_result.wordings if selected.is_phrase else ()))
+    wordings = tuple(dict.fromkeys(map(" ".join, phrases)))
     # A preview writes nothing, so it does not create the store's key.
     key = token_bytes()
     rest_of = Tombstones(_tombstones(wordings, key), key).mask_text
@@ -250,7 +249,7 @@ def _preview(store: Store, selected: _Target, target: str) -> Forgetting:
         target=mask_text(target)[0],
         is_applied=False,
         memories=tuple(
-            AffectedMemory(*shown(row), len(words_of(rest_of(row["text"]))))
+            AffectedMemory(*shown(row), other_word_count=len(words_of(rest_of(row["text"]))))
             for row in selected.memories
         ),
         observation_count=sum(len(row["observation_ids"]) for row in selected.memories),
