@@ -1,5 +1,6 @@
 """Runs of the command line belong to the code location that the UI loads, so that the UI lists them."""
 
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,14 @@ def test_a_run_of_the_command_line_is_among_the_runs_of_its_job():
     assert whole.asset_selection is None
     assert part.asset_selection == {dg.AssetKey("briefing")}
     assert whole.remote_job_origin == execute.origin_of("find_friction")
+
+
+def test_a_run_starts_no_process_beside_it(monkeypatch: pytest.MonkeyPatch):
+    with Runner(small_store()) as runner:
+        monkeypatch.setattr(subprocess, "Popen", lambda *words, **_: pytest.fail(f"starts {words}"))
+        runner.run("find_friction", Stretch(DAY, DAY))
+        (run,) = runs_of(runner, "find_friction")
+    assert run.status == dg.DagsterRunStatus.SUCCESS
 
 
 def test_a_failed_run_of_the_command_line_is_listed_and_dagster_does_not_repeat_it(
