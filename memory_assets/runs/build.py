@@ -41,7 +41,8 @@ from memory_assets.services.transfer.place import Placed
 from memory_assets.stages.reflect.subjects import TABLE_OF
 from memory_assets.store.damage import despite_damage
 from memory_assets.store.settings import Settings, read_settings
-from memory_assets.store.store import Store, open_store, remove_derived
+from memory_assets.store.store import Store, open_store, refuse_links, remove_derived
+from memory_assets.text.files import path_within
 
 
 @dataclass(frozen=True)
@@ -169,6 +170,7 @@ def rebuild(part: RebuiltPart = "all") -> Built:
             f"There is no memory in {store.root} to rebuild. Run `memory up` to take in "
             "transcripts."
         )
+    refuse_links(store.root)
     with store.lock():
         if part == "indexes":
             shutil.rmtree(store.root / "index", ignore_errors=True)
@@ -231,4 +233,5 @@ def _prepare_sample(sample: Settings, settings: Settings, *, may_create: bool) -
             f"{foreign}There are no transcripts of {HARNESS_NAMES} on this machine. "
             "Name folders or files in MEMORY_SOURCES, or run `memory up` to see the bundled sample."
         )
-    lay_out(sample_root(), Path(sample.sources), settings.clock())
+    sources = path_within(settings.data, str(Path(sample.sources).relative_to(settings.data)))
+    lay_out(sample_root(), sources, settings.clock())

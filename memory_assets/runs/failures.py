@@ -89,7 +89,7 @@ def _log(store: Store, message: str) -> None:
     at = datetime.fromtimestamp(store.settings.clock().timestamp(), UTC)
     with suppress(OSError):  # as above
         path = make_folder(store.root / FOLDER) / LOG
-        RotatingLog(path, mode=0o600).append(f"{at:%Y-%m-%d %H:%M:%S} UTC {message}")
+        RotatingLog(path).append(f"{at:%Y-%m-%d %H:%M:%S} UTC {message}")
 
 
 def _call(store: Store, message: str) -> None:

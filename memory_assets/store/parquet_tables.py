@@ -403,7 +403,7 @@ def _facts_of(path: str) -> _Facts | None:
         cached = _cached_facts.get(path)
         if cached is not None and cached[0] == stamp(os.stat(path)):
             return cached[1]
-        with open(path, "rb", buffering=0) as file:
+        with open(path, "rb", buffering=0, opener=_open_no_link) as file:
             read_at = stamp(os.fstat(file.fileno()))
             text = facts_of(file.fileno())
         facts = _parse_facts(json.loads(text))
@@ -416,6 +416,10 @@ def _facts_of(path: str) -> _Facts | None:
         ) from error
     _cached_facts[path] = read_at, facts
     return facts
+
+
+def _open_no_link(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0))
 
 
 def _fault_of(table: str, path: Path) -> str:

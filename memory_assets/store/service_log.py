@@ -30,8 +30,7 @@ def log_path(root: Path) -> Path:
 class RotatingLog(RotatingFileHandler):
     """Appends lines to a file that rotates; a line that cannot be written is lost."""
 
-    def __init__(self, path: Path, *, mode: int = 0o666) -> None:
-        self._mode = mode
+    def __init__(self, path: Path) -> None:
         super().__init__(
             path, maxBytes=MOST_BYTES, backupCount=OLDER_FILES, encoding="utf-8", delay=True
         )
@@ -45,7 +44,7 @@ class RotatingLog(RotatingFileHandler):
 
     def _open(self) -> TextIOWrapper:
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
-        descriptor = os.open(self.baseFilename, flags, self._mode)
+        descriptor = os.open(self.baseFilename, flags, 0o600)
         return os.fdopen(descriptor, "a", encoding="utf-8")
 
 

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
 
 VERSION = 2
 DERIVED = ("tables", "index", "built")
+FOLDERS = ("resources", "ledger", "answers", "workspace", *DERIVED)
 LOCK_WAIT_SECONDS = 120.0
 """Longest wait of a command for the write lock."""
 
@@ -246,11 +247,12 @@ def open_store(settings: Settings) -> Store:
     _refuse_patterns(store.root)
     os.umask(0o077)  # also for what Chroma, SQLite, git and Dagster write below the store
     try:
+        refuse_links(store.root)
         _deny_others(store.root)
         if staged.is_complete(store.root):
             with store.lock():
                 staged.finish(store.root)
-        for name in ("resources", "ledger", "answers", "workspace", *DERIVED):
+        for name in FOLDERS:
             make_folder(store.root / name)
         if store.shared is not None:
             store.shared.open()
@@ -271,6 +273,17 @@ def _refuse_patterns(root: Path) -> None:
             f"Cannot use {root} as the data folder: its path contains {character}, which databases "
             "do not read as a part of a name. Set MEMORY_DATA to a folder without it."
         )
+
+
+def refuse_links(root: Path) -> None:
+    """Raises `StoreError` where a link in the place of a folder of the store, or in it, leads out
+    of the store: nothing is read or written there.
+    """
+    for name in (*FOLDERS, "logs", "built/locks"):
+        folder = path_within(root, name)
+        for entry in os.scandir(folder) if folder.is_dir() else ():
+            if entry.is_symlink():
+                path_within(root, f"{name}/{entry.name}")
 
 
 def _deny_others(root: Path) -> None:
@@ -320,14 +333,13 @@ def _check_version(store: Store) -> None:
     """
     path = store.root / "VERSION"
     current = f"{VERSION}\n".encode()
-    text = path.read_bytes().strip() if path.is_file() else None
-    if text is not None and not text.isdigit():
-        announce(f"{path} was damaged and is written again; tables of another release are rebuilt.")
-        text = None
-    if text is None:
+    content = path.read_bytes() if path.is_file() else None
+    if content is None or not content.strip().isdigit():
+        if content is not None:
+            announce(f"{path} was damaged and is written again; older tables are rebuilt.")
         write_atomically(path, current)
         return
-    version = int(text)
+    version = int(content)
     if version > VERSION:
         raise StoreVersionError(
             f"{store.root} was written by a newer release (store version {version}, this one "

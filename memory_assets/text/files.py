@@ -105,11 +105,11 @@ def path_within(folder: Path, name: str) -> Path:
     it.
     """
     path = folder / name
-    place = path.resolve()
-    if not place.is_relative_to(folder.resolve()):
+    place = Path(os.path.realpath(path))  # `resolve` raises an error for a link to itself
+    if not place.is_relative_to(os.path.realpath(folder)):
         raise StoreError(
-            f"{path} is a link to {place}, outside of {folder}: it is not read. Put the file in "
-            "the place of the link, then run `memory ingest`."
+            f"{path} leads to {place}, outside of {folder}: the link is not followed. Replace it "
+            "by the file itself, or delete it, then run the same command again."
         )
     return path
 

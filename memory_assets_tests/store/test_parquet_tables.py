@@ -5,8 +5,6 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import suppress
 from datetime import date
 from pathlib import Path
 
@@ -18,6 +16,7 @@ from memory_assets.errors import DamagedError, TableError
 from memory_assets.store import parquet_tables
 from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets_tests.factories import frame, message
+from memory_assets_tests.small_disk import fill, small_disk
 
 TABLE = "messages"
 DAY, NEXT = "2026-08-03", "2026-08-04"
@@ -250,28 +249,12 @@ def test_a_partition_that_a_killed_writer_replaced_unmarked_is_noticed(
     assert tables.fingerprints(TABLE) != before
 
 
-@pytest.fixture
-def memory_disk(tmp_path: Path) -> Iterator[Path]:
-    """A small disk in memory."""
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", str(disk)]
-    if (
-        sys.platform != "linux"
-        or subprocess.run(mount, capture_output=True, check=False).returncode
-    ):
-        pytest.skip("this user may not mount a small disk")
-    yield disk
-    subprocess.run(["umount", str(disk)], check=True)
-
-
-def test_a_full_disk_in_memory_is_read(memory_disk: Path):
-    tables = ParquetTables(memory_disk / "tables")
-    tables.write(TABLE, DAY, rows(1, 2))
-    with suppress(OSError), (memory_disk / "filler").open("wb", buffering=0) as filler:
-        while True:
-            filler.write(bytes(1_024))
-    reading = "import polars, sys; print(polars.read_parquet(sys.argv[1], hive_partitioning=False).height)"
-    command = [sys.executable, "-c", reading, str(file_of(tables))]
-    read = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (read.returncode, read.stdout) == (0, "2\n"), read.stderr
+def test_a_full_disk_in_memory_is_read(tmp_path: Path):
+    with small_disk(tmp_path / "disk", 200_000) as disk:
+        tables = ParquetTables(disk / "tables")
+        tables.write(TABLE, DAY, rows(1, 2))
+        fill(disk)
+        reading = "import polars, sys; print(polars.read_parquet(sys.argv[1], hive_partitioning=False).height)"
+        command = [sys.executable, "-c", reading, str(file_of(tables))]
+        read = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert (read.returncode, read.stdout) == (0, "2\n"), read.stderr

@@ -120,5 +120,5 @@ def test_a_link_out_of_a_folder_is_refused_and_one_inside_is_followed(tmp_path: 
     (folder / "alias.md").symlink_to("real.md")
     assert path_within(folder, "alias.md").read_text() == "Use uv."
     assert path_within(folder, "missing.md") == folder / "missing.md"
-    with pytest.raises(StoreError, match=r"secret\.md, outside of .*: it is not read"):
+    with pytest.raises(StoreError, match=r"secret\.md, outside of .*: the link is not followed"):
         path_within(folder, "MEMORY.md")

@@ -242,7 +242,7 @@ class AuditLog:
     def __init__(self, root: Path, clock: Callable[[], datetime]) -> None:
         self.path = make_folder(root / FOLDER) / AUDIT_FILE
         self._clock = clock
-        self._log = RotatingLog(self.path, mode=0o600)
+        self._log = RotatingLog(self.path)
 
     def __call__(self, call: Call) -> None:
         """Appends the call."""

@@ -54,8 +54,7 @@ def check_permissions(root: Path) -> Check:
     promise = "the store is readable by its owner alone (folders 0700, files 0600)"
     if os.name != "posix":
         return Check("permissions", promise, True, "left to the platform")
-    below = _paths_below(root)
-    files = (path for path in below if not path.is_symlink())
+    files = (path for path in _paths_below(root) if not path.is_symlink())
     paths = [path for path in files if stat.S_IMODE(path.stat().st_mode) & 0o077]
     first_paths = ", ".join(str(path.relative_to(root)) or "." for path in paths[:SHOWN])
     fault = f"{len(paths):,} open to others: {first_paths}" if paths else ""
@@ -63,12 +62,12 @@ def check_permissions(root: Path) -> Check:
 
 
 def check_links(root: Path) -> Check:
-    """Names the links in the store that lead out of it: what is behind them is no part of it."""
+    """Names the links in the store that lead out of it or to nothing: they are not followed."""
     inside = root.resolve()
     links = [
         f"{path.relative_to(root)} (to {path.readlink()})"
         for path in _paths_below(root)
-        if path.is_symlink() and not path.resolve().is_relative_to(inside)
+        if path.is_symlink() and not (path.exists() and path.resolve().is_relative_to(inside))
     ]
     remedy = "Replace each link by the file itself, or delete it."
     return judge("links", "no link leads out of the store", ", ".join(links[:SHOWN]), remedy=remedy)

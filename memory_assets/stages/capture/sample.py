@@ -14,7 +14,7 @@ from pathlib import Path
 
 from memory_assets.errors import TranscriptError
 from memory_assets.store.places import CHECKOUT
-from memory_assets.text.files import write_atomically, write_json
+from memory_assets.text.files import path_within, write_atomically, write_json
 
 PACKAGE = Path(__file__).resolve().parents[2]
 MARKER = "sample.json"
@@ -49,22 +49,23 @@ def sample_root() -> Path:
 def lay_out(sample_root: Path, into: Path, now: datetime) -> Path:
     """Writes the sample's transcripts into the folder and returns the folder.
 
-    Files and dates that an earlier call wrote stay unchanged.
+    Files and dates that an earlier call wrote stay unchanged; a link out of the folder is refused.
     """
     root = sample_root / "transcripts"
     last_day = _last_day(into, now)
     for source in sorted(root.rglob("*.jsonl")):
         transcript = _fill(source.read_text("utf-8"), last_day)
         ended_at = datetime.fromisoformat(_TIMESTAMP.findall(transcript)[-1])
-        _write_once(into / _fill(str(source.relative_to(root)), last_day), transcript, ended_at)
+        path = path_within(into, _fill(str(source.relative_to(root)), last_day))
+        _write_once(path, transcript, ended_at)
         meta = source.with_suffix(".meta.json")
         if meta.is_file():
-            _write_once(into / meta.relative_to(root), meta.read_text("utf-8"), ended_at)
+            _write_once(path.with_suffix(".meta.json"), meta.read_text("utf-8"), ended_at)
     return into
 
 
 def _last_day(into: Path, now: datetime) -> date:
-    marker = into / MARKER
+    marker = path_within(into, MARKER)
     if not marker.is_file():
         yesterday = now.astimezone(UTC).date() - timedelta(days=1)
         write_json(marker, {"last_day": yesterday.isoformat()})

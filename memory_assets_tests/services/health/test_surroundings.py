@@ -15,10 +15,12 @@ def test_links_that_lead_out_of_the_store_are_named_and_those_inside_are_not(tmp
     assert check_links(store).passed
     (store / "workspace" / "MEMORY.md").symlink_to(outside)
     (store / "lock").symlink_to(tmp_path / "nowhere")
+    (store / "status.txt").symlink_to("status.txt")
     check = check_links(store)
     assert not check.passed
     assert f"workspace/MEMORY.md (to {outside})" in check.found
     assert f"lock (to {tmp_path / 'nowhere'})" in check.found
+    assert "status.txt (to status.txt)" in check.found
 
 
 def test_a_link_is_not_taken_for_a_file_that_is_open_to_others(tmp_path: Path):
