@@ -9,6 +9,7 @@ from memory_assets.memory.prepared import render_status_line
 from memory_assets.services.health.status import keep_status
 from memory_assets.store.ledger import ARCHIVED, RESTORED
 from memory_assets.store.store import Store
+from memory_assets_tests.assets.checks.outcomes import passes
 from memory_assets_tests.conftest import NOW
 from memory_assets_tests.factories import row
 from memory_assets_tests.interfaces.page.conftest import Served
@@ -241,6 +242,7 @@ def test_undo_takes_a_decision_back_and_its_line_too(tab: Any, store: Store):
     press(tab, "u")
     tab.get_by_text("waits for a decision again").wait_for()
     assert entries(store) == [] and FACT in main_text(tab)
+    assert passes(store, "memory_md", "kept_every_line")
     assert tab.get_by_role("button", name="Approve").count() == 1
 
 
