@@ -84,6 +84,10 @@ def message_of(error: BaseException) -> str:
         problem, remedy = DISK_ERRORS[number]
         again = "then run the same command again; it continues where it stopped"
         return f"{problem}: {cause}. {remedy}, {again}."
+    if type(cause).__name__ == "DagsterAssetCheckFailedError":
+        return (
+            f"{' '.join(str(cause).split())}. Its page in the UI of `memory up` lists what failed."
+        )
     if str(error).startswith(NO_HOME):
         return "The home folder of this user is not known. Set HOME to a folder, and run it again."
     bug = f"{type(error).__name__}: {error}. This is a bug in memory_assets"

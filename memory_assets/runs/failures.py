@@ -50,8 +50,7 @@ def note_failure(store: Store, job: str, run_id: str, problem: str) -> None:
     A job that fails again with the same problem is only noted. On a full disk the command is called
     nevertheless.
     """
-    masked, _ = mask_text(problem.replace("\0", "").strip())
-    reason = masked.partition("\n")[0][:LONGEST_PROBLEM]
+    reason = " ".join(mask_text(problem.replace("\0", ""))[0].split())[:LONGEST_PROBLEM]
     at = store.settings.clock().timestamp()
     failures = failures_of(store)
     is_known = failures.get(job, {}).get("problem") == reason

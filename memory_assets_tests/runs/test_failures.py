@@ -12,12 +12,14 @@ from polars.exceptions import PanicException
 from memory_assets.assets.failed_runs import clear_repeated, failed_runs
 from memory_assets.definitions import assemble
 from memory_assets.errors import DamagedError, LabelsError
+from memory_assets.interfaces.envelope import message_of
 from memory_assets.memory import MemoryAgent
 from memory_assets.runs import materialise
 from memory_assets.runs.days import Stretch, range_tags
 from memory_assets.runs.execute import origin_of
 from memory_assets.runs.failures import failures_of, note_failure
 from memory_assets.runs.launch import Runner
+from memory_assets.services.review.open_triage import workspace_of
 from memory_assets.stages.deliver.silence import alarm
 from memory_assets.store.store import Store
 from memory_assets_tests.small_store import DAY, small_store
@@ -46,13 +48,29 @@ def test_a_failed_run_of_the_command_line_is_told_until_its_job_succeeds(
     line = alarm(str(store.root))
     assert line is not None
     assert line.startswith("The run of 'find_friction' failed at ")
-    assert line.endswith(" UTC: The model is not there. See Jobs in the UI of `memory up`.")
+    assert line.endswith(
+        " UTC: The model is not there. More lines. See Jobs in the UI of `memory up`."
+    )
     assert MemoryAgent(store.settings).status().alarm == line
     log = (store.root / "logs" / "failures.log").read_text()
-    assert log.endswith(" of 'find_friction' failed: The model is not there.\n")
+    assert log.endswith(" of 'find_friction' failed: The model is not there. More lines.\n")
     with Runner(store) as runner:
         runner.run(JOB, DAYS)
     assert alarm(str(store.root)) is None
+
+
+def test_a_check_that_stops_a_run_is_named_and_is_no_bug():
+    store = small_store()
+    for on in ("2026-08-03", "2026-08-04"):
+        (store.workspace / "MEMORY.md").write_text(
+            f"# MEMORY.md\n\n## Hard Rules\n\n- {on}: Use uv.\n"
+        )
+        workspace_of(store).commit("Promote", ["MEMORY.md"])
+    with Runner(store) as runner, pytest.raises(Exception, match="kept_every_line") as raised:
+        runner.run("triage")
+    problem = "1 blocking asset check failed with ERROR severity: memory_md: kept_every_line."
+    assert message_of(raised.value).startswith(f"{problem} Its page")
+    assert problem in str(alarm(str(store.root)))
 
 
 @pytest.mark.parametrize("command", ["/nowhere/tell", "tell 'without an end"])
@@ -222,7 +240,7 @@ def test_the_sensor_tells_of_a_failed_run_of_the_daemon_and_the_next_success_end
             broken.setattr(materialise, "input_versions", fail)
             result = job.execute_in_process(instance=instance, tags=tags, raise_on_error=False)
         failed_runs(sensor_context(instance, store, result))
-        assert failures_of(store)[JOB]["problem"] == "The model is not there."
+        assert failures_of(store)[JOB]["problem"] == "The model is not there. More lines."
         clear_repeated(instance, store)
         assert failures_of(store)
         job.execute_in_process(instance=instance, tags=tags)

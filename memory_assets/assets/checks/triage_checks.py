@@ -11,7 +11,7 @@ from memory_assets.stages.triage.current import read_proposals
 from memory_assets.stages.triage.file_sizes import read_sizes
 from memory_assets.stages.triage.patches import PATCHED
 from memory_assets.stages.triage.projects import memory_files
-from memory_assets.stages.triage.promote import MOVED, PROMOTED, RETIRED, TAKEN_BACK, lost_lines
+from memory_assets.stages.triage.promote import PROMOTED, REPLACING, RETIRED, lost_lines
 from memory_assets.store.ledger import Event
 from memory_assets.store.store import Store
 
@@ -34,8 +34,7 @@ def kept_every_line(store: Store, days: Days) -> pl.DataFrame:
     Compares the last commits of these files with the version before each, except for lines that
     were replaced, moved or taken back on purpose.
     """
-    events = store.ledger.events([PROMOTED, RETIRED, MOVED, TAKEN_BACK])
-    payloads = [event.payload for event in events]
+    payloads = [event.payload for event in store.ledger.events(REPLACING)]
     replaced = {change["commit"]: change.get("replaces", "").encode() for change in payloads}
     workspace = workspace_of(store)
     broken = list[tuple[str, int]]()

@@ -61,12 +61,13 @@ def failed_run(root: str) -> str | None:
 
     try:
         failed_at, job, problem = max(
-            (failure["at"], job, failure["problem"]) for job, failure in json.loads(text).items()
+            (failure["at"], job, failure["problem"].rstrip("."))
+            for job, failure in json.loads(text).items()
         )
         at = time.strftime("%Y-%m-%d %H:%M", time.gmtime(failed_at))
     except (ValueError, TypeError, KeyError, AttributeError):
         return None  # the file is damaged; the next failed run writes it again
-    return f"The run of '{job}' failed at {at} UTC: {problem} See Jobs in the UI of `memory up`."
+    return f"The run of '{job}' failed at {at} UTC: {problem}. See Jobs in the UI of `memory up`."
 
 
 def late_input(root: str, now: float) -> str | None:

@@ -37,6 +37,8 @@ PROMOTED = "entry.promoted"
 RETIRED = "entry.retired"
 MOVED = "entry.moved"
 TAKEN_BACK = "entry.taken_back"
+REPLACING = (PROMOTED, RETIRED, MOVED, TAKEN_BACK)
+"""Events whose commits may remove the line that they name."""
 ATTEMPTS = 5
 _MOVE = re.compile(r"^(p-\d{8}-\d{3,}): move to ")
 _BACK = re.compile(r"^([a-z]-\d{8}-\d{3,}): take back in ")
