@@ -5,8 +5,8 @@ Runs of the command line and of `memory up` tell it themselves (`runs.execute`),
 
 import dagster as dg
 
-from memory_assets.runs.failures import clear_failure, failures_of, note_failure, problem_of
-from memory_assets.runs.liveness import built_by, is_of_maker, is_ours, tables_of
+from memory_assets.runs.failures import note_failure, problem_of
+from memory_assets.runs.liveness import is_of_maker, is_ours
 from memory_assets.store.store import Store
 
 
@@ -28,19 +28,3 @@ def failed_runs(context: dg.RunFailureSensorContext, store: dg.ResourceParam[Sto
             causes.append((error.cls_name or "", error.message.partition(": ")[2]))
             error = error.cause
     note_failure(store, run.job_name, run.run_id, problem_of(causes))
-
-
-def clear_repeated(instance: dg.DagsterInstance, store: Store) -> None:
-    """Removes the notes of failed runs whose tables later runs, of whatever job, have built.
-
-    After a failed run that only checked tables, a run that checks them suffices.
-    """
-    succeeded = dg.RunsFilter(statuses=[dg.DagsterRunStatus.SUCCESS])
-    for job, failure in failures_of(store).items():
-        run_id = failure["run"]
-        failed = instance.get_run_by_id(run_id)
-        later = instance.get_run_records(succeeded, cursor=run_id, ascending=True)
-        done_by = built_by if failed and built_by(failed) else tables_of
-        done = set[str]().union(*(done_by(record.dagster_run) for record in later))
-        if failed is None or tables_of(failed) <= done:
-            clear_failure(store, job)

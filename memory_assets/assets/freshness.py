@@ -18,7 +18,7 @@ from functools import cache
 import dagster as dg
 
 from memory_assets.assets.automation import SCHEDULES, SENSORS, overdue_jobs
-from memory_assets.assets.failed_runs import clear_repeated
+from memory_assets.runs.failures import clear_repeated
 from memory_assets.runs.freshness import keep_waiting
 from memory_assets.schema.tables import JOBS, TABLES, Table, deadline_of, tables_in
 from memory_assets.store.store import Store

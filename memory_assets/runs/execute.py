@@ -21,7 +21,7 @@ from polars.exceptions import PanicException
 
 from memory_assets.errors import StoreError
 from memory_assets.runs.days import QUIET
-from memory_assets.runs.failures import clear_failure, note_error
+from memory_assets.runs.failures import clear_repeated, note_error
 from memory_assets.runs.instance import CODE_LOCATION
 from memory_assets.runs.interrupts import interrupted_by_signals
 from memory_assets.runs.liveness import NO_RETRY, holding
@@ -64,7 +64,7 @@ def execute(
         raise StoreError(
             f"The run of '{job.name}' failed; see run {run_id} in the Dagster UI (`memory up`)."
         )
-    clear_failure(store, job.name)
+    clear_repeated(instance, store)
 
 
 def origin_of(job: str) -> RemoteJobOrigin:

@@ -1,8 +1,8 @@
 """Tells a person about failed runs, whatever started them.
 
 A failed run adds a line to `logs/failures.log`, and calls the person's command (`on_failure`). It
-is noted in `built/failed.json`, which `memory status` and the briefing read, until its job
-succeeds.
+is noted in `built/failed.json`, which `memory status` and the briefing read, until later runs have
+built its tables.
 """
 
 import json
@@ -13,8 +13,11 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
+import dagster as dg
+
 from memory_assets import errors
 from memory_assets.errors import causes_of
+from memory_assets.runs.liveness import built_by, tables_of
 from memory_assets.store.ready import FAILED
 from memory_assets.store.service_log import FOLDER, RotatingLog
 from memory_assets.store.store import Store
@@ -63,15 +66,31 @@ def note_failure(store: Store, job: str, run_id: str, problem: str) -> None:
         _call(store, message)
 
 
-def clear_failure(store: Store, job: str) -> None:
-    """Removes the note of the job's failed run, because a later one succeeded."""
+def clear_repeated(instance: dg.DagsterInstance, store: Store) -> None:
+    """Removes the notes of failed runs whose tables later runs, of whatever job, have built."""
     failures = failures_of(store)
-    if failures.pop(job, None):
-        _write(store, failures)
+    for job, failure in [*failures.items()]:
+        if _is_repeated(instance, failure["run"]):
+            del failures[job]
+    _write(store, failures)
+
+
+def _is_repeated(instance: dg.DagsterInstance, run_id: str) -> bool:
+    """Returns whether later runs built what the run builds, or checked it if the run only checks.
+
+    Also of a run that Dagster no longer knows.
+    """
+    failed = instance.get_run_by_id(run_id)
+    if failed is None:
+        return True
+    succeeded = dg.RunsFilter(statuses=[dg.DagsterRunStatus.SUCCESS])
+    later = instance.get_run_records(succeeded, cursor=run_id, ascending=True)
+    done_by = built_by if built_by(failed) else tables_of
+    return tables_of(failed) <= set[str]().union(*(done_by(item.dagster_run) for item in later))
 
 
 def failures_of(store: Store) -> dict[str, dict[str, Any]]:
-    """Returns the last failed run of each job that has not succeeded since."""
+    """Returns the last failed run of each job whose tables were not built since."""
     try:
         noted = json.loads(text_of(store.root / FAILED) or "{}")
     except (OSError, ValueError):  # a damaged file; the next failure writes it again

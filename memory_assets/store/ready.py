@@ -38,7 +38,7 @@ WAITING = os.path.join("built", "waiting.json")
 """
 
 FAILED = os.path.join("built", "failed.json")
-"""File with job → its failed run, when that failed and why, until the job succeeds
+"""File with job → its failed run, when that failed and why, until its tables are built
 (`runs.failures`).
 """
 

@@ -1,4 +1,4 @@
-"""A failed run is told in the status, the briefing, a log and by the person's command, until its job succeeds."""
+"""A failed run is told in the status, the briefing, a log and by the person's command, until its tables are built."""
 
 import sys
 import time
@@ -9,7 +9,7 @@ import dagster as dg
 import pytest
 from polars.exceptions import PanicException
 
-from memory_assets.assets.failed_runs import clear_repeated, failed_runs
+from memory_assets.assets.failed_runs import failed_runs
 from memory_assets.definitions import assemble
 from memory_assets.errors import DamagedError, LabelsError
 from memory_assets.interfaces.envelope import message_of
@@ -17,7 +17,7 @@ from memory_assets.memory import MemoryAgent
 from memory_assets.runs import materialise
 from memory_assets.runs.days import Stretch, range_tags
 from memory_assets.runs.execute import origin_of
-from memory_assets.runs.failures import failures_of, note_failure
+from memory_assets.runs.failures import clear_repeated, failures_of, note_failure
 from memory_assets.runs.launch import Runner
 from memory_assets.services.review.open_triage import workspace_of
 from memory_assets.stages.deliver.silence import alarm
@@ -40,7 +40,7 @@ def failed(monkeypatch: pytest.MonkeyPatch, store: Store) -> None:
             runner.run(JOB, DAYS)
 
 
-def test_a_failed_run_of_the_command_line_is_told_until_its_job_succeeds(
+def test_a_failed_run_of_the_command_line_is_told_until_each_of_its_tables_is_built(
     monkeypatch: pytest.MonkeyPatch,
 ):
     store = small_store()
@@ -55,8 +55,9 @@ def test_a_failed_run_of_the_command_line_is_told_until_its_job_succeeds(
     log = (store.root / "logs" / "failures.log").read_text()
     assert log.endswith(" of 'find_friction' failed: The model is not there. More lines.\n")
     with Runner(store) as runner:
-        runner.run(JOB, DAYS)
-    assert alarm(str(store.root)) is None
+        for table, told in (("obedience", line), ("friction", None)):
+            runner.run(JOB, DAYS, only=[table])
+            assert alarm(str(store.root)) == told
 
 
 def test_a_check_that_stops_a_run_is_named_and_is_no_bug():

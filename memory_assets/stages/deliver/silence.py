@@ -53,7 +53,7 @@ def waits_too_long(root: str, now: float) -> str | None:
 
 
 def failed_run(root: str) -> str | None:
-    """Returns the warning about the latest failed run whose job has not succeeded since."""
+    """Returns the warning about the latest failed run whose tables were not built since."""
     text = read_text(os.path.join(root, FAILED))
     if not text:
         return None
