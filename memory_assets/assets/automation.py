@@ -17,6 +17,7 @@ import dagster as dg
 from dagster._utils.schedules import get_latest_completed_cron_tick
 
 from memory_assets.assets.checks.deliver_checks import SPOOL_CHECK, spool_is_read
+from memory_assets.assets.ticks import StoreParam, Tick, sensor, skip_if_damaged
 from memory_assets.runs import days as day_runs
 from memory_assets.runs import due
 from memory_assets.runs.due import DueRun, due_runs, next_runs, night_runs, runs_of_days
@@ -28,16 +29,11 @@ from memory_assets.schema.tables import JOBS, Grain, tables_in
 from memory_assets.services.review import open_triage
 from memory_assets.store.store import Store
 
-EVERY_MINUTE: dict[str, Any] = {
-    "minimum_interval_seconds": 60,
-    "default_status": dg.DefaultSensorStatus.RUNNING,
-}
-TWICE_A_MINUTE: dict[str, Any] = EVERY_MINUTE | {"minimum_interval_seconds": 30}
 LEFT_TO_WORKER = (
     "The process of `memory up` runs what new transcripts and events require, as soon as they "
     "arrive."
 )
-Context = dg.SensorEvaluationContext | dg.ScheduleEvaluationContext
+Context = Tick | dg.ScheduleEvaluationContext
 
 ASSET_JOBS = {
     job.name: dg.define_asset_job(
@@ -85,7 +81,7 @@ def _result(requests: Sequence[dg.RunRequest], reason: str, **more: Any) -> dg.S
     return dg.SensorResult(run_requests=requests, skip_reason=skip_reason, **more)
 
 
-def _is_busy(context: dg.SensorEvaluationContext, store: Store) -> bool:
+def _is_busy(context: Tick, store: Store) -> bool:
     """Returns whether a run is in progress; first marks runs whose process was killed as failed."""
     return bool(fail_dead_runs(context.instance, store))
 
@@ -117,14 +113,12 @@ def next_requests(instance: dg.DagsterInstance, store: Store, *, busy: bool) -> 
     return [_request(run, _hour(store), by="new_transcripts", keys=keys) for run in runs]
 
 
-@dg.sensor(
+@sensor(
     jobs=[ASSET_JOBS[job.name] for job in JOBS.values() if job.is_at_once],
     description="Reads new transcripts, then extracts, embeds and merges what they changed.",
-    **EVERY_MINUTE,
+    minimum_interval_seconds=60,
 )
-def new_transcripts(
-    context: dg.SensorEvaluationContext, store: dg.ResourceParam[Store]
-) -> dg.SensorResult:
+def new_transcripts(context: Tick, store: StoreParam) -> dg.SensorResult:
     """Requests the next job that is due after new transcripts."""
     if is_alive(store, WORKER):
         return _result([], LEFT_TO_WORKER)
@@ -135,14 +129,12 @@ def new_transcripts(
     )
 
 
-@dg.sensor(
+@sensor(
     jobs=[ASSET_JOBS[name] for name in ("capture", "reflect", "find_friction")],
     description="Reads what was sent through the spool, and starts the runs that events request.",
-    **TWICE_A_MINUTE,
+    minimum_interval_seconds=30,
 )
-def spooled_events(
-    context: dg.SensorEvaluationContext, store: dg.ResourceParam[Store]
-) -> dg.SensorResult:
+def spooled_events(context: Tick, store: StoreParam) -> dg.SensorResult:
     """Requests a capture if events wait, else what events request; also evaluates a check.
 
     The check says whether the spool is read. Its result is reported if the problem changed; the
@@ -177,15 +169,13 @@ def event_requests(store: Store, busy: bool) -> list[dg.RunRequest]:
     return [_request(run, by="spooled_events") for run in runs]
 
 
-@dg.sensor(
+@sensor(
     job=ASSET_JOBS["triage"],
     description="Carries out approvals, rejections and edits in REVIEW.md, MEMORY.md or the "
     "owner's tasks in Todoist.",
-    **EVERY_MINUTE,
+    minimum_interval_seconds=60,
 )
-def review_changes(
-    context: dg.SensorEvaluationContext, store: dg.ResourceParam[Store]
-) -> dg.SensorResult:
+def review_changes(context: Tick, store: StoreParam) -> dg.SensorResult:
     """Requests a triage when a review surface differs from what was last read."""
     if due.review_is_stale(store):
         problem = ""
@@ -202,15 +192,13 @@ def review_changes(
     return dg.SensorResult(run_requests=[request])
 
 
-@dg.sensor(
+@sensor(
     job=ASSET_JOBS["reflect"],
     description="Reflects at once, at most once a day, when a day has "
     f"{due.ACCUMULATED_TOKENS:,} tokens of observations.",
-    **EVERY_MINUTE,
+    minimum_interval_seconds=60,
 )
-def observations_accumulated(
-    context: dg.SensorEvaluationContext, store: dg.ResourceParam[Store]
-) -> dg.SensorResult:
+def observations_accumulated(context: Tick, store: StoreParam) -> dg.SensorResult:
     """Requests a reflection on a day that has too many observations to wait for the morning."""
     requests = _loaded(context, accumulated_requests(store))
     return _result(requests, "No day without a reflection has that many tokens of observations.")
@@ -338,15 +326,13 @@ def _late(request: dg.RunRequest, job: str, key: str) -> dg.RunRequest:
     return dg.RunRequest(run_key=f"{name}-{key}", job_name=name, tags=tags)
 
 
-@dg.sensor(
+@sensor(
     jobs=[ASSET_JOBS[name] for name in dict.fromkeys(schedule.job for schedule in SCHEDULES)],
     description="Starts scheduled runs that were missed while no daemon ran, without waiting for "
     "their next time.",
-    **EVERY_MINUTE,
+    minimum_interval_seconds=60,
 )
-def overdue_jobs(
-    context: dg.SensorEvaluationContext, store: dg.ResourceParam[Store]
-) -> dg.SensorResult:
+def overdue_jobs(context: Tick, store: StoreParam) -> dg.SensorResult:
     """Requests the runs of missed schedules; none while another run is in progress."""
     requests = [] if _is_busy(context, store) else overdue_requests(context.instance, store)
     return _result(
@@ -366,7 +352,7 @@ def make_schedules(zone: str) -> list[dg.ScheduleDefinition]:
 def _make_schedule(schedule: Schedule, zone: str) -> dg.ScheduleDefinition:
     job = schedule.job
 
-    def request(context: dg.ScheduleEvaluationContext, store: dg.ResourceParam[Store]):
+    def request(context: dg.ScheduleEvaluationContext, store: StoreParam):
         slot = context.scheduled_execution_time
         ran_at = last_run(store, job)
         if ran_at and ran_at >= slot:
@@ -385,4 +371,4 @@ def _make_schedule(schedule: Schedule, zone: str) -> dg.ScheduleDefinition:
         description=schedule.description,
         execution_timezone=zone,
         default_status=dg.DefaultScheduleStatus.RUNNING,
-    )(request)
+    )(skip_if_damaged(request))

@@ -18,10 +18,10 @@ from functools import cache
 import dagster as dg
 
 from memory_assets.assets.automation import SCHEDULES, SENSORS, overdue_jobs
+from memory_assets.assets.ticks import StoreParam, Tick, sensor
 from memory_assets.runs.failures import clear_repeated
 from memory_assets.runs.freshness import keep_waiting
 from memory_assets.schema.tables import JOBS, TABLES, Table, deadline_of, tables_in
-from memory_assets.store.store import Store
 
 BY_WORKER = "the process of `memory up` (seconds after new input)"
 
@@ -36,15 +36,12 @@ the last quarter of the deadline of waiting input.
 """
 
 
-@dg.sensor(
+@sensor(
     description="Reports assets that no input waits for as fresh, so that their policies count "
     "from input that waits.",
     minimum_interval_seconds=600,
-    default_status=dg.DefaultSensorStatus.RUNNING,
 )
-def deadlines(
-    context: dg.SensorEvaluationContext, store: dg.ResourceParam[Store]
-) -> dg.SensorResult:
+def deadlines(context: Tick, store: StoreParam) -> dg.SensorResult:
     """Notes what waits and since when, and reports the other assets again."""
     waiting = keep_waiting(store)
     clear_repeated(context.instance, store)
@@ -96,10 +93,8 @@ def policy_of(table: Table) -> dg.FreshnessPolicy:
 
 def jobs_of(table: Table) -> list[str]:
     """Returns the jobs that build the table; the first is the one that new input makes due."""
-    return [
-        *table.jobs,
-        *(name for name in JOBS if name not in table.jobs and table in tables_in(name)),
-    ]
+    others = [name for name in JOBS if table in tables_in(name)]
+    return [*dict.fromkeys([*table.jobs, *others])]
 
 
 def starters_of(job: str) -> dict[str, str]:
@@ -132,9 +127,9 @@ def _starters() -> list[tuple[str, str, str, list[str]]]:
     for schedule in SCHEDULES:
         when, _, _ = schedule.description.partition(",")
         starters.append(("schedule", schedule.name, when, [schedule.job]))
-    for sensor in SENSORS:
-        when = f"every {sensor.minimum_interval_seconds} seconds"
-        if sensor is overdue_jobs:
+    for starter in SENSORS:
+        when = f"every {starter.minimum_interval_seconds} seconds"
+        if starter is overdue_jobs:
             when = "if that time was missed"
-        starters.append(("sensor", sensor.name, when, [job.name for job in sensor.jobs]))
+        starters.append(("sensor", starter.name, when, [job.name for job in starter.jobs]))
     return starters
