@@ -25,7 +25,7 @@ from memory_assets_tests.structure import (
 CODE_LINES = 75_861
 CORE_LINES = 63_837
 """Lines of code without optional capabilities."""
-TEST_LINES = 49_013
+TEST_LINES = 49_163
 WORDS = 28_888
 ALTERNATIVES = 11_269
 MASKING_ALTERNATIVES = 1_191
