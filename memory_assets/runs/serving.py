@@ -144,21 +144,21 @@ class Serving:
         """Keeps the page served; once its server listens, tells the link to it, or of a service,
         whose log is no place for it, the command that prints one.
         """
-        if not self._page or not self._ui.has_started:
+        if not self._page:
             return
         self._page.keep()
         link = "" if self._has_told_of_page else page_links.new_link(self._store.root)
         if link:
             command = "`memory serve page --link` prints a link to your page."
-            told = f"Your page: {link} (it works once, within 15 minutes)."
-            self._tell(command if is_service else told)
+            invitation = f"Your page: {link} (it works once, within 15 minutes)."
+            self._tell(command if is_service else invitation)
             self._has_told_of_page = True
 
     def _work(self, *, is_service: bool) -> None:
         is_warm = False
         while self._ui.is_wanted:
-            self._keep_page(is_service=is_service)
             if self._ui.has_started:
+                self._keep_page(is_service=is_service)
                 if self._service:
                     self._service.keep()
                 self._worker.tick()

@@ -70,8 +70,8 @@ def _nothing(answer: "types.Answer") -> Parts:
     nearest to the question.
     """
     subject = f"of {answer.question}" if answer.profile == LOOKUP else "about this"
-    known = "found so far" if answer.notes else "known"
-    yield f"Nothing is {known} {subject}." if answer.page == 1 else "No more results."
+    verb = "found so far" if answer.notes else "known"
+    yield f"Nothing is {verb} {subject}." if answer.page == 1 else "No more results."
     nearest = answer.nearest
     if nearest:
         from memory_assets.text.terms import query_terms
