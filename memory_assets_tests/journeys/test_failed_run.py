@@ -24,9 +24,10 @@ from memory_assets.services.settings.which_store import environment_of
 from memory_assets.stages.deliver.silence import alarm
 from memory_assets.store.ready import WAITING
 from memory_assets.store.store import Store
+from memory_assets_tests.once import only_whole
 from memory_assets_tests.small_store import small_store
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, only_whole("tests of the sensor call it as the daemon does")]
 
 OURS = {"repositoryLocationName": CODE_LOCATION, "repositoryName": REPOSITORY}
 JOB, SENSOR = "find_friction", "failed_runs"

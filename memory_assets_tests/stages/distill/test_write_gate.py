@@ -110,6 +110,23 @@ def test_rules_can_be_asked_with_other_limits(limits: GateLimits, changes: dict,
 
 @pytest.mark.parametrize("hint", [None, "allow"])
 @pytest.mark.parametrize(
+    ("quote", "is_discarded"),
+    [
+        ("Always use the *****-*** palette for the charts.", True),
+        ("The *********** is in the drawer of the importer's desk.", True),
+        ("The importer reads `postgres://app:********@db:5432/orders`.", False),
+        ("Start the importer with `TOKEN=************ make import`.", False),
+    ],
+)
+def test_a_sentence_with_masked_words_is_no_fact_unless_they_are_a_password_of_an_address(
+    quote: str, is_discarded: bool, hint: str | None
+):
+    reason = verdict(text=quote.replace("*****", "*"), quote=quote, hint=hint)[1]
+    assert (reason == "words of it are masked") == is_discarded
+
+
+@pytest.mark.parametrize("hint", [None, "allow"])
+@pytest.mark.parametrize(
     "text",
     [
         "The importer reads,, in this order:, orders, customers and invoices",
