@@ -4,51 +4,42 @@ from pathlib import Path
 
 from memory_assets.memory.agent import MemoryAgent
 from memory_assets.memory.opening import despite_damage
-from memory_assets.services.page.entry_files import EntryFile
-from memory_assets.services.page.overview import GROUPS, MemoryPage, Overview
-from memory_assets.services.page.session_messages import SessionPart
+from memory_assets.services.page import entry_files as files
+from memory_assets.services.page import overview as memories
+from memory_assets.services.page import session_messages as sessions
+from memory_assets.services.page.overview import GROUPS
 from memory_assets.store import page_links
 
 
 @despite_damage
-def overview(agent: MemoryAgent, project: str) -> Overview:
+def overview(agent: MemoryAgent, project: str) -> memories.Overview:
     """Returns what is known of the project, or of all projects."""
-    from memory_assets.services.page.overview import overview_of
-
-    return overview_of(agent.store, project, agent.settings.clock())
+    return memories.overview_of(agent.store, project, agent.settings.clock())
 
 
 @despite_damage
 def project_names(agent: MemoryAgent) -> list[str]:
     """Returns the projects that something is known of."""
-    from memory_assets.services.page import overview
-
-    return overview.project_names(agent.store)
+    return memories.project_names(agent.store)
 
 
 @despite_damage
-def list_memories(agent: MemoryAgent, **filters: str | int) -> MemoryPage:
+def list_memories(agent: MemoryAgent, **filters: str | int) -> memories.MemoryPage:
     """Returns a page of the memories with that project, category and state."""
-    from memory_assets.services.page import overview
-
-    return overview.list_memories(agent.store, **filters)  # pyright: ignore[reportArgumentType]
+    return memories.list_memories(agent.store, **filters)  # pyright: ignore[reportArgumentType]
 
 
 @despite_damage
-def session_part(agent: MemoryAgent, session_id: str, line: int) -> SessionPart:
+def session_part(agent: MemoryAgent, session_id: str, line: int) -> sessions.SessionPart:
     """Returns the messages of the session around a record."""
-    from memory_assets.services.page import session_messages
-
-    return session_messages.session_part(agent.store, session_id, line)
+    return sessions.session_part(agent.store, session_id, line)
 
 
 @despite_damage
-def entry_files(agent: MemoryAgent) -> list[EntryFile]:
+def entry_files(agent: MemoryAgent) -> list[files.EntryFile]:
     """Returns MEMORY.md and the projects' files."""
-    from memory_assets.services.page import entry_files
-
     today = agent.settings.clock().astimezone(agent.settings.zone).date()
-    return entry_files.entry_files(agent.store, today)
+    return files.entry_files(agent.store, today)
 
 
 def begin(root: str | Path, address: str) -> None:

@@ -217,8 +217,9 @@ class SharedMemory(MemoryAgent):
 
     def _origin(self, memory_id: str) -> types.Explanation:
         memory, is_own = answers.explained_memory(self._whole, self.reader, memory_id)
-        if is_own:
-            return self._owners.origin_of(memory["id"])
+        origin = self._owners.origin_of(memory["id"]) if is_own else None
+        if origin and origin.root.facts.get("replaced_by") == memory["superseded_by"]:
+            return origin
         return answers.outline_of(memory_id, memory)
 
     def _explained_proposal(self, proposal_id: str) -> types.Explanation:

@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from memory_assets.errors import MemoryAssetsError, QuestionError, ReviewError
 from memory_assets.interfaces.page.entrance import Visit
+from memory_assets.interfaces.page.views import group_of
 from memory_assets.memory import MemoryAgent
 from memory_assets.text.short_ids import short_id
 
@@ -49,7 +50,7 @@ def decide(agent: MemoryAgent, visit: Visit, form: Form) -> str:
 
 def _place_after(agent: MemoryAgent, proposal: str) -> str:
     """Returns where the review goes on: at the proposal behind this one."""
-    ids = [pending.proposal_id for pending in agent.pending()]
+    ids = [pending.proposal_id for pending in sorted(agent.pending(), key=group_of)]
     later_ids = ids[ids.index(proposal) + 1 :] if proposal in ids else []
     return f"review#{later_ids[0]}" if later_ids else "review"
 

@@ -12,10 +12,10 @@ from memory_assets.memory import MemoryAgent, page
 from memory_assets.schema.records import MEMORY_MD
 from memory_assets.schema.requests import State
 from memory_assets.schema.vocabulary import HARNESS_TITLES, MEMORY_KINDS, Category, Priority
-from memory_assets.text.short_ids import is_message_id, short_id
+from memory_assets.text.short_ids import is_message_id, short_id, short_message_id
 
 if TYPE_CHECKING:
-    from memory_assets.memory.verb_answers import Pending, ProvenanceStep
+    from memory_assets.memory.verb_answers import Answer, Pending, ProvenanceStep
 
 View = Callable[[MemoryAgent, Visit, Mapping[str, str]], dict[str, Any]]
 
@@ -56,13 +56,22 @@ def search(agent: MemoryAgent, _: Visit, query: Mapping[str, str]) -> dict[str, 
         "answer": answer,
         "query": {name: query.get(name, "") for name in (*names, *_CHOICES)},
         "more": urlencode({**query, "page": options["page"] + 1}),
+        "has_more": answer is not None and _has_more(agent, answer, options),
         "wider": "" if query.get("wide") else urlencode({**query, "page": 1, "wide": "yes"}),
         "projects": page.project_names(agent),
         "choices": _CHOICES,
-        "short_id": short_id,
+        "short_id": lambda id: (short_message_id if is_message_id(id) else short_id)(id),
         "memory_kinds": MEMORY_KINDS,
         "harnesses": HARNESS_TITLES,
     }
+
+
+def _has_more(agent: MemoryAgent, answer: "Answer", options: Mapping[str, Any]) -> bool:
+    """Returns whether the next page has results; what was left out may repeat what is shown."""
+    if all(left_out.reason != "over the cap" for left_out in answer.left_out):
+        return False
+    behind = agent.recall(answer.question, probe=True, **{**options, "page": answer.page + 1})
+    return bool(behind.is_known and (behind.results or behind.sessions))
 
 
 def _number(query: Mapping[str, str], name: str, default: int = 1) -> int:
@@ -145,11 +154,12 @@ def review(agent: MemoryAgent, visit: Visit, _: Mapping[str, str]) -> dict[str, 
     waiting = agent.review()
     groups: dict[str, list[Any]] = {}
     for evidence in agent.evidence_of(waiting.pending):
-        groups.setdefault(_group_of(evidence.proposal), []).append(evidence)
-    return {"review": waiting, "groups": groups, "can_undo": bool(visit.decided)}
+        groups.setdefault(group_of(evidence.proposal), []).append(evidence)
+    return {"review": waiting, "groups": sorted(groups.items()), "can_undo": bool(visit.decided)}
 
 
-def _group_of(proposal: "Pending") -> str:
+def group_of(proposal: "Pending") -> str:
+    """Returns the heading of a proposal, by which the review is sorted."""
     return "all projects" if proposal.path == MEMORY_MD else proposal.project or proposal.path
 
 

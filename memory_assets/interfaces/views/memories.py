@@ -213,7 +213,7 @@ def render_forgetting(forgetting: "types.Forgetting") -> Parts:
         return
     searched = sum(forgetting.proof.looked_at.values())
     yield f"Erased. {searched:,} files and objects of git were searched again, each decoded."
-    yield bold(_what_holds(forgetting))
+    yield bold(forgetting.verdict, " --history rewrites it." if forgetting.is_in_history else "")
     if forgetting.is_gone:
         yield dim("The next run rebuilds without it what was derived from it.")
 
@@ -223,14 +223,6 @@ def _affected_messages(forgetting: "types.Forgetting") -> Parts:
         messages = counted(len(forgetting.messages), "message")
         yield f"In {messages} asterisks take the place of the phrase."
         yield dim("Until the next update the messages are not found at all.")
-
-
-def _what_holds(forgetting: "types.Forgetting") -> str:
-    if not forgetting.is_gone:
-        return "It is still present."
-    if forgetting.proof and forgetting.proof.places:
-        return "Only the workspace's git history still holds it; --history rewrites it."
-    return "Nothing holds it any more."
 
 
 def render_pending(review: "types.Review") -> Parts:

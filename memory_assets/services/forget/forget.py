@@ -117,6 +117,13 @@ class Forgetting:
         return self.proof is not None and any(place.kind == GIT for place in self.proof.places)
 
     @property
+    def verdict(self) -> str:
+        """What still holds it after the second search, in a sentence."""
+        if self.is_in_history and self.is_gone:
+            return "Only the workspace's git history still holds it."
+        return "Nothing holds it any more." if self.is_gone else "It is still present."
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """What still contains it, and what is left to do by hand."""
         return (*self._remaining(self.proof), *self._on_servers()) if self.proof else ()

@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 
 import polars as pl
 
-from memory_assets.schema.protocols import Row
 from memory_assets.services.search.brief_inputs import OpenWork, open_work
 from memory_assets.services.search.named import gone_marks
 from memory_assets.stages.embed.present import read_present
@@ -52,6 +51,7 @@ class MemoryRow:
     first_event_at: datetime
     event_at: datetime
     superseded_by: str | None
+    newer: str | None
     gone_mark: str = ""
 
 
@@ -151,7 +151,9 @@ def project_names(store: Store) -> list[str]:
 
 def _present(store: Store) -> pl.DataFrame:
     """Returns the memories with what was saved, corrected and forgotten since the last update."""
-    return read_present(store.tables, store.ledger).select(COLUMNS)
+    rows = read_present(store.tables, store.ledger).select(COLUMNS)
+    newer = rows.filter(pl.col("state") != "forgotten").select(superseded_by="id", newer="text")
+    return rows.join(newer, on="superseded_by", how="left")
 
 
 def _is_about(project: str) -> pl.Expr:
@@ -167,11 +169,8 @@ def _group(title: str, what: str, rows: pl.DataFrame, marks: dict[str, str]) -> 
 
 
 def _rows(rows: pl.DataFrame, marks: dict[str, str]) -> list[MemoryRow]:
-    return [_row(row, marks) for row in rows.iter_rows(named=True)]
-
-
-def _row(row: Row, marks: dict[str, str]) -> MemoryRow:
-    return MemoryRow(**row, gone_mark=marks.get(row["id"], ""))
+    dicts = rows.to_dicts()
+    return [MemoryRow(**row, gone_mark=marks.get(row["id"], "")) for row in dicts]
 
 
 def _problems(store: Store, project: str, now: datetime) -> list[Problem]:

@@ -21,6 +21,7 @@ from memory_assets.harnesses.readers import open_reader
 from memory_assets.schema.protocols import Row
 from memory_assets.stages.capture.session_ids import replay_command
 from memory_assets.stages.embed.notes import note_id
+from memory_assets.stages.embed.present import overlay
 from memory_assets.stages.triage.auto import PUBLISHED
 from memory_assets.stages.triage.current import read_proposals
 from memory_assets.stages.triage.decisions import STATE_BY, reason_of, since_reopened, winner_of
@@ -167,7 +168,7 @@ class _Tracer:
         if not observed:
             return None
         holds = pl.col("observation_ids").list.contains(observed[0]["id"])
-        memories = self.tables.scan("memories").filter(holds).collect().to_dicts()
+        memories = self._memories.filter(holds).to_dicts()
         ids = memories[0]["observation_ids"] if memories else [observed[0]["id"]]
         about = {"memory_id": ids[0], "reflection_id": "", "observation_ids": ids}
         proposal = {**about, "session_ids": []}
@@ -176,6 +177,7 @@ class _Tracer:
         facts = {name: memories[0][name] for name in names} if memories else {}
         if memories and memories[0]["tags"]:
             facts["tags"] = ", ".join(memories[0]["tags"])
+        facts |= self._replacement(ids[0])
         return ProvenanceStep("memory", ids[0], facts, self._observations(evidence))
 
     def note(self, target: str) -> ProvenanceStep | None:
@@ -193,10 +195,20 @@ class _Tracer:
         }
         if event.payload["session"]:
             facts["session"] = event.payload["session"]
+        facts |= self._replacement(note_id(event))
         earlier = event.target if event.kind == CORRECTED else None
         corrected = earlier and (self.memory(earlier) or self.note(earlier))
         behind = (corrected,) if corrected else ()
         return ProvenanceStep("note", note_id(event), facts, behind)
+
+    def _replacement(self, id: str) -> dict[str, str]:
+        """Returns what replaced the memory of an observation or a note, and when."""
+        older = self._memories.filter(pl.col("observation_ids").list.contains(id))
+        present = self._memories.filter(pl.col("state") != "forgotten")
+        newer = older.select(id="superseded_by").join(present, on="id")
+        day = pl.col("event_at").dt.date().cast(pl.String)
+        facts = newer.select(replaced_by="id", replaced_on=day, newer="text").to_dicts()
+        return facts[0] if facts else {}
 
     def file(self, target: str) -> ProvenanceStep | None:
         """Returns a memory of a harness, which ends at the lines of its file."""
@@ -305,6 +317,10 @@ class _Tracer:
         rows = [scan.filter(has_message, session_id=session).select("turn") for scan in scans]
         turns = pl.concat(rows).collect()["turn"]
         return {"replay": replay_command(session, self._sessions, turns[0])} if turns.len() else {}
+
+    @cached_property
+    def _memories(self) -> pl.DataFrame:
+        return overlay(self.tables.read("memories"), self.events)
 
     @cached_property
     def _notes(self) -> dict[str, Event]:

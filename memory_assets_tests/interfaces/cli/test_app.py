@@ -339,7 +339,7 @@ def test_a_forgetting_says_one_thing_of_what_still_holds_the_words(run: Run):
     run("remember", "Storks nest beside the reactor.")
     code, out, _ = run("forget", "storks nest beside", "--apply")
     assert (code, "Nothing holds it" in out) == (0, False)
-    assert "Only the workspace's git history still holds it; --history rewrites it." in out
+    assert "Only the workspace's git history still holds it. --history rewrites it." in out
     run("remember", "Herons nest beside the reactor.")
     assert "Nothing holds it any more." in run("forget", "herons nest beside", "--apply")[1]
 

@@ -8,6 +8,7 @@ import pytest
 from memory_assets.errors import ReviewError, StoreBusyError
 from memory_assets.interfaces.page.actions import decide, undo
 from memory_assets.interfaces.page.entrance import Visit
+from memory_assets.schema.records import MEMORY_MD
 
 
 @dataclass
@@ -27,7 +28,7 @@ class BusyAgent:
 
     def pending(self) -> list[SimpleNamespace]:
         ids = ("p-20260803-000", "p-20260803-001", "p-20260803-002")
-        return [SimpleNamespace(proposal_id=id) for id in ids]
+        return [SimpleNamespace(proposal_id=id, path=MEMORY_MD) for id in ids]
 
     def write_decided(self) -> None:
         raise StoreBusyError("Another process writes.")

@@ -1,9 +1,11 @@
 """Every view and every action of the local page, by a real browser with clicks and keys."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from memory_assets.interfaces.page import views
 from memory_assets.memory import MemoryAgent
 from memory_assets.memory.prepared import render_status_line
 from memory_assets.services.health.status import keep_status
@@ -178,6 +180,21 @@ def test_a_search_finds_what_recall_finds_and_more_only_where_it_is_asked_for(ta
     assert "also what is only near" in main_text(tab) and FACT in main_text(tab)
 
 
+def test_more_results_are_offered_only_where_there_are_more(
+    tab: Any, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(views, "RESULTS", 1)
+    more = tab.get_by_role("link", name="More results")
+    tab.goto(f"{tab.url}search?question=how do we install packages&wide=yes")
+    pages = 1
+    while more.count():
+        more.click()
+        pages += 1
+        tab.wait_for_url(f"**page={pages}*")
+        assert tab.locator(".results > li").count() == 1
+    assert pages > 1 and "No more results" not in main_text(tab)
+
+
 def texts(answer: Any) -> list[str]:
     """The results as the page words them."""
     speakers = [f"{one.said_by} " if one.kind == "message" else "" for one in answer.results]
@@ -212,6 +229,43 @@ def test_calls_of_tools_are_folded(tab: Any, store: Store):
     assert not folded.locator("pre").is_visible()
     folded.locator("summary").click()
     assert folded.locator("pre").inner_text() == "the output"
+
+
+def test_a_session_shows_the_date_where_the_day_changes(tab: Any, store: Store):
+    messages = store.tables.read("messages").to_dicts()
+    for message in messages[2:]:
+        message["event_at"] += timedelta(days=1)
+    write(store, "messages", DAY.isoformat(), *messages)
+    tab.goto(f"{tab.url}session?id={messages[0]['session_id']}&line={LINES[0]}")
+    times = tab.locator("time").all_inner_texts()
+    assert [len(time) for time in times] == [8, 8, 19, 8, 8]
+    assert times[2].startswith(f"{DAY + timedelta(days=1)} ")
+
+
+def test_a_decision_is_confirmed_in_view_and_leaves_the_order(tab: Any, store: Store):
+    (proposal,) = store.tables.read("proposals").to_dicts()
+    (decision,) = store.tables.read("decisions").to_dicts()
+    others = [
+        {"proposal_id": f"p-20260803-{n:03}", "text": f"Rule {n}.", "project": f"project {9 - n}"}
+        for n in range(2, 7)
+    ]
+    write(store, "proposals", DAY.isoformat(), proposal, *({**proposal, **one} for one in others))
+    write(store, "decisions", "all", decision, *({**decision, **one} for one in others))
+    open_view(tab, "Review")
+    headings = tab.locator("main h2").all_inner_texts()
+    assert headings == sorted(headings) and len(headings) > 1
+    for place in (0, 2):
+        card = tab.locator(".proposal").nth(place)
+        following = tab.locator(".proposal").nth(place + 1).get_attribute("id")
+        card.get_by_role("button", name="Reject").click()
+        tab.get_by_text("Rejected").wait_for()
+        tab.wait_for_load_state()
+        assert tab.evaluate("document.activeElement.id") == following
+        notice, undo, card = (
+            tab.locator(name).bounding_box() for name in (".notice", "#undo", f"#{following}")
+        )
+        assert 0 <= notice["y"] < notice["y"] + notice["height"] <= card["y"]
+        assert max(card["y"], undo["y"]) < tab.viewport_size["height"]
 
 
 def test_approving_by_a_click_writes_the_line_and_shows_the_change(tab: Any, store: Store):
@@ -329,7 +383,32 @@ def test_a_memory_is_corrected_and_the_new_text_is_found(tab: Any):
     corrected = tab.locator(".results li").filter(has_text="Use uv and pipx, never pip.")
     assert corrected.get_by_role("link").all_inner_texts() == ["Where it comes from"]
     assert "Use uv and pipx, never pip." in open_view(tab, "Memories")
-    assert tab.locator("li").filter(has_text=FACT).get_by_text("superseded").count() == 1
+    replaced = tab.locator(".memories li").filter(has_text=FACT)
+    assert replaced.get_by_text("superseded").count() == 1
+    assert "replaced by Use uv and pipx, never pip." in replaced.inner_text()
+    replaced.get_by_role("link", name=FACT).click()
+    assert "It was replaced on 20" in main_text(tab) and "superseded" in main_text(tab)
+    tab.locator(".told").get_by_role("link", name="“Use uv and pipx, never pip.”").click()
+    assert tab.locator(".statement").inner_text() == "Use uv and pipx, never pip."
+
+
+def test_a_saved_fact_that_was_replaced_names_the_newer_one_until_that_is_forgotten(tab: Any):
+    agent = MemoryAgent()
+    older = agent.remember("The train leaves on Monday.").memory_id
+    newer = agent.remember("The train leaves on Friday.", instead_of=older).memory_id
+    tab.goto(f"{tab.url}explain?target={older}")
+    assert "by “The train leaves on Friday.”" in main_text(tab)
+    agent.forget(newer, apply=True)
+    tab.reload()
+    assert "on Friday" not in main_text(tab)
+
+
+def test_a_memory_that_is_held_says_what_that_means(tab: Any, store: Store):
+    (memory,) = store.tables.read("memories").filter(id=MEMORY).to_dicts()
+    write(store, "memories", "all", {**memory, "state": "held"})
+    assert "held (kept back, left out of answers)" in open_view(tab, "Memories")
+    tab.get_by_role("link", name=FACT).click()
+    assert "held (kept back, left out of answers), said" in main_text(tab)
 
 
 def test_a_fact_is_saved_from_the_first_page(tab: Any):
@@ -392,7 +471,9 @@ def test_what_older_commits_hold_is_erased_by_one_more_click(tab: Any, store: St
     tab.get_by_role("link", name=FACT).first.click()
     tab.get_by_role("button", name="Forget it").click()
     tab.get_by_role("button", name="Erase it for good").click()
+    assert "Only the workspace's git history still holds it." in main_text(tab)
     tab.get_by_role("button", name="Erase it from the git history too").click()
+    assert "Nothing holds it any more." in main_text(tab)
     assert "still contain it" not in main_text(tab)
     assert heading(tab) == "Forgotten"
     assert tab.get_by_role("button", name="Erase it from the git").count() == 0
