@@ -56,7 +56,7 @@ _SAYING = re.compile(r"(?i)^(?:the (?:owner|user)\b[^:“\"]{0,30}:\s*)?[“\"']
 _LABELS = re.compile(r"\w:(?=[\s,.]|$)")
 _JOINED = re.compile(r"[,;]\s*[,;:](?!\w)|:\s*;|(?<!:):\s+:|,\s*\.(?=\s|$)")
 _JOINED_AT_COLON = re.compile(r":\s*,")
-_MASKED = re.compile(r"(?<![*:=/@])\*{4,}")
+_MASKED = re.compile(r"(?<!\S)\*{4,}")
 """Masked words of prose. A password in an address or an assignment leaves a fact whole."""
 
 _CUT = _PATTERNS["cut"]
@@ -104,7 +104,7 @@ def _content_rules(candidate: Candidate, limits: GateLimits) -> Iterator[GateRul
     is_short = len(candidate.text.strip()) < limits.least_chars
     yield is_short, "discard", 0.99, f"shorter than {limits.least_chars} characters"
     is_masked = _MASKED.search(candidate.quote) or _MASKED.search(candidate.text)
-    yield bool(is_masked), "discard", 0.9, "words of it are masked"
+    yield bool(is_masked), "discard", 0.9, "masked"
     is_hidden = is_others and instructions.has_invisible_characters(candidate.text)
     yield is_hidden, "discard", 0.95, "characters that nobody sees"
     is_edit = candidate.hint is None and bool(_PATTERNS["edit"].search(folded))
