@@ -121,7 +121,7 @@ def stop(store: Store, name: str) -> None:
 
 
 UNASKED = {
-    "dead_letters", "harness_memories",  # no input in this store
+    "dead_letters", "harness_memories", "verifications",  # no input in this store, and no repository
     "model_reviews", "evaluation",  # no model, no labelled sessions
     "weekly_distillates", "monthly_distillates", "timeline",  # their week and month are not over
     "friction",  # too few observations
