@@ -110,6 +110,6 @@ def test_the_daemon_tells_of_a_failed_run_of_the_ui_which_lists_it_beside_those_
 
 
 def has_ticked(ask: Callable[..., Any]) -> bool:
-    """Whether the sensor has looked once; it tells of later failures only."""
+    """Whether the sensor has had its first tick: it reports runs that fail after that."""
     sensors = {sensor["name"]: sensor for sensor in ask(STATE, of=OURS)["sensors"]}
     return bool(sensors[SENSOR]["sensorState"]["ticks"])

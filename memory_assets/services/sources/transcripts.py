@@ -34,6 +34,7 @@ from memory_assets.stages.capture.discover import (
     find_files,
 )
 from memory_assets.stages.capture.intake import Machine, masked_paths
+from memory_assets.stages.capture.session_ids import session_of
 from memory_assets.store.places import home_folder
 from memory_assets.store.settings import Settings, read_settings
 from memory_assets.store.store import Store
@@ -158,13 +159,12 @@ def _older_sessions(files: FoundFiles, store: Store) -> int:
         ranges for source, ranges in store.archive.sources().items() if source not in older_sources
     )
     sessions = {entry.conversation_id for entry in chain.from_iterable(distilled)}
-    sessions.update(map(_session_of, files.transcripts))
-    # The id of a sub-agent is that of its session, `/`, and its own.
-    read_sessions = {session.partition("/")[0] for session in sessions}
-    return len({_session_of(file).partition("/")[0] for file in files.older} - read_sessions)
+    sessions.update(map(_conversation_of, files.transcripts))
+    older_sessions = map(_conversation_of, files.older)
+    return len({*map(session_of, older_sessions)} - {*map(session_of, sessions)})
 
 
-def _session_of(file: TranscriptFile) -> str:
+def _conversation_of(file: TranscriptFile) -> str:
     try:
         lines = file.first_lines(HEADER_LINES)
     except (OSError, EOFError, zstandard.ZstdError):
